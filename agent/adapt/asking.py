@@ -13,7 +13,7 @@ from housewise.people.kitchen.conditions import Condition
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.people.kitchen.question_topics import QuestionTopic
-from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 
 
@@ -73,7 +73,7 @@ class AskingCook:
             self._known |= understood
             self._cook = self._scripted()
 
-    def act(self, cooking: Cooking) -> str:
+    def act(self, cooking: KitchenDynamics) -> str:
         """The next action, a question among them."""
         question = self.question(cooking) if self._left else None
         if question is None:
@@ -81,7 +81,7 @@ class AskingCook:
         self._left -= 1
         return f'Ask "{question}"'
 
-    def question(self, cooking: Cooking) -> str | None:
+    def question(self, cooking: KitchenDynamics) -> str | None:
         """The first question on whose answer the next action turns; None where it turns on none."""
         usual = self._scripted().plan(cooking)[0]
         for topic in self._topics:

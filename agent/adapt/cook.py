@@ -13,7 +13,7 @@ from housewise.agent.adapt.menu import write_menu
 from housewise.agent.adapt.preparation import Preparation
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile
-from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 
 DONE = "Declare Done"
@@ -35,11 +35,11 @@ class ScriptedCook:
         self._judge = Judge(task, kitchen)
         self._expected: list[str] = []
 
-    def choice(self, cooking: Cooking) -> Choice:
+    def choice(self, cooking: KitchenDynamics) -> Choice:
         """What it aims at from here, and which wishes it gives up and why."""
         return choose(self._person, self._judge, cooking.trace)
 
-    def plan(self, cooking: Cooking) -> list[str]:
+    def plan(self, cooking: KitchenDynamics) -> list[str]:
         """All actions from here to the end of the task."""
         choice = self.choice(cooking)
         work = Preparation(cooking.fork(), self._judge, choice.said)
@@ -47,7 +47,7 @@ class ScriptedCook:
         work.prepare(menu)
         return [*work.actions, DONE]
 
-    def act(self, cooking: Cooking) -> str:
+    def act(self, cooking: KitchenDynamics) -> str:
         """The next action; it plans anew when something else was done than it said."""
         done = list(changing(cooking.trace.actions))
         so_far = self._expected[: len(done)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from housewise.language.words import is_of
+from housewise.language.words import occurs_in_verb
 from housewise.people.kitchen.consistency import LiteralIndex, union
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
-from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
 
@@ -41,7 +41,7 @@ _DEFAULT = {
 class Kitchenwork:
     """Does things in a fork of the kitchen and keeps the list of what it did."""
 
-    def __init__(self, cooking: Cooking, judge: Judge, said: LiteralIndex) -> None:
+    def __init__(self, cooking: KitchenDynamics, judge: Judge, said: LiteralIndex) -> None:
         self._cooking = cooking
         self._judge = judge
         self._banned = said.banned
@@ -86,7 +86,7 @@ class Kitchenwork:
         found = [id for id, sources in self.trace.sources.items() if source in sources and id in state]
         found = [id for id in found if is_food(state, id)]
         cooked = [id for id in found if state.has(id, "cooked")]
-        return min(cooked or found, key=lambda id: (len(self.trace.of(id)), id), default=None)
+        return min(cooked or found, key=lambda id: (len(self.trace.sources_of(id)), id), default=None)
 
     def in_dish_with(self, source: str) -> frozenset[str]:
         """All the things that stem from the scene in the dish that holds this one now."""
@@ -134,7 +134,7 @@ class Kitchenwork:
 
     def may(self, verb: str) -> bool:
         """Whether nothing says that a verb is not to be used."""
-        return not is_of(self._bad_verbs, verb.lower())
+        return not occurs_in_verb(self._bad_verbs, verb.lower())
 
     def verb(self, usual: str) -> str:
         """A verb, or the first of those that do as well where it is not to be used and they may be."""
@@ -188,7 +188,7 @@ class Kitchenwork:
 
     def sources_in(self, vessel: str) -> frozenset[str]:
         """All the things that stem from the scene in a vessel."""
-        return frozenset().union(*(self.trace.of(food) for food in foods_in(self.state, vessel)))
+        return frozenset().union(*(self.trace.sources_of(food) for food in foods_in(self.state, vessel)))
 
     def _is_free(self, id: str) -> bool:
         return self.state[id].can("container") and not self.state.inside(id) and self._is_loose(id)

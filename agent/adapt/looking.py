@@ -7,14 +7,14 @@ from typing import Protocol
 
 from housewise.agent.adapt.cook import changing
 from housewise.worlds.kitchen.action_parser import Impossible, parse
-from housewise.worlds.kitchen.dynamics import Cooking
-from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
+from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 
 class Cook(Protocol):
     """Says the next action in a scene that it knows."""
 
-    def act(self, cooking: Cooking) -> str:
+    def act(self, cooking: KitchenDynamics) -> str:
         """The next action."""
         ...
 
@@ -30,11 +30,11 @@ class LookingCook:
         verbs: of the kitchen.
     """
 
-    def __init__(self, cook: Cook, verbs: Verbs) -> None:
+    def __init__(self, cook: Cook, verbs: KitchenVerbs) -> None:
         self._cook, self._verbs = cook, verbs
         self._held: tuple[tuple[str, ...], str] | None = None
 
-    def act(self, cooking: Cooking, seen: Collection[str]) -> str:
+    def act(self, cooking: KitchenDynamics, seen: Collection[str]) -> str:
         """The next action.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork, name_with
 from housewise.agent.adapt.menu import Course, Menu
-from housewise.language.words import forms
+from housewise.language.words import verb_forms
 from housewise.people.kitchen.conditions import normalize_words
 from housewise.worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
 
@@ -140,7 +140,7 @@ class Preparation(Kitchenwork):
 
     def _allowed(self, names: list[str]) -> str:
         """The first name that holds no word that must not be there."""
-        bad = [form for word in self._bad_words for form in forms(word)]
+        bad = [form for word in self._bad_words for form in verb_forms(word)]
         return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
 
     def _task_says(self, word: str) -> bool:
@@ -285,7 +285,7 @@ class Preparation(Kitchenwork):
         assert base is not None
         carrier = self._begun(course)
         made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
-        coffee = next((id for id in made if base in self.trace.of(id)), None)
+        coffee = next((id for id in made if base in self.trace.sources_of(id)), None)
         if coffee is not None and self._judge.is_made("coffee", self.trace):
             self._add_to(coffee, course)
             self._rename(coffee, course.names)
@@ -300,7 +300,7 @@ class Preparation(Kitchenwork):
         self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
         source = self._water_source()
         if source is not None and not any(
-            self.trace.of(food) & water for food in foods_in(self.state, brewer) if food != carrier
+            self.trace.sources_of(food) & water for food in foods_in(self.state, brewer) if food != carrier
         ):
             self.put(source, brewer)
         *others, last = [name_with(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
@@ -329,7 +329,7 @@ class Preparation(Kitchenwork):
             if menu.place not in self.state.holders(id):
                 top = self._load(id)
                 foods = foods_below(self.state, top)
-                loads[top] = frozenset().union(*(self.trace.of(food) for food in foods))
+                loads[top] = frozenset().union(*(self.trace.sources_of(food) for food in foods))
 
         def rank(top: str) -> int:
             return sum(bool(loads[top] & after) - bool(loads[top] & first) for first, after in menu.order)

@@ -30,7 +30,7 @@ from housewise.selftrain.adapt.telling import Scene, telling, told_by
 from housewise.selftrain.preferences import Preference
 from housewise.systems.adapt.world import LONGEST_ANSWER, Seen
 from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
-from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 Choice = Literal["question", "action"]
 _EVERY = 2.0  # above all differences of probabilities
@@ -213,7 +213,7 @@ class Reflector:
         return [sum(math.exp(token.logprob) for token in each) / len(each) for each in tokens]
 
 
-def _same(own: str, other: str, verbs: Verbs) -> bool:
+def _same(own: str, other: str, verbs: KitchenVerbs) -> bool:
     """Whether two lines are understood as the same action."""
 
     def understood(said: str) -> Action | str:

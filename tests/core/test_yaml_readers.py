@@ -42,7 +42,7 @@ from housewise.worlds.choices.introplan_text import PERSON, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.house.housekeep.files import read_metadata
 from housewise.worlds.house.preferences import load_person
-from housewise.worlds.kitchen.kitchen_data import FOLDER, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
 from tests.worlds.house.housekeep_folder import METADATA, make_folder
 
 SCALARS = [
@@ -111,7 +111,7 @@ def kitchen_with(name: str) -> Reader:
     def read(path: Path) -> object:
         folder = path.parent / "kitchen"
         folder.mkdir(exist_ok=True)
-        for file in FOLDER.glob("*.yaml"):
+        for file in KITCHEN_FOLDER.glob("*.yaml"):
             (folder / file.name).write_bytes((path if file.name == name else file).read_bytes())
         load_kitchen.cache_clear()
         try:
@@ -153,9 +153,9 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "worlds/choices/files.py": (settings_of(UnifiedPerson), FAMILIES),
     "worlds/choices/unified_person.py": (settings_of(UnifiedPerson), FAMILIES),
     "worlds/choices/introplan_text.py": (settings_of(_Orders), PERSON),
-    "worlds/kitchen/data.py": (kitchen_with("house.yaml"), FOLDER / "house.yaml"),
-    "kitchen (groups)": (kitchen_with("groups.yaml"), FOLDER / "groups.yaml"),
-    "kitchen (tasks)": (kitchen_with("tasks.yaml"), FOLDER / "tasks.yaml"),
+    "worlds/kitchen/data.py": (kitchen_with("house.yaml"), KITCHEN_FOLDER / "house.yaml"),
+    "kitchen (groups)": (kitchen_with("groups.yaml"), KITCHEN_FOLDER / "groups.yaml"),
+    "kitchen (tasks)": (kitchen_with("tasks.yaml"), KITCHEN_FOLDER / "tasks.yaml"),
     "worlds/house/housekeep/files.py": (read_metadata, METADATA),
 }
 

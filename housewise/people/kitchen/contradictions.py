@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
 from housewise.people.kitchen.consistency import TooManyCases, expand_cases, are_consistent
-from housewise.worlds.kitchen.kitchen_data import Kitchen, Task
+from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask
 
 if TYPE_CHECKING:
     from housewise.people.kitchen.profile_files import Preference
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def find_contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
     """The first wish that cannot be fulfilled, or two that cannot be fulfilled together, in words; None without any."""
-    made = {name: parse_condition(dish.made, kitchen.named) for name, dish in kitchen.tasks.dishes.items()}
+    made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
         for number in one.tasks:
             if not _possible([one], kitchen.tasks.tasks[number], kitchen, made):
@@ -35,7 +35,7 @@ def find_contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> s
     return None
 
 
-def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen, made: Mapping[str, Condition]) -> bool:
+def _possible(preferences: Sequence[Preference], task: KitchenTask, kitchen: Kitchen, made: Mapping[str, Condition]) -> bool:
     """Whether a breakfast can fulfil all of them; of several, one with a condition is fulfilled where that is false.
 
     Args:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.language.words import forms, is_of
+from housewise.language.words import verb_forms, occurs_in_verb
 from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.dishes import before, together
@@ -53,7 +53,7 @@ class Judge:
         self._asked = self.kitchen.tasks.tasks[task]
         dishes = {name: self.kitchen.tasks.dishes[name] for name in self._asked.dishes}
         self.when_made = {
-            name: parse_condition(self._when_made(dish), self.kitchen.named) for name, dish in dishes.items()
+            name: parse_condition(self._when_made(dish), self.kitchen.find_ids) for name, dish in dishes.items()
         }
         self._base = frozenset().union(*(self.kitchen.groups[dish.of] for dish in dishes.values()))
 
@@ -77,7 +77,7 @@ class Judge:
         steps = [trace.step] * len(final)
         open_ = set(range(len(final)))
         for step in range(trace.step - 1, -1, -1):
-            earlier = trace.until(step)
+            earlier = trace.cut_at(step)
             for index in list(open_):
                 if self.verdict(person.preferences[index], earlier).decision == final[index].decision:
                     steps[index] = step
@@ -164,9 +164,9 @@ class Judge:
 
 def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trace) -> bool:
     """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
-    called = [form for word in words for form in forms(word)] if by_name else []
+    called = [form for word in words for form in verb_forms(word)] if by_name else []
     return any(
-        is_of(words, normalize_words(result.verb)) or any(word in normalize_words(result.id) for word in called)
+        occurs_in_verb(words, normalize_words(result.verb)) or any(word in normalize_words(result.id) for word in called)
         for result in trace.made
         if of is None or result.sources & of
     )
@@ -199,7 +199,7 @@ def satisfaction_curve(judge: Judge, person: KitchenProfile, trace: Trace, at: I
     kept = [verdict.preference for verdict in final if verdict.decision == "satisfied"]
     curve = {}
     for fraction in at:
-        earlier = trace.until(round(fraction * trace.step))
+        earlier = trace.cut_at(round(fraction * trace.step))
         satisfied = sum(judge.verdict(preference, earlier).decision == "satisfied" for preference in kept)
         curve[fraction] = satisfied / applicable if applicable else 0.0
     return curve

@@ -37,7 +37,7 @@ from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
 from housewise.people.kitchen.contradictions import find_contradiction
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups, validated
+from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups, validate_model
 
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
 ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
@@ -197,12 +197,12 @@ def parse_profile(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
     Raises:
         DataError: as ``load_people``.
     """
-    read = validated(content, _PersonFile, where)
+    read = validate_model(content, _PersonFile, where)
     where = f"{where}: {read.name}"
     groups = _groups(read, kitchen, where)
 
     def lookup(name: str) -> frozenset[str] | None:
-        return groups.get(name) or kitchen.named(name)
+        return groups.get(name) or kitchen.find_ids(name)
 
     preferences = tuple(
         _preference(line, lookup, kitchen, f"{where}, preference {line.id}") for line in read.preferences
@@ -273,7 +273,7 @@ def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) 
 def _tasks(said: Any, kitchen: Kitchen, where: str) -> tuple[int, ...]:
     numbers: set[int] = set()
     for one in said if isinstance(said, list) else [said]:
-        named = kitchen.tasks.named(one) if isinstance(one, str) else None
+        named = kitchen.tasks.find_tasks(one) if isinstance(one, str) else None
         if named is not None:
             numbers.update(named)
         elif type(one) is int and one in kitchen.tasks.tasks:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.language.words import content_words, tokens
+from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, parse_condition, iter_predicates
 from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
@@ -99,7 +99,7 @@ def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tup
     kitchen = kitchen or load_kitchen()
 
     def things(name: str, line: _Line) -> frozenset[str]:
-        found = [(word, kitchen.named(word)) for word in line.things]
+        found = [(word, kitchen.find_ids(word)) for word in line.things]
         for word, ids in found:
             if ids is None:
                 raise DataError(f"{path}: {name}: things: {word!r} is neither a group nor a thing of the kitchen")
@@ -111,7 +111,7 @@ def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tup
             if dish not in kitchen.tasks.dishes:
                 raise DataError(f"{path}: {name}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
         try:
-            supposed = tuple(parse_condition(text, kitchen.named) for text in line.supposed)
+            supposed = tuple(parse_condition(text, kitchen.find_ids) for text in line.supposed)
         except ConditionError as error:
             raise DataError(f"{path}: {name}: supposed: {error}") from error
         about = frozenset(line.predicates)
@@ -139,7 +139,7 @@ def topic_of_preference(wish: Preference, dishes: Sequence[str]) -> QuestionTopi
 
 def _spoken(text: str) -> str:
     """The tokens of a text in one line, with a space at either end, so that words are found as parts."""
-    return f" {' '.join(tokens(text))} "
+    return f" {' '.join(word_stems(text))} "
 
 
 @lru_cache(maxsize=1)

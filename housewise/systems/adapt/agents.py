@@ -16,7 +16,7 @@ from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import Seen
 from housewise.worlds.kitchen.action_parser import Impossible, parse
-from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 
 class Scripted:
@@ -60,7 +60,7 @@ class Model:
     name = "llm"
 
     def __init__(
-        self, cook: ModelCook, briefing: Briefing, verbs: Verbs, asking: Asking, most: int, progress: Progress
+        self, cook: ModelCook, briefing: Briefing, verbs: KitchenVerbs, asking: Asking, most: int, progress: Progress
     ) -> None:
         self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
         self._asking, self._left = asking, most

@@ -11,7 +11,7 @@ from typing import Any
 from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
-from housewise.language.words import one_line, plain
+from housewise.language.words import one_line, normalize_letters
 from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.memory import About, Note
@@ -20,7 +20,7 @@ from housewise.people.respondent import Respondent as Speaker
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
 from housewise.worlds.base import Step
-from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.world import Step as Done
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -47,7 +47,7 @@ class Seen:
     text: str
     made: str
     named: tuple[str, ...]
-    cooking: Cooking
+    cooking: KitchenDynamics
     last: Done | None = None
     question: str | None = None
     recalled: bool = False
@@ -172,4 +172,4 @@ class Breakfast:
 
 def _heard_as(question: str) -> str:
     """The same for the same question."""
-    return plain(one_line(question))
+    return normalize_letters(one_line(question))

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 NAME_LENGTH = 21  # letters and underscores in the name of a result
 _RESULT = re.compile(rf"[a-z_]{{1,{NAME_LENGTH}}}(_?\d{{1,4}})?")
@@ -80,7 +80,7 @@ _FIRST_WORDS = frozenset(
 )
 
 
-def parse(text: str, verbs: Verbs) -> Action:
+def parse(text: str, verbs: KitchenVerbs) -> Action:
     """The action that a line of text stands for.
 
     Raises:
@@ -136,7 +136,7 @@ def result_name(words: str) -> str:
     return name
 
 
-def _refuse_several(line: str, verbs: Verbs) -> None:
+def _refuse_several(line: str, verbs: KitchenVerbs) -> None:
     """A comma between two actions, or two actions on two lines."""
     for part in re.split(r"[,;\n]|\bthen\b", line)[1:]:
         first = plain(part.split()[0]) if part.split() else ""

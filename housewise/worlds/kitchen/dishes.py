@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.trace import Layer, Shot, Sources
+from housewise.worlds.kitchen.trace import Layer, DishSnapshot, Sources
 
 
 def is_food(state: State, id: str) -> bool:
@@ -50,11 +50,11 @@ def on_appliance(state: State, id: str) -> bool:
     return any(state[other].can("cooks") for other in (id, *state.holders(id)))
 
 
-def shoot(state: State, root: str, layers: Mapping[str, tuple[Layer, ...]], step: int) -> Shot:
+def shoot(state: State, root: str, layers: Mapping[str, tuple[Layer, ...]], step: int) -> DishSnapshot:
     """What a dish holds now."""
     foods = foods_in(state, root)
     all_layers = sorted((layer for food in foods for layer in layers[food]), key=lambda layer: layer.order)
-    return Shot(step, root, state[root].can("container"), on_appliance(state, root), tuple(all_layers), tuple(foods))
+    return DishSnapshot(step, root, state[root].can("container"), on_appliance(state, root), tuple(all_layers), tuple(foods))
 
 
 def together(layers: tuple[Layer, ...], first: Sources, second: Sources) -> bool:

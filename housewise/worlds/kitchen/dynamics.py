@@ -16,12 +16,12 @@ from housewise.worlds.kitchen.dishes import dish_of, dishes_below, foods_below, 
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 from housewise.worlds.kitchen.name_resolution import Resembles, describe, find, find_in, look_for
 from housewise.worlds.kitchen.state import Entity, Place, State
-from housewise.worlds.kitchen.trace import Layer, Made, Serving, Trace
+from housewise.worlds.kitchen.trace import Layer, PreparedFood, Serving, Trace
 
 _LAST_NUMBER = re.compile(r"_?\d+$")
 
 
-class Cooking:
+class KitchenDynamics:
     """One scene being cooked in.
 
     Attributes:
@@ -43,7 +43,7 @@ class Cooking:
         }
         self._state = start
 
-    def do(self, action: Action, text: str) -> str:
+    def execute(self, action: Action, text: str) -> str:
         """Carry an action out and say what is observed.
 
         Raises:
@@ -55,7 +55,7 @@ class Cooking:
         self.trace.actions.append(text)
         return observation
 
-    def fork(self) -> Cooking:
+    def fork(self) -> KitchenDynamics:
         """The same moment to try things out from; this one is not changed by it."""
         other = copy.copy(self)
         other.trace = self.trace.copy()
@@ -192,7 +192,7 @@ class Cooking:
             self._order += 1
             for food in foods_below(state, id):
                 if dish_of(state, food) == dish_of(state, id):
-                    self._layers[food] = (Layer(self._order, self.trace.of(food)),)
+                    self._layers[food] = (Layer(self._order, self.trace.sources_of(food)),)
             root = dish_of(state, id)
             if state[root].can("container") or state[to].can("cooks"):
                 self.trace.note_use([root if state[root].can("container") else to], step)
@@ -207,7 +207,7 @@ class Cooking:
         places = [other for other in (to, *self._state.holders(to)) if self._state[other].can("dines")]
         foods = foods_below(self._state, id)
         if places and foods:
-            sources = frozenset().union(*(self.trace.of(food) for food in foods))
+            sources = frozenset().union(*(self.trace.sources_of(food) for food in foods))
             self.trace.servings.append(Serving(self._step, places[0], sources))
 
     def _shoot(self, root: str) -> None:
@@ -297,13 +297,13 @@ class Cooking:
         tags = [tag for tag, true in (("cooked", cooked), ("hot", cooks)) if true]
         entity = Entity(id, _LAST_NUMBER.sub("", id), f"made of {', '.join(parts)}", frozenset({"edible"}))
         self._state = self._state.with_entity(entity, place, tags)
-        sources = frozenset().union(*(self.trace.of(part) for part in parts))
+        sources = frozenset().union(*(self.trace.sources_of(part) for part in parts))
         self.trace.sources[id] = sources
         self._layers[id] = layers
         self.trace.note_use(parts, self._step)
         if cooks:
             self.trace.note_cooked([id], self._step)
-        self.trace.made.append(Made(self._step, id, verb, sources, cooks, tuple(parts)))
+        self.trace.made.append(PreparedFood(self._step, id, verb, sources, cooks, tuple(parts)))
 
     def _new_name(self, wanted: str) -> str:
         """The name, or with the lowest number that makes it one that nothing has or had."""

@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from housewise.core.errors import DataError
 from housewise.core.yaml_files import read_yaml
-from housewise.language.words import is_of
+from housewise.language.words import occurs_in_verb
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
-FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
+KITCHEN_FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
 _NUMBER = re.compile(r"_\d+$")
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -29,7 +29,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Thing(_Strict):
+class KitchenThing(_Strict):
     """One line of ``house.yaml`` or ``objects.yaml``; a bare text is its description."""
 
     description: str = Field(alias="is")
@@ -44,7 +44,7 @@ class Thing(_Strict):
         return Entity(id, self.kind or _NUMBER.sub("", id), self.description, self.affords, self.holds)
 
 
-class Layout(_Strict):
+class KitchenLayout(_Strict):
     """Rooms, and things by what they are in or on.
 
     Attributes:
@@ -55,7 +55,7 @@ class Layout(_Strict):
 
     rooms: dict[str, str] = {}
     presence: float = Field(default=1.0, ge=0, le=1)
-    things: dict[str, dict[str, Thing]] = {}
+    things: dict[str, dict[str, KitchenThing]] = {}
 
     @field_validator("things", mode="before")
     @classmethod
@@ -91,17 +91,17 @@ class Dish(_Strict):
     published: str
 
 
-class Task(_Strict):
+class KitchenTask(_Strict):
     text: str
     dishes: tuple[str, ...]
 
 
-class Tasks(_Strict):
+class KitchenTasks(_Strict):
     dishes: dict[str, Dish]
-    tasks: dict[int, Task]
+    tasks: dict[int, KitchenTask]
     sets: dict[str, tuple[int, ...]]
 
-    def named(self, name: str) -> tuple[int, ...] | None:
+    def find_tasks(self, name: str) -> tuple[int, ...] | None:
         """The tasks of a set, or those that ask for a dish; None when there is neither of that name."""
         if name in self.sets:
             return self.sets[name]
@@ -120,7 +120,7 @@ class Verbs(_Strict):
 
     def meant_by(self, word: str) -> list[str]:
         """Verbs that a word of people's files holds for; see people.language."""
-        return sorted(verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if is_of([word], verb))
+        return sorted(verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if occurs_in_verb([word], verb))
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,11 @@ class Kitchen:
         kinds: the kind of each id; two things of one kind count as one where kinds are counted.
     """
 
-    house: Layout
+    house: KitchenLayout
     furniture: Mapping[str, Place]
-    objects: Layout
+    objects: KitchenLayout
     groups: Mapping[str, frozenset[str]]
-    tasks: Tasks
+    tasks: KitchenTasks
     verbs: Verbs
     kinds: Mapping[str, str]
 
@@ -158,7 +158,7 @@ class Kitchen:
         loose = frozenset(thing.id for thing in things if thing.id not in fixed or any(map(thing.can, able)))
         return loose | self.foods
 
-    def named(self, name: str) -> frozenset[str] | None:
+    def find_ids(self, name: str) -> frozenset[str] | None:
         """The ids of a group, a thing, or a room and the furniture in it; None for a name of nothing."""
         if name in self.groups:
             return self.groups[name]
@@ -174,14 +174,14 @@ class Kitchen:
 
 
 @lru_cache(maxsize=4)
-def load_kitchen(folder: Path = FOLDER) -> Kitchen:
+def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
     """Read the kitchen's five files.
 
     Raises:
         DataError: a file is missing, is no YAML, or does not say what it should.
     """
-    house = read_model(folder / "house.yaml", Layout)
-    objects = read_model(folder / "objects.yaml", Layout)
+    house = read_model(folder / "house.yaml", KitchenLayout)
+    objects = read_model(folder / "objects.yaml", KitchenLayout)
     entities = house.entities() + objects.entities()
     known = {entity.id for entity in entities}
     for layout, name in ((house, "house.yaml"), (objects, "objects.yaml")):
@@ -193,7 +193,7 @@ def load_kitchen(folder: Path = FOLDER) -> Kitchen:
         furniture=house.places(),
         objects=objects,
         groups=resolve_groups(read_yaml(folder / "groups.yaml"), known, str(folder / "groups.yaml")),
-        tasks=read_model(folder / "tasks.yaml", Tasks),
+        tasks=read_model(folder / "tasks.yaml", KitchenTasks),
         verbs=read_model(folder / "verbs.yaml", Verbs),
         kinds={entity.id: entity.kind for entity in entities},
     )
@@ -251,10 +251,10 @@ def read_model(file: Path, model: type[_Model]) -> _Model:
     Raises:
         DataError: naming the file, the field and what is wrong with it.
     """
-    return validated(read_yaml(file), model, str(file))
+    return validate_model(read_yaml(file), model, str(file))
 
 
-def validated(content: Any, model: type[_Model], where: str) -> _Model:
+def validate_model(content: Any, model: type[_Model], where: str) -> _Model:
     """Something read as a pydantic model.
 
     Raises:

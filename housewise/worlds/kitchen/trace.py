@@ -29,7 +29,7 @@ class Layer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shot:
+class DishSnapshot:
     """What one dish held after a step.
 
     Attributes:
@@ -54,7 +54,7 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class Made:
+class PreparedFood:
     """A result: of what, by which verb, and whether that cooked it."""
 
     step: int
@@ -97,9 +97,9 @@ class Trace:
     actions: list[str] = field(default_factory=list)
     used: dict[str, int] = field(default_factory=dict)
     cooked: dict[str, int] = field(default_factory=dict)
-    made: list[Made] = field(default_factory=list)
+    made: list[PreparedFood] = field(default_factory=list)
     portions: dict[str, str] = field(default_factory=dict)
-    shots: list[Shot] = field(default_factory=list)
+    shots: list[DishSnapshot] = field(default_factory=list)
     servings: list[Serving] = field(default_factory=list)
     sources: dict[str, Sources] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ class Trace:
         """What was there at the start."""
         return frozenset(self.start.entities)
 
-    def of(self, id: str) -> Sources:
+    def sources_of(self, id: str) -> Sources:
         """What an entity stems from; a thing of the scene stems from itself."""
         return self.sources.get(id) or frozenset({id})
 
@@ -128,7 +128,7 @@ class Trace:
         cooked = [id for id in self.cooked if id in state and state[id].can("edible")]
         return cooked + [id for id in self.sources if id in state]
 
-    def until(self, step: int) -> Trace:
+    def cut_at(self, step: int) -> Trace:
         """The episode as it was after a step (0: at its start)."""
         made = [result for result in self.made if result.step <= step]
         there = set().union(self.start.entities, *(state.entities for state in self.states[:step]))
@@ -166,10 +166,10 @@ class Trace:
 
     def note_use(self, ids: Iterable[str], step: int) -> None:
         for id in ids:
-            for source in self.of(id):
+            for source in self.sources_of(id):
                 self.used.setdefault(source, step)
 
     def note_cooked(self, ids: Iterable[str], step: int) -> None:
         for id in ids:
-            for source in self.of(id):
+            for source in self.sources_of(id):
                 self.cooked.setdefault(source, step)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from housewise.agent.clipr.answer_phrases import Command, parse_command
-from housewise.language.words import forms
+from housewise.language.words import verb_forms
 from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import is_food
-from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 from housewise.worlds.kitchen.name_resolution import as_id
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.thing_names import ThingNames, NotUnderstoodLine
@@ -81,7 +81,7 @@ class TypedCommand:
     shows: str = ""
 
 
-def parse_line(typed: str, names: ThingNames, state: State, verbs: Verbs, person: str) -> TypedCommand:
+def parse_line(typed: str, names: ThingNames, state: State, verbs: KitchenVerbs, person: str) -> TypedCommand:
     """What a line means.
 
     Args:
@@ -148,7 +148,7 @@ def _moving(line: str, names: ThingNames, state: State) -> TypedCommand | None:
     return None
 
 
-def _making(line: str, names: ThingNames, state: State, verbs: Verbs) -> TypedCommand:
+def _making(line: str, names: ThingNames, state: State, verbs: KitchenVerbs) -> TypedCommand:
     """Doing something to food; anything else is not understood.
 
     Raises:
@@ -199,7 +199,7 @@ def _one(verb: str, thing: str, result: str | None, state: State) -> str:
 
 def _past(verb: str) -> str:
     """What food is called to which a verb was done."""
-    return {"cut": "cut", "beat": "beaten", "grind": "ground"}.get(verb, forms(verb)[1])
+    return {"cut": "cut", "beat": "beaten", "grind": "ground"}.get(verb, verb_forms(verb)[1])
 
 
 def _named(result: str) -> str:
@@ -211,7 +211,7 @@ def _question(words: str, person: str) -> str:
     return re.sub(rf"^(?:{re.escape(person)}|her|him|them)\b[ ,:]*", "", words, flags=re.IGNORECASE).strip(" \"'“”")
 
 
-def _is_action(line: str, state: State, verbs: Verbs) -> bool:
+def _is_action(line: str, state: State, verbs: KitchenVerbs) -> bool:
     """Whether a line is an action as the robot says it, with ids that there are."""
     try:
         action = parse(line, verbs)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from housewise.core.errors import UserError
 from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
-from housewise.worlds.kitchen.dynamics import Cooking
-from housewise.worlds.kitchen.kitchen_data import Kitchen, Task, load_kitchen
+from housewise.worlds.kitchen.dynamics import KitchenDynamics
+from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask, load_kitchen
 from housewise.worlds.kitchen.name_resolution import Resembles, describe
 from housewise.worlds.kitchen.scene import draw_scene
 from housewise.worlds.kitchen.state import State
@@ -97,7 +97,7 @@ class TextKitchen:
         self.reset()
 
     @property
-    def task(self) -> Task:
+    def task(self) -> KitchenTask:
         return self.kitchen.tasks.tasks[self.number]
 
     @property
@@ -114,14 +114,14 @@ class TextKitchen:
         return self._cooking.done
 
     @property
-    def cooking(self) -> Cooking:
+    def cooking(self) -> KitchenDynamics:
         """The scene as it is being cooked in; whoever plans ahead does so on its ``fork``."""
         return self._cooking
 
     def reset(self) -> str:
         """Begin anew in the same scene; returns the layout."""
         scene = self._scene or draw_scene(self._seed, self.kitchen)
-        self._cooking = Cooking(scene, self.kitchen, random.Random(self._seed), self._resembles)
+        self._cooking = KitchenDynamics(scene, self.kitchen, random.Random(self._seed), self._resembles)
         self._said = 0
         self._failed = 0
         self._last: deque[str] = deque(maxlen=4)
@@ -140,7 +140,7 @@ class TextKitchen:
             if self._last.count(line.lower()) > 2:
                 raise Impossible("The same action for the third time; do something else.")
             understood = parse(action, self.kitchen.verbs)
-            observation = self._cooking.do(understood, line)
+            observation = self._cooking.execute(understood, line)
         except Impossible as reason:
             observation = str(reason)
             failed = True
@@ -169,7 +169,7 @@ class TextKitchen:
         """What the robot made and is still there: where, and of what."""
         trace = self.trace
         lines = [
-            f"{id} in/on {self.state.holder(id)}, of {', '.join(sorted(trace.of(id)))}"
+            f"{id} in/on {self.state.holder(id)}, of {', '.join(sorted(trace.sources_of(id)))}"
             for id in trace.sources
             if id in self.state
         ]

@@ -27,13 +27,13 @@ def consistent(world: TextKitchen) -> None:
         if id in trace.portions:
             assert sources == {trace.portions[id]}
     for made in trace.made:
-        assert made.sources == frozenset().union(*(trace.of(part) for part in made.parts))
+        assert made.sources == frozenset().union(*(trace.sources_of(part) for part in made.parts))
         assert made.sources <= set(trace.used)
     assert set(trace.cooked) <= set(trace.used) | set(start)
     for shot in trace.shots:
         orders = [layer.order for layer in shot.layers]
         assert orders == sorted(orders)
-        assert shot.sources == frozenset().union(*(trace.of(food) for food in shot.foods))
+        assert shot.sources == frozenset().union(*(trace.sources_of(food) for food in shot.foods))
     last = {shot.root: shot for shot in trace.shots if shot.root in state}
     for id in state.entities:
         if state[id].can("edible") and id in trace.sources:
@@ -83,14 +83,14 @@ def test_the_past_is_as_it_was(seed):
     cut = rng.randint(0, world.trace.step)
     other = TextKitchen(1, seed=seed % 50)
     for action in world.trace.actions[:cut]:
-        other.cooking.do(parse(action, other.kitchen.verbs), action)
-    assert world.trace.until(cut) == other.trace
+        other.cooking.execute(parse(action, other.kitchen.verbs), action)
+    assert world.trace.cut_at(cut) == other.trace
 
 
 def test_a_fork_changes_nothing_here():
     world = done("Pour whole_milk from milk_0 to bowl_0")
     fork = world.cooking.fork()
-    fork.do(parse("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
+    fork.execute(parse("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
     assert "whole_milk" in world.state
     assert world.trace.step == 1
     assert not world.trace.made
@@ -107,7 +107,7 @@ def test_ancestry_goes_through_every_change():
         "Fry items in pan_1 to get eggs",
         "Cut the object eggs to get egg_pieces",
     )
-    assert world.trace.of("egg_pieces") == {"egg_0", "salt_shaker_0"}
+    assert world.trace.sources_of("egg_pieces") == {"egg_0", "salt_shaker_0"}
     assert world.trace.descendants("egg_0") == ["cracked_egg", "batter", "eggs", "egg_pieces"]
     assert set(world.trace.cooked) == {"egg_0", "salt_shaker_0"}
     assert world.trace.prepared() == ["egg_pieces"]

@@ -29,7 +29,7 @@ def test_begins_with_the_layout_and_no_objects():
 def test_an_omelette_from_egg_to_table():
     world = done(*OMELETTE, "Serve the object plate_0 at table_0")
     assert list(world.state.holders("omelette"))[:2] == ["plate_0", "table_0"]
-    assert world.trace.of("omelette") == {"egg_0", "milk_0"}
+    assert world.trace.sources_of("omelette") == {"egg_0", "milk_0"}
     assert world.trace.cooked == {"egg_0": 6, "milk_0": 6}
     assert "egg_0" not in world.state
     assert world.made_so_far() == "omelette in/on plate_0, of egg_0, milk_0"
@@ -138,7 +138,7 @@ def test_what_lies_on_food_stays_on_what_becomes_of_it():
         "Move toast to plate_0",
     )
     assert world.state.inside("toast") == ["butter"]
-    assert world.trace.of("toast") == {"bread_0"}
+    assert world.trace.sources_of("toast") == {"bread_0"}
 
 
 def test_appliances_open_close_and_heat():
