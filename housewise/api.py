@@ -11,7 +11,7 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header, Record, RecordWriter
-from housewise.core.render_devices import ANY, Gpu
+from housewise.core.render_devices import ANY, GpuSetting
 from housewise.language.base import Sampling
 from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
@@ -39,7 +39,7 @@ def play(
     *,
     seed: int = 0,
     simulator: SimulatorName = "raycast",
-    gpu: Gpu = ANY,
+    gpu: GpuSetting = ANY,
     max_steps: int = MAX_STEPS,
     limits: EpisodeLimits | None = None,
     folder: Path | None = None,

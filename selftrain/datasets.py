@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
-from housewise.core.text_files import read_text, text_lines
+from housewise.core.text_files import numbered_lines, read_text
 from housewise.language.base import Message, Role
 
 
@@ -104,7 +104,7 @@ def read_dataset(path: Path, kind: type[Kind]) -> list[Kind]:
         UserError: when it is damaged; the message names file and line.
     """
     data = []
-    for number, line in text_lines(read_text(path)):
+    for number, line in numbered_lines(read_text(path)):
         try:
             data.append(kind.model_validate_json(line))
         except ValidationError as error:

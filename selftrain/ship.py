@@ -15,9 +15,9 @@ import typer
 
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
-from housewise.language.adapters import ASKED_WITH
+from housewise.language.adapters import ADAPTER_CONFIG_FILE
 from housewise.language.local.adapters import BASE_MODEL
-from housewise.language.local.libraries import saving_weights
+from housewise.language.local.libraries import convert_save_errors
 from housewise.rollout.scores import VERSION
 
 _WEIGHTS = "adapter_model.safetensors"
@@ -48,10 +48,10 @@ def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | N
         raise UserError(f"{adapter}: has no {missing[0]}; name the adapter/ folder of a self-training's phase")
     weights = {name: tensor.to(torch.bfloat16) for name, tensor in load_file(adapter / _WEIGHTS).items()}
     target.mkdir(parents=True, exist_ok=True)
-    with saving_weights(target):
+    with convert_save_errors(target):
         save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
     # How it is asked is said of planners alone, and earlier versions did not write on which weights it was trained.
-    files = [*_FILES, *(name for name in (ASKED_WITH, BASE_MODEL) if (adapter / name).is_file())]
+    files = [*_FILES, *(name for name in (ADAPTER_CONFIG_FILE, BASE_MODEL) if (adapter / name).is_file())]
     for name in files:
         shutil.copyfile(adapter / name, target / name)
     written = (adapter / "README.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import Any
 from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
-from housewise.core.record import Header, Result, Writer
+from housewise.core.record import EventWriter, Header, Result
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
@@ -37,7 +37,7 @@ class HouseEpisode:
         env: RearrangementEnv,
         planner: Planner,
         controller: Controller,
-        writer: Writer,
+        writer: EventWriter,
         progress: Callable[[int, int], None] = lambda steps, plans: None,
         limits: EpisodeLimits | None = None,
     ) -> None:

@@ -16,7 +16,7 @@ from housewise.agent.adapt.prompts import Prompts
 from housewise.agent.base import usage_of
 from housewise.core.record import Usage
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Reply, Sampling
-from housewise.language.markup import without_markup
+from housewise.language.markup import strip_markup
 from housewise.language.words import one_line
 
 PREFIX, THOUGHT, QUESTION = "Action:", "Thought:", "Question:"
@@ -236,4 +236,4 @@ def _first_line(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    return filter(None, map(one_line, without_markup(text[:LONGEST_ACTION]).splitlines()))
+    return filter(None, map(one_line, strip_markup(text[:LONGEST_ACTION]).splitlines()))

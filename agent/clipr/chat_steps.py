@@ -10,13 +10,22 @@ from typing import Any, Literal
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from housewise.agent.clipr.language_steps import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
-from housewise.agent.clipr.rules import Rule, numbered, read_rules
+from housewise.agent.clipr.language_steps import (
+    ActionChoice,
+    DialogueTurn,
+    Dimension,
+    Guidance,
+    Inquiry,
+    JudgedChoice,
+    LabelledExample,
+    MethodUsage,
+)
+from housewise.agent.clipr.rules import Rule, format_rules, parse_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yaml_files import read_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
-from housewise.language.words import one_line, unbroken
+from housewise.language.words import flatten_if_broken, one_line
 from housewise.worlds.choices.scenario import Situation
 
 PROMPTS = CONFIGS / "clipr" / "prompts.yaml"
@@ -34,7 +43,7 @@ _QUESTION = re.compile(r"^\s*QUESTION:\s*(.+)", re.MULTILINE | re.DOTALL)
 _PAUSE = re.compile(r"PAUSE:\s*true\s*$", re.IGNORECASE)
 
 
-def parse_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
+def parse_choices(reply: str, situations: Sequence[Situation]) -> list[ActionChoice]:
     """The blocks of a reply, one choice for each situation.
 
     Strict: a block that is missing, stands there twice, names an action that does not exist or a confidence outside
@@ -46,15 +55,15 @@ def parse_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
     choices = []
     for number, situation in enumerate(situations, 1):
         block = blocks.get(number, [])
-        choices.append(_parse_block(block[0], situation) if len(block) == 1 else Choice(None))
+        choices.append(_parse_block(block[0], situation) if len(block) == 1 else ActionChoice(None))
     return choices
 
 
-def _parse_block(block: re.Match[str], situation: Situation) -> Choice:
+def _parse_block(block: re.Match[str], situation: Situation) -> ActionChoice:
     action, confidence = int(block["action"]), int(block["confidence"])
     if not 1 <= action <= len(situation.actions) or not 1 <= confidence <= 10:
-        return Choice(None, block["reasoning"])
-    return Choice(action - 1, block["reasoning"].strip(), confidence)
+        return ActionChoice(None, block["reasoning"])
+    return ActionChoice(action - 1, block["reasoning"].strip(), confidence)
 
 
 class CliprPrompts:
@@ -86,7 +95,7 @@ class CliprPrompts:
         """Numbered scenario blocks."""
         return self.fill("scenario", situations=situations)
 
-    def answers(self, answers: Sequence[Labelled]) -> str:
+    def answers(self, answers: Sequence[LabelledExample]) -> str:
         """Scenario blocks with the right action."""
         return "\n".join(
             f"{self.scenarios([each.situation])}\nWanted: {each.situation.actions[each.action]}\n" for each in answers
@@ -104,12 +113,12 @@ class ChatSteps:
 
     def __init__(self, model: ChatModel, prompts: CliprPrompts | None = None, sampling: Sampling | None = None) -> None:
         self.name = model.name
-        self.usage = Usage()
+        self.usage = MethodUsage()
         self._model = model
         self._prompts = prompts or CliprPrompts()
         self._sampling = sampling or Sampling(temperature=TEMPERATURE, max_tokens=2048)
 
-    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """One call: dimensions, judgement and question; a reply without a question counts as enough."""
         reply = self._ask(
             "inquire",
@@ -127,18 +136,18 @@ class ChatSteps:
         question = asked.group(1) if asked else _DIMENSION.sub("", reply)
         return Inquiry(tuple(dimensions), one_line(question) or None)
 
-    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """One call."""
         scenarios = self._prompts.scenarios(examples)
-        return read_rules(self._ask("synthesize", scenarios=scenarios, transcript=format_transcript(dialogue)))
+        return parse_rules(self._ask("synthesize", scenarios=scenarios, transcript=format_transcript(dialogue)))
 
-    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """One call for all of them, in the strict block format."""
         reply = self._ask(
             "choose",
-            rules=numbered(guidance.rules),
+            rules=format_rules(guidance.rules),
             transcript=format_transcript(guidance.transcript),
-            notes="\n".join(map(unbroken, guidance.notes)),
+            notes="\n".join(map(flatten_if_broken, guidance.notes)),
             examples=self._prompts.scenarios(guidance.examples) if guidance.examples else "",
             answers=self._prompts.answers(guidance.answers),
             count=len(situations),
@@ -150,12 +159,12 @@ class ChatSteps:
         """One call."""
         return self._ask_yes_no("investigate", correct=correct, total=total, percent=_percent(correct, total))
 
-    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
+    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
         """One call; NO in place of a question ends the review."""
         correct = sum(decision.right for decision in decisions)
         reply = self._ask(
             "feedback_question",
-            rules=numbered(rules),
+            rules=format_rules(rules),
             correct=correct,
             total=len(decisions),
             percent=_percent(correct, len(decisions)),
@@ -164,7 +173,7 @@ class ChatSteps:
                     "situation": decision.situation,
                     "chosen": "-" if decision.action is None else decision.situation.actions[decision.action],
                     "right": decision.right,
-                    "reasoning": unbroken(decision.reasoning)[:200],
+                    "reasoning": flatten_if_broken(decision.reasoning)[:200],
                 }
                 for decision in decisions
             ],
@@ -172,27 +181,29 @@ class ChatSteps:
         question = one_line(reply)
         return None if not question or re.fullmatch(r"\W*NO\W*", question, re.IGNORECASE) else question
 
-    def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
+    def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
         """One call."""
-        return self._ask_yes_no("should_update", rules=numbered(rules), transcript=format_transcript([exchange]))
+        return self._ask_yes_no("should_update", rules=format_rules(rules), transcript=format_transcript([exchange]))
 
-    def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
+    def update(
+        self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
+    ) -> tuple[Rule, ...]:
         """One call; rules whose sentence stayed keep their types."""
         known = {rule.text.lower(): rule for rule in rules}
-        new = read_rules(self._ask("update", rules=numbered(rules), transcript=format_transcript([exchange])))
+        new = parse_rules(self._ask("update", rules=format_rules(rules), transcript=format_transcript([exchange])))
         return tuple(known.get(rule.text.lower(), rule) for rule in new)
 
-    def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
+    def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
         """One call."""
         return one_line(self._ask("open_question", transcript=format_transcript(dialogue), left=left)) or None
 
-    def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
+    def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
         """One call."""
-        return read_rules(self._ask("summarize", answers=self._prompts.answers(answers)))
+        return parse_rules(self._ask("summarize", answers=self._prompts.answers(answers)))
 
     def aggregate(self, preferences: Sequence[str]) -> str:
         """One call."""
-        return self._ask("aggregate", notes="\n".join(map(unbroken, preferences)))
+        return self._ask("aggregate", notes="\n".join(map(flatten_if_broken, preferences)))
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
         """One call."""
@@ -203,7 +214,7 @@ class ChatSteps:
             right=situation.actions[right],
         )
 
-    def rationalize(self, example: Labelled) -> str:
+    def rationalize(self, example: LabelledExample) -> str:
         """Two calls: thoughts on the actions, then the reason for the right one."""
         scenarios = self._prompts.scenarios([example.situation])
         thoughts = self._ask("rationalize", "options", scenarios=scenarios)
@@ -224,9 +235,12 @@ class ChatSteps:
         return reply
 
 
-def format_transcript(dialogue: Sequence[Exchange]) -> str:
+def format_transcript(dialogue: Sequence[DialogueTurn]) -> str:
     """A dialogue as plain text with roles, a line for each turn."""
-    turns = ((unbroken(exchange.question), unbroken(exchange.answer) or "(silence)") for exchange in dialogue)
+    turns = (
+        (flatten_if_broken(exchange.question), flatten_if_broken(exchange.answer) or "(silence)")
+        for exchange in dialogue
+    )
     return "\n".join(f"Robot: {question}\nPerson: {answer}" for question, answer in turns)
 
 

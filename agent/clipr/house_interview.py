@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
-from housewise.agent.clipr.house_rules import HouseRule, Spot, house_rule, spots_in, spots_of
-from housewise.agent.clipr.language_steps import Dimension, Exchange, Inquiry, Usage
-from housewise.agent.clipr.local_steps.answer_meaning import parts
-from housewise.agent.clipr.rules import MOST_CHARACTERS, Rule, read_rule, typed_rule
+from housewise.agent.clipr.house_rules import HouseRule, PlaceKind, find_place_kinds, parse_house_rule, to_place_kinds
+from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
+from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
+from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.language.embedder import Embedder
-from housewise.language.words import plain
+from housewise.language.words import normalize_letters
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import MOST_THINGS, just_after, now
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
 
-HOUSE = "house"
+HOUSE_TOPIC = "house"
 """The topic of what is said of houses, in notes that planners do not go by: answers, and rules not understood."""
 
-Told = tuple[About, float | None]
+PlacementStatement = tuple[About, float | None]
 """Some things and a spot, and whether they belong there (above zero) or not."""
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
@@ -42,7 +42,7 @@ _MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Group:
+class ThingGroup:
     """Things that are asked about together.
 
     Attributes:
@@ -54,7 +54,7 @@ class Group:
 
     name: str
     things: tuple[str, ...]
-    options: tuple[Spot, ...]
+    options: tuple[PlaceKind, ...]
     bits: float
 
     @property
@@ -66,23 +66,23 @@ class Group:
 
 
 @lru_cache(maxsize=8)
-def groups(without: str = "") -> tuple[Group, ...]:
+def thing_groups(excluded_person: str = "") -> tuple[ThingGroup, ...]:
     """The groups of things in houses, those first of which least is known, as the people who come along differ most.
 
     Args:
-        without: name of one of them who has no say.
+        excluded_person: name of one of them who has no say.
     """
-    everybody = [load_person(name) for name in people() if name != without]
+    everybody = [load_person(name) for name in people() if name != excluded_person]
     found = []
     for name, group in base_groups().items():
-        wanted: Counter[Spot] = Counter(spots_of(group.wanted))
+        wanted: Counter[PlaceKind] = Counter(to_place_kinds(group.wanted))
         bits = 0.0
         for thing in group.things:
-            homes = [frozenset(spots_of(person.places(thing))) for person in everybody]
+            homes = [frozenset(to_place_kinds(person.places(thing))) for person in everybody]
             wanted.update(spot for home in homes for spot in sorted(home, key=lambda spot: spot.phrase))
             bits += _entropy(homes)
         options = tuple(spot for spot, _ in wanted.most_common(_MOST_OPTIONS))
-        found.append(Group(spoken(name), tuple(map(spoken, group.things)), options, bits))
+        found.append(ThingGroup(spoken(name), tuple(map(spoken, group.things)), options, bits))
     return tuple(sorted(found, key=lambda group: (-group.bits, group.name)))
 
 
@@ -91,17 +91,17 @@ class HouseInterview:
 
     Args:
         embedder: tells what an answer refuses.
-        without: one of the people who come along, as whom nobody is asked; see groups.
+        excluded_person: one of the people who come along, as whom nobody is asked; see groups.
     """
 
     name = "local components"
 
-    def __init__(self, embedder: Embedder, without: str = "") -> None:
-        self.usage = Usage()
+    def __init__(self, embedder: Embedder, excluded_person: str = "") -> None:
+        self.usage = MethodUsage()
         self._embedder = embedder
-        self._groups = {group.question: group for group in groups(without)}
+        self._groups = {group.question: group for group in thing_groups(excluded_person)}
 
-    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """The group of which least is known."""
         self.usage.calls += 1
         asked = {said.question for said in dialogue}
@@ -109,35 +109,37 @@ class HouseInterview:
         unresolved = tuple(Dimension(each.name, tuple(spot.phrase for spot in each.options)) for each in open_)
         return Inquiry(unresolved, open_[0].question if open_ else None)
 
-    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """A rule for each answer; one that names no place of houses is kept in the person's words."""
         self.usage.calls += 1
         rules = []
         for turn, said in enumerate(dialogue, 1):
             group = self._groups.get(said.question)
-            if group is None or not said.answer or self._minds_nothing(said.answer):
+            if group is None or not said.answer or self._is_indifferent(said.answer):
                 continue
-            wanted, unwanted = self._heard(group, said.answer)
+            wanted, unwanted = self._parse_places(group, said.answer)
             if wanted or unwanted:
                 liked, disliked = ([spot.phrase for spot in spots] for spots in (wanted, unwanted))
-                rules.append(typed_rule(group.name, liked, disliked, source=turn))
+                rules.append(make_rule(group.name, liked, disliked, source=turn))
             else:
-                rules.append(Rule(text=f"For {group.name}: {said.answer}"[:MOST_CHARACTERS], source=turn))
+                rules.append(Rule(text=f"For {group.name}: {said.answer}"[:MAX_RULE_CHARACTERS], source=turn))
         return tuple(rules)
 
-    def _heard(self, group: Group, answer: str) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
+    def _parse_places(self, group: ThingGroup, answer: str) -> tuple[tuple[PlaceKind, ...], tuple[PlaceKind, ...]]:
         """Where the things are wanted, and where not."""
-        if numbers := _numbers(answer):
+        if numbers := _parse_numbers(answer):
             named = [number for number in numbers if 1 <= number <= len(group.options)]
             return tuple(dict.fromkeys(group.options[number - 1] for number in named)), ()
-        wanted, refused = (spots_in(text) or () for text in parts(self._embedder, answer, _PLACES))
+        wanted, refused = (
+            find_place_kinds(text) or () for text in split_wanted_refused(self._embedder, answer, _PLACES)
+        )
         return wanted, refused
 
-    def _minds_nothing(self, answer: str) -> bool:
-        return bool(_INDIFFERENT.search(plain(answer[:MOST_CHARACTERS])))
+    def _is_indifferent(self, answer: str) -> bool:
+        return bool(_INDIFFERENT.search(normalize_letters(answer[:MAX_RULE_CHARACTERS])))
 
 
-def house_notes(person: str, rule: Rule, origins: Iterable[str] = (), time: str | None = None) -> list[Note]:
+def house_rule_notes(person: str, rule: Rule, origins: Iterable[str] = (), time: str | None = None) -> list[Note]:
     """A rule about places as notes that planners in houses recall: the first is the rule, the others follow from it.
 
     A rule that is not understood is kept in a note of its own, which nobody goes by.
@@ -148,7 +150,7 @@ def house_notes(person: str, rule: Rule, origins: Iterable[str] = (), time: str 
         origins: ids of the answers that it was concluded from.
         time: of the rule; now by default.
     """
-    (about, value), *others = told(house_rule(rule))
+    (about, value), *others = placement_statements(parse_house_rule(rule))
     derived = tuple(origins)
     root = Note(
         person=person,
@@ -159,10 +161,10 @@ def house_notes(person: str, rule: Rule, origins: Iterable[str] = (), time: str 
         time=time or now(),
         derived_from=derived,
     )
-    return [root, *following(root, others)]
+    return [root, *implied_notes(root, others)]
 
 
-def following(rule: Note, others: Iterable[Told], time: str | None = None) -> list[Note]:
+def implied_notes(rule: Note, others: Iterable[PlacementStatement], time: str | None = None) -> list[Note]:
     """What else a rule says, in notes that are forgotten with it; of the rule's time by default."""
     return [
         Note(
@@ -178,10 +180,10 @@ def following(rule: Note, others: Iterable[Told], time: str | None = None) -> li
     ]
 
 
-def told(rule: HouseRule | None) -> list[Told]:
+def placement_statements(rule: HouseRule | None) -> list[PlacementStatement]:
     """What a rule says of some things and one spot at a time; that it is kept alone, where it is not understood."""
     if rule is None:
-        return [(About(task=HOUSE), None)]
+        return [(About(task=HOUSE_TOPIC), None)]
     some = [rule.things[start : start + MOST_THINGS] for start in range(0, len(rule.things), MOST_THINGS)]
     return [
         (About(things=things, room=spot.room, receptacle=spot.receptacle), value)
@@ -191,38 +193,38 @@ def told(rule: HouseRule | None) -> list[Told]:
     ]
 
 
-def rule_notes_in(memory: Memory) -> list[Note]:
+def root_rule_notes(memory: Memory) -> list[Note]:
     """The rules of a memory, the oldest first: without notes that only follow from one."""
     rules = {note.id for note in memory.notes if note.kind == "rule"}
     return [note for note in memory.notes if note.id in rules and rules.isdisjoint(note.derived_from)]
 
 
-def giving_way(memory: Memory, new: Note) -> tuple[list[Note], list[Note]]:
+def resolve_conflicts(memory: Memory, new: Note) -> tuple[list[Note], list[Note]]:
     """What a new rule makes of older ones about the same things that want them elsewhere.
 
     Returns:
         Older rules in whose place it comes, and notes that make it an exception from those that say more.
     """
-    rule = house_rule(read_rule(new.text)) if new.text else None
+    rule = parse_house_rule(parse_rule(new.text)) if new.text else None
     replaced: list[Note] = []
-    unwanted: dict[tuple[Spot, tuple[str, ...]], None] = {}
+    unwanted: dict[tuple[PlaceKind, tuple[str, ...]], None] = {}
     if rule is None or not rule.wanted:
         return [], []
-    for note in rule_notes_in(memory):
-        older = house_rule(read_rule(note.text)) if note.text and note.id != new.id else None
+    for note in root_rule_notes(memory):
+        older = parse_house_rule(parse_rule(note.text)) if note.text and note.id != new.id else None
         both = set(rule.things) & set(older.things) if older else set()
         elsewhere = [spot for spot in older.wanted if spot not in rule.wanted] if older and both else []
         if older and elsewhere and both == set(older.things):
             replaced.append(note)
         elif elsewhere:
             unwanted |= {(spot, tuple(sorted(both))): None for spot in elsewhere}
-    exceptions = [said for spot, things in unwanted for said in told(HouseRule(things, (), (spot,)))]
-    return replaced, following(new, exceptions, just_after(new.time))
+    exceptions = [said for spot, things in unwanted for said in placement_statements(HouseRule(things, (), (spot,)))]
+    return replaced, implied_notes(new, exceptions, just_after(new.time))
 
 
-def questioned(memory: Memory) -> defaultdict[str, list[Note]]:
+def contradicting_notes(memory: Memory) -> defaultdict[str, list[Note]]:
     """For each rule's id the reactions and confirmed goals since it was written that say otherwise than it does."""
-    roots = {note.id: note for note in rule_notes_in(memory)}
+    roots = {note.id: note for note in root_rule_notes(memory)}
     by_thing: defaultdict[str, list[tuple[Note, Note]]] = defaultdict(list)
     for note in memory.notes:
         root = roots.get(note.id) or next((roots[id] for id in note.derived_from if id in roots), None)
@@ -233,13 +235,13 @@ def questioned(memory: Memory) -> defaultdict[str, list[Note]]:
     for newer in memory.notes:
         if newer.kind in ("reaction", "goal") and isinstance(newer.value, float):
             said = [pair for thing in newer.about.things for pair in by_thing.get(thing, ())]
-            against = {root.id for root, note in said if newer.order > root.order and _against(newer, note)}
+            against = {root.id for root, note in said if newer.order > root.order and _is_contradiction(newer, note)}
             for id in against:
                 found[id].append(newer)
     return found
 
 
-def _against(newer: Note, rule: Note) -> bool:
+def _is_contradiction(newer: Note, rule: Note) -> bool:
     """Whether a reaction or a goal finds something right that a rule finds wrong, or the other way round."""
     place, spot = newer.about, rule.about
     there = spot.receptacle in (None, place.receptacle) and spot.room in (None, place.room)
@@ -247,7 +249,7 @@ def _against(newer: Note, rule: Note) -> bool:
     return there and bool(spot.receptacle or spot.room) and right[0] != right[1]
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     """The numbers of an answer that says nothing else, as in "1, 3 and 4"; none of any other answer."""
     words = _TOKEN.findall(text.lower())
     numbers = [word for word in words if word.isdecimal()]
@@ -255,7 +257,7 @@ def _numbers(text: str) -> list[int]:
     return [int(number[:_MOST_DIGITS]) for number in numbers] if alone else []
 
 
-def _entropy(homes: Sequence[frozenset[Spot]]) -> float:
+def _entropy(homes: Sequence[frozenset[PlaceKind]]) -> float:
     """Of where people want a thing, in bits."""
     shares = [count / len(homes) for count in Counter(homes).values()]
     return -sum(share * log2(share) for share in shares)

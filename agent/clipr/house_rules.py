@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from housewise.agent.clipr.rules import Rule
-from housewise.language.words import STOP_WORDS, tokens
+from housewise.language.words import STOP_WORDS, word_stems
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Places, base_groups
 
@@ -34,7 +34,7 @@ _FILLERS = frozenset({"anywhere", "place", "thing", "all", "everything", "every"
 
 
 @dataclass(frozen=True)
-class Spot:
+class PlaceKind:
     """Where things may be: a kind of receptacle, of room, or both; at least one of them is given."""
 
     receptacle: str | None = None
@@ -56,31 +56,33 @@ class HouseRule:
     """
 
     things: tuple[str, ...]
-    wanted: tuple[Spot, ...] = ()
-    unwanted: tuple[Spot, ...] = ()
+    wanted: tuple[PlaceKind, ...] = ()
+    unwanted: tuple[PlaceKind, ...] = ()
 
 
-def house_rule(rule: Rule) -> HouseRule | None:
+def parse_house_rule(rule: Rule) -> HouseRule | None:
     """What a rule says of a house; None where it is not understood, or says nothing of one."""
     text = " ".join(rule.text.rstrip(".! ").split())
     if rule.typed and rule.condition:
-        read = _read(rule.condition, rule.preferred, rule.avoided)
+        read = _build_house_rule(rule.condition, rule.preferred, rule.avoided)
         if read is not None:
             return read
     said = _BELONGS.match(text) or _PUT.match(text)
     if said is None:
         return None
     places = (said["places"],)
-    return _read(said["things"], (), places) if said["not"] else _read(said["things"], places, ())
+    return (
+        _build_house_rule(said["things"], (), places) if said["not"] else _build_house_rule(said["things"], places, ())
+    )
 
 
-def spots_of(places: Places) -> tuple[Spot, ...]:
+def to_place_kinds(places: Places) -> tuple[PlaceKind, ...]:
     """Places as people's files have them, as spots."""
     rooms = ((None if room == ANY_ROOM else room, kinds) for room, kinds in places.items())
-    return tuple(Spot(kind, room) for room, kinds in rooms for kind in kinds)
+    return tuple(PlaceKind(kind, room) for room, kinds in rooms for kind in kinds)
 
 
-def spots_in(text: str, strict: bool = False) -> tuple[Spot, ...] | None:
+def find_place_kinds(text: str, strict: bool = False) -> tuple[PlaceKind, ...] | None:
     """The places that a text names, in order, each once.
 
     A clause's only room is where all that it names stands; else each part of it has its own.
@@ -89,56 +91,56 @@ def spots_in(text: str, strict: bool = False) -> tuple[Spot, ...] | None:
         text: any words.
         strict: whether other words than of places make it not understood, which is None.
     """
-    found: dict[Spot, None] = {}
+    found: dict[PlaceKind, None] = {}
     for clause in _CLAUSES.split(text):
-        parts = [_places(part) for part in _PARTS.split(clause) if part.strip()]
+        parts = [_parse_place(part) for part in _PARTS.split(clause) if part.strip()]
         if strict and any(left for *_, left in parts):
             return None
         rooms = list(dict.fromkeys(room for _, room, _ in parts if room))
         only = rooms[0] if len(rooms) == 1 else None
         shared = only and any(receptacle and not room for receptacle, room, _ in parts)
         for receptacle, room, _ in parts:
-            if receptacle or (_room(room) and not shared):
-                found[Spot(receptacle, _room(room or only))] = None
+            if receptacle or (_room_or_none(room) and not shared):
+                found[PlaceKind(receptacle, _room_or_none(room or only))] = None
     return tuple(found)
 
 
-def things_in(text: str) -> tuple[str, ...] | None:
+def find_thing_kinds(text: str) -> tuple[str, ...] | None:
     """The kinds of things that a text names, by group or one by one; None where it names anything else."""
-    known = _things()
-    whole = _without_fillers(text)
+    known = _thing_kinds_by_words()
+    whole = _significant_words(text)
     if whole in known:
         return known[whole]
     found: dict[str, None] = {}
     for part in _PARTS.split(text):
-        kinds = known.get(_without_fillers(part))
+        kinds = known.get(_significant_words(part))
         if kinds is None:
             return None
         found |= dict.fromkeys(kinds)
     return tuple(found)
 
 
-def _read(things: str, wanted: Sequence[str], unwanted: Sequence[str]) -> HouseRule | None:
-    kinds = things_in(things)
-    places = [spots_in(" then ".join(phrases), strict=True) for phrases in (wanted, unwanted)]
+def _build_house_rule(things: str, wanted: Sequence[str], unwanted: Sequence[str]) -> HouseRule | None:
+    kinds = find_thing_kinds(things)
+    places = [find_place_kinds(" then ".join(phrases), strict=True) for phrases in (wanted, unwanted)]
     if not kinds or places[0] is None or places[1] is None or not (places[0] or places[1]):
         return None
     return HouseRule(kinds, places[0], tuple(spot for spot in places[1] if spot not in places[0]))
 
 
-def _places(text: str) -> tuple[str | None, str | None, list[str]]:
+def _parse_place(text: str) -> tuple[str | None, str | None, list[str]]:
     """The receptacle and the room that a part names, and what words are left."""
-    words = tokens(text)
-    room, words = _taken(words, _ROOMS)
-    receptacle, words = _taken(words, _RECEPTACLES)
+    words = word_stems(text)
+    room, words = _extract_name(words, _ROOMS)
+    receptacle, words = _extract_name(words, _RECEPTACLES)
     return receptacle, room, [word for word in words if word not in STOP_WORDS | _FILLERS]
 
 
-def _room(name: str | None) -> str | None:
+def _room_or_none(name: str | None) -> str | None:
     return None if name == ANY_ROOM else name
 
 
-def _taken(words: list[str], names: Mapping[tuple[str, ...], str]) -> tuple[str | None, list[str]]:
+def _extract_name(words: list[str], names: Mapping[tuple[str, ...], str]) -> tuple[str | None, list[str]]:
     """The first and longest of some names that stands in words, and the words without it."""
     for length in (3, 2, 1):
         for start in range(len(words) - length + 1):
@@ -148,21 +150,21 @@ def _taken(words: list[str], names: Mapping[tuple[str, ...], str]) -> tuple[str 
     return None, words
 
 
-def _without_fillers(text: str) -> tuple[str, ...]:
-    return tuple(word for word in tokens(text.replace("_", " ")) if word not in STOP_WORDS | _FILLERS)
+def _significant_words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in word_stems(text.replace("_", " ")) if word not in STOP_WORDS | _FILLERS)
 
 
-def _by_words(names: Iterable[str]) -> dict[tuple[str, ...], str]:
-    return {tuple(tokens(name)): name for name in names}
+def _names_by_words(names: Iterable[str]) -> dict[tuple[str, ...], str]:
+    return {tuple(word_stems(name)): name for name in names}
 
 
-_ROOMS = _by_words((*ROOM_KINDS, ANY_ROOM))
-_RECEPTACLES = _by_words(RECEPTACLE_KINDS)
+_ROOMS = _names_by_words((*ROOM_KINDS, ANY_ROOM))
+_RECEPTACLES = _names_by_words(RECEPTACLE_KINDS)
 
 
 @lru_cache(maxsize=1)
-def _things() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+def _thing_kinds_by_words() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """Kinds of things by the words of a group's name, or of their own."""
     groups = {name: tuple(map(spoken, group.things)) for name, group in base_groups().items()}
-    single = {_without_fillers(kind): (kind,) for kinds in groups.values() for kind in kinds}
-    return single | {_without_fillers(name): kinds for name, kinds in groups.items()}
+    single = {_significant_words(kind): (kind,) for kinds in groups.values() for kind in kinds}
+    return single | {_significant_words(name): kinds for name, kinds in groups.items()}

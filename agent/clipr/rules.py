@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from housewise.language.words import content_words, one_line, unbroken
+from housewise.language.words import content_words, flatten_if_broken, one_line
 
 MAX_RULES = 200
 """A list that is longer is cut: nobody agreed to more in ten answers."""
@@ -63,7 +63,7 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[str, Field(min_length=1, max_length=MAX_RULE_CHARACTERS), AfterValidator(unbroken)]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_RULE_CHARACTERS), AfterValidator(flatten_if_broken)]
     condition: str = ""
     preferred: tuple[str, ...] = ()
     avoided: tuple[str, ...] = ()
@@ -86,7 +86,9 @@ def make_rule(
     """
     condition = _truncated_line(condition, 160).rstrip(" .!?:")
     wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _clean_phrase(each))))[:6]
-    unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _clean_phrase(each)) not in ("", *wanted)))[:6]
+    unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _clean_phrase(each)) not in ("", *wanted)))[
+        :6
+    ]
     if not wanted and not unwanted:
         raise ValueError("a rule prefers or avoids something")
     said = f"prefer {', then '.join(wanted)}" if wanted else ""

@@ -20,7 +20,7 @@ from housewise.agent.personalize.step_phrasing import (
     is_step,
     strip_numbering,
 )
-from housewise.language.markup import without_markup
+from housewise.language.markup import strip_markup
 
 _REASON_TAG = re.compile(r"<(reason\w*|rationale|explanation|why|comment|notes?)\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
 _ELEMENT = re.compile(r"<([a-z][\w-]{1,24})>([^<>]{1,200})</\1>", re.IGNORECASE)
@@ -57,7 +57,7 @@ def split_into_steps(reply: str) -> list[str]:
     Returns:
         The lines that are not empty, as they were written but for marks of structure.
     """
-    text, lines, start = _untagged(without_markup(reply)), list[str](), 0
+    text, lines, start = _untagged(strip_markup(reply)), list[str](), 0
     while start < len(text):
         found = JSON_START.search(text, start)
         end = found.start() if found else len(text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from housewise.core.errors import UserError, suggest_names, excerpt
+from housewise.core.errors import UserError, excerpt, suggest_names
 
 _WITH_USER = "+O"
 
@@ -68,5 +68,5 @@ def find_condition(name: str) -> Condition:
         return CONDITIONS[name]
     known = CONDITIONS.get(name.removesuffix(_WITH_USER))
     if known is None or known.user or not name.endswith(_WITH_USER):
-        raise UserError(f"setting condition: no condition {excerpt(name)};suggest_nameses(name, CONDITIONS)}")
+        raise UserError(f"setting condition: no condition {excerpt(name)}; {suggest_names(name, CONDITIONS)}")
     return replace(known, name=name, user=True)

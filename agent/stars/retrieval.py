@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Literal
 
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import GenerationLimits, Continuation, CDecodingStepetionModel, Step, Token
+from housewise.language.completion import CompletionModel, Continuation, DecodingStep, GenerationLimits, Token
 
 Prompt = Literal["initial", "repair"]
 
@@ -89,7 +89,7 @@ class SearchTree:
         thresholds: where it branches.
     """
 
-    def __init__(self, model: CompletionModel, boGenerationLimitsBounds, thresholds: Thresholds | None = None) -> None:
+    def __init__(self, model: CompletionModel, bounds: GenerationLimits, thresholds: Thresholds | None = None) -> None:
         self._model, self._bounds, self._thresholds = model, bounds, thresholds or Thresholds()
 
     def grow(self, prompt: str, seen: Seen, usage: Usage, kind: Prompt = "initial", lead: str = "") -> list[Retrieved]:

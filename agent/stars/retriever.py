@@ -13,7 +13,7 @@ from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Prompt, Retrieved, SearchTree, Seen, Thresholds, draw
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import GenerationLimits, Crequire_text_scorertionModel, rater
+from housewise.language.completion import CompletionModel, GenerationLimits, require_text_scorer
 
 # As many as a tree brings, so that a question with numbered options stays readable.
 _MOST_RATED = 8

@@ -11,7 +11,7 @@ from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import CompletionMrequire_text_scorer rater
+from housewise.language.completion import CompletionModel, require_text_scorer
 
 _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 

@@ -14,7 +14,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError, UserError, suggest_names, excerpt
+from housewise.core.errors import DataError, UserError, excerpt, suggest_names
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.kitchen.state import Relation

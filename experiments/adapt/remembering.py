@@ -23,7 +23,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.record import Record
-from housewise.core.tables import Fitted, table
+from housewise.core.tables import FittedTable, table
 from housewise.experiments.adapt.figures import figures, in_words, more
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.selftrain.adapt.loop import Observer, play
@@ -117,7 +117,7 @@ def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]
     return [record for record in records if record.header.setting["number"] in numbers]
 
 
-def shown(cooks: Mapping[str, Mapping[str, Any]]) -> Fitted:
+def shown(cooks: Mapping[str, Mapping[str, Any]]) -> FittedTable:
     """The table: every cook's breakfasts."""
     lines = []
     for cook, parts in cooks.items():

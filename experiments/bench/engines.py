@@ -194,10 +194,10 @@ def open_engines(peers: dict[str, str], model: str, most: int, longest: int) -> 
     Raises:
         UserError: when one cannot be opened.
     """
-    from housewise.language.local.weights import load
+    from housewise.language.local.weights import load_model
 
     def network() -> Any:
-        return load(model, None, "cpu", "auto")[0]
+        return load_model(model, None, "cpu", "auto")[0]
 
     engines: dict[str, Engine] = {OURS: Own(network(), most)}
     for name, address in peers.items():
@@ -227,7 +227,8 @@ def main(
     plans: Annotated[int, typer.Option(min=1, help="Plans asked one after another.")] = Sizes.plans,
     quick: QuickOption = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every round.")
+        Path | None,
+        typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every round."),
     ] = None,
 ) -> None:
     """Time the local model's engine beside transformers' own and a llama.cpp server.
@@ -242,7 +243,7 @@ def main(
     """
     import torch
 
-    from housewise.language.local.weights import load
+    from housewise.language.local.weights import load_model
 
     if quick:
         rounds, peer, conversations = 1, peer or [PLAIN], conversations or [1]
@@ -251,7 +252,7 @@ def main(
     torch.set_num_threads(threads)
     peers = tell_apart(peer or [PLAIN, CONTINUOUS])
     counts, sizes = conversations or [1, 16], Sizes(read, written, plans)
-    network, tokenizer = load(model, None, "cpu", "auto")
+    network, tokenizer = load_model(model, None, "cpu", "auto")
     episodes = read_plans(run, tokenizer) if run else []
     longest = max(
         [read, SHORT + written, *(len(prompts[0]) + lengths[0] for one in episodes for prompts, lengths in one)]

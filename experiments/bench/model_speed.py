@@ -18,7 +18,7 @@ from typing import Any
 from housewise.core.files import write_json
 from housewise.core.provenance import provenance
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import load
+from housewise.language.local.weights import load_model
 
 CONVERSATIONS = (1, 4, 8, 16)
 
@@ -108,14 +108,14 @@ def _reader_seconds(
     network: Any, first: Sequence[Sequence[int]], second: Sequence[Sequence[int]], written: int
 ) -> tuple[float, float, float]:
     """Seconds to read a first call's prompts, to read a second call's, and to write its replies."""
-    from housewise.language.local.model_runner import Reader
-    from housewise.language.local.token_sampling import choose
+    from housewise.language.local.model_runner import ModelRunner
+    from housewise.language.local.token_sampling import sample_tokens
 
-    reader, count = Reader(network), len(first)
+    reader, count = ModelRunner(network), len(first)
 
     def write(logits: Any) -> None:
         for _ in range(written):
-            tokens, _ = choose(logits, [1.0] * count, [1.0] * count, [0.5] * count)
+            tokens, _ = sample_tokens(logits, [1.0] * count, [1.0] * count, [0.5] * count)
             logits = reader.step([[token] for token in tokens])
 
     read, _ = _timed(lambda: reader.admit(first))
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="times that each side is measured")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments, made = parser.parse_args(), provenance()
-    network, plain = (load(arguments.model, None, arguments.device, arguments.dtype)[0] for _ in range(2))
+    network, plain = (load_model(arguments.model, None, arguments.device, arguments.dtype)[0] for _ in range(2))
     work = Load()
     setting = f"{arguments.model}, {network.dtype}".replace("torch.", "") + f", {network.device}"
     print(f"{setting}, {torch.get_num_threads()} threads; prompts of {work.shared} shared and {work.own} own tokens")

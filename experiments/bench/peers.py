@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from housewise.core.errors import UserError
 from housewise.language.base import Sampling
-from housewise.language.local.libraries import quiet
+from housewise.language.local.libraries import silence_transformers
 
 PLAIN, CONTINUOUS, SERVER = "generate", "continuous", "llama.cpp"
 
@@ -45,17 +45,17 @@ class Own:
     """
 
     def __init__(self, network: Any, most: int) -> None:
-        from housewise.language.local.batch_generator import Writer
-        from housewise.language.local.model_runner import Reader
+        from housewise.language.local.batch_generator import BatchGenerator
+        from housewise.language.local.model_runner import ModelRunner
 
-        self._writer = Writer(Reader(network), frozenset(), lambda tokens: "", most)
+        self._writer = BatchGenerator(ModelRunner(network), frozenset(), lambda tokens: "", most)
 
     def write(self, prompts: Sequence[list[int]], lengths: Sequence[int]) -> int:
         """See Engine.write."""
-        from housewise.language.local.batch_generator import Row
+        from housewise.language.local.batch_generator import PendingReply
 
         rows = [
-            Row(prompt, Sampling(temperature=0), length, random.Random(0))
+            PendingReply(prompt, Sampling(temperature=0), length, random.Random(0))
             for prompt, length in zip(prompts, lengths, strict=True)
         ]
         self._writer.write(rows)
@@ -84,7 +84,7 @@ class Plain:
         ids = torch.tensor([[0] * (width - len(prompt)) + prompt for prompt in prompts])
         seen = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
         options = {"do_sample": False, "pad_token_id": 0, "min_new_tokens": most, "max_new_tokens": most}
-        with quiet(), torch.inference_mode():
+        with silence_transformers(), torch.inference_mode():
             written = self._network.generate(ids, attention_mask=seen, **options)
         return sum(min(length, written.shape[1] - width) for length in lengths)
 
@@ -109,7 +109,7 @@ class Continuous:
             num_blocks=most * (-(-longest // _PAGE) + 1), page_size=_PAGE, max_batch_tokens=1024, seed=0
         )
         greedy = GenerationConfig(do_sample=False, eos_token_id=-1, pad_token_id=0)
-        with quiet():
+        with silence_transformers():
             self._manager = network.init_continuous_batching(generation_config=greedy, continuous_batching_config=room)
             self._manager.start()
 

@@ -34,7 +34,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import find_paths, check_writable_file, write_json
+from housewise.core.files import check_writable_file, find_paths, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 

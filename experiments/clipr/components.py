@@ -12,7 +12,7 @@ import typer
 
 from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, LocalComponents
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.language.base import ChatModel
 from housewise.language.cached_chat_model import CachedChatModel
 from housewise.language.embedder import Embedder
@@ -80,7 +80,7 @@ def kept_replies(model: ChatModel, adapter: str | None, folder: Path | None) -> 
     Raises:
         UserError: the adapter, or what was kept, cannot be read.
     """
-    taught = json.dumps(fingerprint(adapter)) if adapter else ""
+    taught = json.dumps(adapter_fingerprint(adapter)) if adapter else ""
     return CachedChatModel(model, taught, folder / "replies.jsonl" if folder else None)
 
 

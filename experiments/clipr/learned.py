@@ -36,7 +36,7 @@ from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import kept_replies
 from housewise.experiments.clipr.main_results import choice_sets
 from housewise.language import open_model
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.models import LazyChatModel
 from housewise.rollout.scores import standard_error
@@ -205,7 +205,7 @@ def main(
         "scenarios": {"learned from": len(known), "held out": len(held)},
         "data": [name for name, file in (("ambik", ambik), ("introplan", introplan), ("kitchen", recipe)) if file],
         "recipe": told.model_dump(mode="json"),
-        "adapter": fingerprint(trained.adapter) if trained.adapter else None,
+        "adapter": adapter_fingerprint(trained.adapter) if trained.adapter else None,
         "training": {"settings": training.model_dump(mode="json"), "metrics": trained.metrics},
         "seed": seed,
         "quick": quick,

@@ -35,7 +35,7 @@ from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
-from housewise.agent.clipr.methods import Method, MethodResult, MethodInputs
+from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -45,7 +45,7 @@ from housewise.experiments.clipr.components import Components, KeptOption, langu
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import nested
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
@@ -267,7 +267,9 @@ def main(
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     kept: KeptOption = None,
     quick: QuickOption = False,
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
     console, started, made = Console(), perf_counter(), provenance()
@@ -299,7 +301,7 @@ def main(
                     run_seed(choices, methods, language_of, embedder, seed, figures, keys)
             result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
             if out is not None:
-                adapted = fingerprint(adapter) if adapter else None
+                adapted = adapter_fingerprint(adapter) if adapter else None
                 write_json(out, {**result, "adapter": adapted, "quick": quick, **made})
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)

@@ -37,7 +37,7 @@ from housewise.experiments.clipr.main_results import (
     choice_sets,
     standard_error_of,
 )
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
@@ -79,7 +79,9 @@ def main(
     as_it_comes: Annotated[bool, typer.Option(help="Whether the local model follows untaught as well.")] = True,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
     kept: KeptOption = None,
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
 ) -> None:
     """Measure how well each follows the rules of every author."""
     console, made, embedder = Console(), provenance(), MiniLM()
@@ -106,7 +108,7 @@ def main(
                     found[choices.name][author][name].append(figure)
         told = {name: _told(rows) for name, rows in found.items()}
         if out is not None:
-            taught = fingerprint(adapter) if adapter else None
+            taught = adapter_fingerprint(adapter) if adapter else None
             shares = {"accuracy": told, "controls": _told(beside)}
             write_json(out, {"seeds": seed + 1, "adapter": taught, **shares, **made})
     for name, rows in told.items():

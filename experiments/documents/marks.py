@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from housewise.core.errors import DataError, UserError, suggest_names, excerpt
+from housewise.core.errors import DataError, UserError, excerpt, suggest_names
 from housewise.experiments.documents.files import FigureFiles
 
 Drawn = Callable[[FigureFiles], str]
@@ -141,7 +141,7 @@ def _places(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn
             elif mark["name"] in tables:
                 yield _Place(*mark.span("text"), tables[mark["name"]](files) + "\n", source)
             else:
-                raise UserError(f"no table {excerpt(mark['name'])};suggest_nameses(mark['name'], tables)}")
+                raise UserError(f"no table {excerpt(mark['name'])}; {suggest_names(mark['name'], tables)}")
 
 
 def _linked(text: str, name: str, files: FigureFiles) -> Iterator[_Place]:

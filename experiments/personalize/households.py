@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, record_name
 from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
@@ -88,7 +88,7 @@ class Setup:
         named = self.settings("llm").models.agent.adapter
         if named is None:
             return None
-        return fingerprint(named)
+        return adapter_fingerprint(named)
 
 
 @dataclass(frozen=True)

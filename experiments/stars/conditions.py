@@ -37,7 +37,7 @@ from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
 from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
-from housewise.language.adapters import fingerprint
+from housewise.language.adapters import adapter_fingerprint
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.stars.share import held_out
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent
@@ -137,7 +137,7 @@ class Conditions:
             "n": sum(map(len, self.played.values())),
             "seeds": sorted({row.seed for row in self._rows}),
             "settings": _shareable(self._settings),
-            "adapters": [fingerprint(adapter) for adapter in sorted(adapters)],
+            "adapters": [adapter_fingerprint(adapter) for adapter in sorted(adapters)],
             "floor": dict(zip(self.tasks, self._floors("completion_percent"), strict=True)),
             "figures": self._figures(),
             "breakdown": [each.content for each in self.breakdown()],

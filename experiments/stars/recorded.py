@@ -19,7 +19,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.errors import DataError
-from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T")
@@ -240,7 +240,7 @@ def _load(path: Path, adapter: TypeAdapter[T]) -> T:
 
 
 def _lines(path: Path, adapter: TypeAdapter[T]) -> Iterator[T]:
-    for number, line in text_lines(_text(path)):
+    for number, line in numbered_lines(_text(path)):
         yield _valid(path, line, adapter, f" line {number}")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.stars.conditions import CONDITIONS, find_condition
-from housewise.core.errors import UserError, suggest_names, excerpt
+from housewise.core.errors import UserError, excerpt, suggest_names
 from housewise.core.files import write_json
 from housewise.core.record import Record
 from housewise.experiments.stars.sharing import Sharing
@@ -175,7 +175,7 @@ def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], o
     """
     for name in conditions:
         if name != TRIAL_2 and not _known(name):
-            raise UserError(f"--condition {excerpt(name)}: there is none;suggest_nameses(name, [*CONDITIONS, TRIAL_2])}")
+            raise UserError(f"--condition {excerpt(name)}: there is none; {suggest_names(name, [*CONDITIONS, TRIAL_2])}")
     if TRIAL_2 in conditions and TAUGHT not in conditions:
         conditions = [*(name for name in conditions if name != TRIAL_2), TAUGHT, TRIAL_2]
     if len({arm.name for arm in arms}) < len(arms):

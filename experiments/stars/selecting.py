@@ -39,7 +39,7 @@ from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, Replay
 from housewise.experiments.stars.rows import NO_ADAPTER, Arm
-from housewise.language.adapters import adapter_folder, fingerprint
+from housewise.language.adapters import adapter_fingerprint, adapter_folder
 from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.completion import LocalCompletionModel
@@ -200,7 +200,7 @@ def main(
         with closing(LocalChatModel(model, arm.adapter_of(seed))) as opened:
             for name, figures in selecting.with_model(LocalCompletionModel(opened), examples).items():
                 tasks[name].setdefault("models", {}).setdefault(arm.name, {})[str(seed)] = figures
-    made["adapters"] = [fingerprint(adapter) for adapter in adapters]
+    made["adapters"] = [adapter_fingerprint(adapter) for adapter in adapters]
     write_json(output, {"model": model, "tasks": tasks, **made})
     Console().print(_table(tasks))
 

@@ -18,7 +18,7 @@ from housewise.cli.rules import COMMANDS as RULE_COMMANDS
 from housewise.cli.rules import learn
 from housewise.cli.run import replay, run
 from housewise.cli.selftrain import selftrain
-from housewise.core.console import enable_debugging, run_cli
+from housewise.core.console import enable_tracebacks, run_cli
 
 
 def _show_version(asked: bool) -> None:
@@ -43,7 +43,7 @@ def _with_debug(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*, debug: bool, **options: Any) -> None:
-        enable_debugging(debug)
+        enable_tracebacks(debug)
         command(**options)
 
     # Typer evaluates no annotations of a signature that is set.
@@ -64,7 +64,7 @@ def _housewise(
     debug: _DebugOption = False,
 ) -> None:
     """A household robot in simulation that learns what its people want."""
-    enable_debugging(debug)
+    enable_tracebacks(debug)
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {

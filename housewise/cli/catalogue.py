@@ -109,23 +109,23 @@ def configs(_: Path | None) -> Choices:
 
 def adapters(_: Path | None) -> Choices:
     """Adapters for the local model that come with the package."""
-    from housewise.language.adapters import packaged_adapters
+    from housewise.language.adapters import bundled_adapters
 
-    return {name: _heading(folder / "README.md") for name, folder in packaged_adapters().items()}
+    return {name: _heading(folder / "README.md") for name, folder in bundled_adapters().items()}
 
 
 def _installed(group: str, ours: Choices) -> Callable[[Path | None], Choices]:
     """What finds the parts of a group, this package's first, whether they can run or not."""
 
     def find(_: Path | None) -> Choices:
-        return ours | {name: "of another package" for name in plugins.plugins(group) if name not in ours}
+        return ours | {name: "of another package" for name in plugins.plugin_names(group) if name not in ours}
 
     return find
 
 
 def trackers(_: Path | None) -> Choices:
     """Where curves can be followed."""
-    others = [name for name in plugins.plugins(plugins.TRACKERS) if name not in TRACKERS]
+    others = [name for name in plugins.plugin_names(plugins.TRACKERS) if name not in TRACKERS]
     return {**TRACKERS, **dict.fromkeys(others, "of another package")}
 
 

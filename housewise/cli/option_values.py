@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError
-from housewise.core.render_devices import ANY, Gpu, as_gpu
+from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -32,9 +32,9 @@ def configured_system(config: Path | None, overrides: list[str]) -> str:
     Raises:
         UserError: when they cannot be read.
     """
-    from housewise.core.settings import written
+    from housewise.core.settings import user_values
 
-    return str(["personalize", *written("system", config, overrides)][-1])
+    return str(["personalize", *user_values("system", config, overrides)][-1])
 
 
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
@@ -77,14 +77,14 @@ def parse_episodes(text: str | None) -> list[int] | str | None:
     return [int(part) for part in text.split(",") if part.strip()]
 
 
-def parse_gpu(gpu: str | None) -> Gpu:
+def parse_gpu(gpu: str | None) -> GpuSetting:
     """The CUDA devices that an option names; as by default where it is not given. No settings are read for that.
 
     Raises:
         UserError: when these are no devices.
     """
     try:
-        chosen: Gpu = ANY if gpu is None else as_gpu(gpu)
+        chosen: GpuSetting = ANY if gpu is None else parse_gpu_setting(gpu)
     except ValueError as error:
         raise UserError(f"--gpu {gpu}: {error}") from error
     return chosen

@@ -64,7 +64,7 @@ def report(
 
       housewise report runs/trained --single --most 3
     """
-    from housewise.core.tables import bars
+    from housewise.core.tables import progress_bars
     from housewise.report import Options, write_report, write_single
     from housewise.report.selftraining_report import is_selftraining, write_learning
 
@@ -72,7 +72,7 @@ def report(
     options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
-    with bars(console, shown=console.is_terminal) as progress:
+    with progress_bars(console, shown=console.is_terminal) as progress:
         task = progress.add_task("figures", total=None)
 
         def tell(what: str, done: int, total: int) -> None:
@@ -155,7 +155,7 @@ def export(
 
       housewise export runs/scripted --to lerobot --out datasets/scripted
     """
-    from housewise.core.tables import bars
+    from housewise.core.tables import progress_bars
     from housewise.export import export_run
 
     folder = folder or newest_run(of_several=False)
@@ -165,7 +165,7 @@ def export(
     def tell(line: str) -> None:
         console.print(line, soft_wrap=True, highlight=False)
 
-    with bars(console) as progress:
+    with progress_bars(console) as progress:
         task = progress.add_task("episodes", total=None)
 
         def show(done: int, total: int) -> None:

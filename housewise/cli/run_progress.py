@@ -18,7 +18,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.plurals import plural
 from housewise.core.record import Failure, Result
-from housewise.core.tables import Fitted, bars, table
+from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, truncation_warning
@@ -47,7 +47,7 @@ def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[
 def play_without_table(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress and a line for each episode, without its table; see play."""
     session = Run(system, out)
-    with resume_hint(console, out), bars(console) as progress:
+    with resume_hint(console, out), progress_bars(console) as progress:
         return session.play(RunProgress(progress, session))
 
 
@@ -56,7 +56,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
     print_lines(console, *announcement_lines(session))
     try:
-        with resume_hint(console, out), bars(console, shown=not system.interactive) as progress:
+        with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
             tracked = TrackedEpisodes(RunProgress(progress, session), curves, session)
             figures = session.play(tracked)
             # What a run had no time for that was killed behind its last episode.
@@ -203,7 +203,7 @@ def _achieved(system: System[Any], result: Result) -> str:
     return ""
 
 
-def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> Fitted:
+def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> FittedTable:
     """The figures of a run, a row for each scene or the like: means over episodes.
 
     Args:

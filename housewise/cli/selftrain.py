@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from housewise.cli.catalogue import complete_from
-from housewise.cli.option_values import check_settings, data_folder, drop_unset, configured_system
+from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset
 from housewise.cli.options import (
     EXECUTION,
     MODEL,
@@ -127,7 +127,7 @@ def selftrain(
     if taught != "personalize":
         raise UserError(f"--system {taught}: nothing is trained for it; choose personalize or stars")
     from housewise.cli.selftrain_progress import run_selftraining
-    from housewise.core.settings import merged
+    from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick import LEFT_OUT, QUICK, quick_config
     from housewise.selftrain.personalize.settings import generated_tasks, load_selftraining
 
@@ -149,7 +149,7 @@ def selftrain(
         "grow": {"runs": runs},
         **({} if houses is None else generated_tasks(houses)),
     }
-    chosen = merged(drop_unset(options), QUICK) if quick else drop_unset(options)
+    chosen = merge_nested(drop_unset(options), QUICK) if quick else drop_unset(options)
     settings = load_selftraining(config, chosen, overrides or [])
     check_settings(settings.run)
     if quick:

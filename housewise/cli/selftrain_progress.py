@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from housewise.cli.run_folders import shell_command
-from housewise.cli.run_progress import RunProgress, resume_hint, print_lines
+from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
-from housewise.core.tables import Fitted, bars, table
+from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.phases import Phases
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.run import Run
@@ -48,7 +48,12 @@ def run_selftraining(
     with following(log_to, out, lambda line: print_lines(console, line)) as curves:
         phases = Phases(outline(config, out))
         training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, phases), curves, out))
-        print_lines(console, f"self-training: {out}", f"look at it, now or later: {shell_command('report', out)}", phases.announcement)
+        print_lines(
+            console,
+            f"self-training: {out}",
+            f"look at it, now or later: {shell_command('report', out)}",
+            phases.announcement,
+        )
         with resume_hint(console, out):
             summary = training.go()
     curve = _drawn(summary["phases"], out / "learning_curve.png")
@@ -106,7 +111,7 @@ class TrainingDisplay:
         left = len(session.open)
         many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
         self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
-        with bars(self._console) as shown:
+        with progress_bars(self._console) as shown:
             yield RunProgress(shown, session)
         self._phases.end(left)
 
@@ -115,7 +120,7 @@ class TrainingDisplay:
         """See Observer.training."""
         position = self._phases.begin(name)
         self._console.rule(f"{position}{name}{self._phases.time_left}")
-        with bars(self._console) as shown:
+        with progress_bars(self._console) as shown:
             bar = shown.add_task("training", total=None)
 
             def progress(done: int, total: int, words: str) -> None:
@@ -134,7 +139,7 @@ class TrainingDisplay:
             self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
 
 
-def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
+def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
     """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
     columns = ("phase", "tasks", "n", "success", "±", "exec", "put", "plans")
     rows = []

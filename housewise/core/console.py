@@ -19,7 +19,7 @@ from rich.text import Text
 
 from housewise.core.error_origin import describe_error, user_frame
 from housewise.core.errors import UserError, make_printable
-from housewise.core.urls import without_secrets
+from housewise.core.urls import redact_secrets
 from housewise.core.user_folders import provide_cache_folders
 
 # What typer makes of an interrupt.
@@ -54,7 +54,7 @@ class _Debugging:
     is_on = False
 
 
-def enable_debugging(is_on: bool = True) -> None:
+def enable_tracebacks(is_on: bool = True) -> None:
     """Have whole tracebacks printed from now on; False changes nothing, so that options may stand in several places."""
     _Debugging.is_on = _Debugging.is_on or is_on
 
@@ -162,7 +162,7 @@ def run_cli(command: Callable[[], Any]) -> None:
 
 
 def _print_full_traceback(error: BaseException) -> None:
-    print_traceback(without_secrets("".join(traceback.format_exception(error))))
+    print_traceback(redact_secrets("".join(traceback.format_exception(error))))
 
 
 def _describe_failure(error: Exception) -> str | None:
@@ -171,7 +171,7 @@ def _describe_failure(error: Exception) -> str | None:
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
         return f"{error}; {_REMEDIES[errno.EAGAIN]}"
     if user_frame(error) is not None:
-        return f"{without_secrets(describe_error(error))}; mend it, or see the whole traceback with --debug"
+        return f"{redact_secrets(describe_error(error))}; mend it, or see the whole traceback with --debug"
     return _describe_os_error(error) if isinstance(error, OSError) else None
 
 

@@ -42,7 +42,7 @@ class Settings(BaseModel):
         return renamed
 
 
-def mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
+def record_user_keys(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
     """Note in every section of settings which of its keys the user set, besides those that are noted already.
 
     Args:
@@ -54,10 +54,10 @@ def mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
     for key, value in by_user.items():
         inner = getattr(settings, key, None)
         if isinstance(inner, BaseModel) and isinstance(value, Mapping):
-            mark_as_set(inner, value)
+            record_user_keys(inner, value)
 
 
-def mark_keys(settings: BaseModel, section: str = "") -> None:
+def record_dotted_keys(settings: BaseModel, section: str = "") -> None:
     """Note in every section of settings under which keys its settings stand; see Settings.key.
 
     Args:
@@ -66,27 +66,27 @@ def mark_keys(settings: BaseModel, section: str = "") -> None:
     """
     for name in type(settings).model_fields:
         if isinstance(inner := getattr(settings, name), BaseModel):
-            mark_keys(inner, f"{section}{name}.")
+            record_dotted_keys(inner, f"{section}{name}.")
     if isinstance(settings, Settings) and section:
         settings._keys = {name: f"{section}{name}" for name in type(settings).model_fields}
 
 
-def copy_marks(source: BaseModel, target: BaseModel) -> None:
+def copy_user_keys(source: BaseModel, target: BaseModel) -> None:
     """Note of settings what is noted of others of their kind; see mark_as_set."""
     if isinstance(source, Settings) and isinstance(target, Settings):
         target._set_by_user |= source._set_by_user
     for key in type(source).model_fields:
         inner, other = getattr(source, key), getattr(target, key, None)
         if isinstance(inner, BaseModel) and isinstance(other, BaseModel):
-            copy_marks(inner, other)
+            copy_user_keys(inner, other)
 
 
-def differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+def nested_differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Those of nested values that are not as others."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, Mapping) and isinstance(base.get(key), Mapping):
-            found |= {key: inner} if (inner := differences(value, base[key])) else {}
+            found |= {key: inner} if (inner := nested_differences(value, base[key])) else {}
         elif value != base.get(key):
             found[key] = value
     return found

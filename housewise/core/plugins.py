@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from housewise.core.console import Console, print_error
 from housewise.core.error_origin import describe_error
-from housewise.core.errors import UserError, suggest_names, excerpt
+from housewise.core.errors import UserError, excerpt, suggest_names
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -35,9 +35,9 @@ _PATIENCE, _OWN_PATIENCE = 10.0, 600.0
 _LONGEST = 700
 
 
-def plugins(group: str) -> list[str]:
+def plugin_names(group: str) -> list[str]:
     """Names of the parts of a group, in order; nothing is imported."""
-    return sorted(_found(group))
+    return sorted(_entry_points(group))
 
 
 def load_plugin(group: str, name: str, what: str) -> Any:
@@ -51,20 +51,20 @@ def load_plugin(group: str, name: str, what: str) -> Any:
     Raises:
         UserError: when there is none, there are several, or it fails to import; the message names the package.
     """
-    found = _found(group).get(name, ())
+    found = _entry_points(group).get(name, ())
     if not found:
-        raise UserError(f"no {what} {name!r} is installed; {suggest_names(name, plugins(group))}")
+        raise UserError(f"no {what} {name!r} is installed; {suggest_names(name, plugin_names(group))}")
     if len({each.value for each in found}) > 1:
-        told = ", ".join(f"{each.value} of {_package(each)}" for each in found)
+        told = ", ".join(f"{each.value} of {_distribution_name(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
     if found[0].module in sys.modules:
         # It is asked for at every record, and the source of what has been imported takes the longest to find.
         with suppress(AttributeError):
             return found[0].load()
-    source = f"{found[0].value} of {_package(found[0])}"
+    source = f"{found[0].value} of {_distribution_name(found[0])}"
     # Ours may take long on a machine with much to do.
     patience = _OWN_PATIENCE if found[0].module.partition(".")[0] == _PACKAGE else _PATIENCE
-    with import_of(f"{what} {name!r}", source, "mend or uninstall that package", patience):
+    with convert_import_errors(f"{what} {name!r}", source, "mend or uninstall that package", patience):
         return found[0].load()
 
 
@@ -79,10 +79,10 @@ def open_plugin(group: str, name: str, what: str, *arguments: Any, needs: Sequen
     Raises:
         UserError: when the part cannot be called so, fails, or makes something else; see also load_plugin.
     """
-    return call_part(load_plugin(group, name, what), f"{what} {name!r}", *arguments, needs=needs, **options)
+    return call_plugin(load_plugin(group, name, what), f"{what} {name!r}", *arguments, needs=needs, **options)
 
 
-def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
+def call_plugin(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
     """Call a part that was loaded; see open_plugin.
 
     Args:
@@ -110,14 +110,14 @@ def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (),
         # Of a defect of ours the traceback is wanted.
         if str(getattr(part, "__module__", "")).partition(".")[0] == _PACKAGE:
             raise
-        raise UserError(f"{label}: failed ({_words(error)}); mend or uninstall it") from error
+        raise UserError(f"{label}: failed ({_describe_import_error(error)}); mend or uninstall it") from error
     if missing := [each for each in needs if not hasattr(made, each)]:
         raise UserError(f"{label}: made {excerpt(repr(made))}, which has no {missing[0]}; see docs/extending.md")
     return made
 
 
 @contextmanager
-def import_of(label: str, source: str, remedy: str, patience: float = _PATIENCE) -> Iterator[None]:
+def convert_import_errors(label: str, source: str, remedy: str, patience: float = _PATIENCE) -> Iterator[None]:
     """Have what a module raises while it is imported told in one line, and in another one that it takes long.
 
     Args:
@@ -138,7 +138,9 @@ def import_of(label: str, source: str, remedy: str, patience: float = _PATIENCE)
         print_error(f"{label}: interrupted while it was imported from {source}")
         raise
     except BaseException as error:
-        raise UserError(f"{label} cannot be imported from {source} ({_words(error)}); {remedy}") from error
+        raise UserError(
+            f"{label} cannot be imported from {source} ({_describe_import_error(error)}); {remedy}"
+        ) from error
     finally:
         waiting.cancel()
 
@@ -148,12 +150,12 @@ def _tell_waiting(line: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
-def _words(error: BaseException) -> str:
+def _describe_import_error(error: BaseException) -> str:
     return describe_error(error)[:_LONGEST]
 
 
 @lru_cache(maxsize=16)
-def _found(group: str) -> dict[str, tuple[EntryPoint, ...]]:
+def _entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     # Takes a while, and help and completion look nothing up.
     from importlib.metadata import entry_points
 
@@ -163,5 +165,5 @@ def _found(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     return {name: tuple(several) for name, several in found.items()}
 
 
-def _package(entry: EntryPoint) -> str:
+def _distribution_name(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else "an unknown package"

@@ -40,7 +40,9 @@ def process_pool(
         UserError: when the processes cannot begin, or one of them is killed.
     """
     end_reimported_program()
-    pool = ProcessPoolExecutor(count, _context(), initializer=_enter, initargs=(dict(os.environ), initializer, given))
+    pool = ProcessPoolExecutor(
+        count, _context(), initializer=_start_worker, initargs=(dict(os.environ), initializer, given)
+    )
     first: Future[int] | None = None
     try:
         # Whether this is done tells processes that were killed at work from processes that never began.
@@ -59,7 +61,7 @@ def process_pool(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def has_processes() -> bool:
+def can_start_processes() -> bool:
     """Whether this machine can have a pool of processes: it takes semaphores, which take a writable /dev/shm."""
     try:
         multiprocessing.get_context("spawn").Semaphore()
@@ -131,7 +133,7 @@ def _context() -> Any:
     return context
 
 
-def _enter(environment: dict[str, str], initializer: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+def _start_worker(environment: dict[str, str], initializer: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()

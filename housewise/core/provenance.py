@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from housewise.core.urls import without_passwords
+from housewise.core.urls import redact_passwords
 
 _LIBRARIES = (
     "numpy",
@@ -29,7 +29,7 @@ _LIBRARIES = (
     "openai",
 )
 _LEADING_FOLDERS = re.compile(r"(^|[=,])(?:~[^/=,]*|\.\.)?/(?:[^=,]*/)?(?=[^/])")
-_RECORDED_APART = (":(exclude)results", ":(exclude)*.md")
+_NOT_CODE = (":(exclude)results", ":(exclude)*.md")
 
 
 def provenance() -> dict[str, Any]:
@@ -42,7 +42,7 @@ def provenance() -> dict[str, Any]:
     """
     commit, changed = _checkout()
     made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}
-    return {**made, "software": software_versions(), "machine": machine()}
+    return {**made, "software": software_versions(), "machine": describe_machine()}
 
 
 def _checkout() -> tuple[str | None, bool | None]:
@@ -52,9 +52,7 @@ def _checkout() -> tuple[str | None, bool | None]:
         # An environment may lie in a checkout of something else.
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
         folder = Path(_git(here.parent, "rev-parse", "--show-toplevel"))
-        return _git(folder, "rev-parse", "HEAD"), bool(
-            _git(folder, "status", "--porcelain", "--", ".", *_RECORDED_APART)
-        )
+        return _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--", ".", *_NOT_CODE))
     except (OSError, subprocess.CalledProcessError):
         return None, None
 
@@ -66,7 +64,7 @@ def _git(folder: Path, *words: str) -> str:
 def _command() -> str:
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = ["python", "-m", spec.name] if spec is not None else [Path(sys.argv[0]).name]
-    words = [without_passwords(_LEADING_FOLDERS.sub(r"\1", word)) for word in sys.argv[1:]]
+    words = [redact_passwords(_LEADING_FOLDERS.sub(r"\1", word)) for word in sys.argv[1:]]
     return shlex.join([*program, *words])
 
 
@@ -86,24 +84,24 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def machine() -> dict[str, str | int]:
+def describe_machine() -> dict[str, str | int]:
     """The computer: its processor, the cores that this process may use, its system and Python, and its GPUs if any."""
     found: dict[str, str | int] = {
-        "processor": _processor(),
+        "processor": _processor_name(),
         "cores": usable_cores(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
-    return found | ({"gpus": gpus} if (gpus := _gpus()) else {})
+    return found | ({"gpus": gpus} if (gpus := _gpu_names()) else {})
 
 
 def usable_cores() -> int:
     """Cores that this process may use: those that it is bound to, or fewer where a container's quota allows fewer."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, math.ceil(_quota(Path("/sys/fs/cgroup")) or cores)))
+    return max(1, min(cores, math.ceil(_cgroup_cores(Path("/sys/fs/cgroup")) or cores)))
 
 
-def _quota(cgroup: Path) -> float | None:
+def _cgroup_cores(cgroup: Path) -> float | None:
     """How many cores' time a control group grants, as a container sees its own; None for all of it."""
     for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
         try:
@@ -120,7 +118,7 @@ def nvidia_cards() -> list[Path]:
     return sorted(Path("/dev").glob("nvidia[0-9]*"))
 
 
-def _gpus() -> str:
+def _gpu_names() -> str:
     """Names of the GPUs that models run on; torch takes seconds to import, and is asked only where there is a card."""
     if "torch" not in sys.modules and not nvidia_cards():
         return ""
@@ -131,7 +129,7 @@ def _gpus() -> str:
     return ", ".join(torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count()))
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     """The processor's name; Linux alone tells it only in a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

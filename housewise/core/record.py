@@ -37,20 +37,20 @@ _NAME = re.compile(r"[^\w.-]+")
 _LONGEST_NAME, _MOST_BYTES = 150, 200
 
 
-def _writable(text: Any) -> Any:
+def _replace_surrogates(text: Any) -> Any:
     """Text that UTF-8 can hold: a server's JSON may bring half of a surrogate pair."""
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
-def _counted(number: Any) -> Any:
+def _clip_token_count(number: Any) -> Any:
     """A number of tokens; 0 for one that no model reads or writes, which says as little as none."""
     return 0 if isinstance(number, int | float) and not 0 <= number <= MOST else number
 
 
-Words = Annotated[str, BeforeValidator(_writable)]
+Words = Annotated[str, BeforeValidator(_replace_surrogates)]
 """What a model or a person wrote."""
 Count = Annotated[int, Field(ge=0, le=MOST)]
-Tokens = Annotated[Count, BeforeValidator(_counted)]
+Tokens = Annotated[Count, BeforeValidator(_clip_token_count)]
 """What a server says that a model has read or written."""
 Figure = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
@@ -232,7 +232,7 @@ class Record:
         return [event for event in self.events if isinstance(event, kind)]
 
 
-class Writer(Protocol):
+class EventWriter(Protocol):
     """Takes the events of an episode."""
 
     def write(self, event: Event) -> None: ...
@@ -260,7 +260,7 @@ class RecordWriter:
         self._partial, self._interrupted = folder / f"{name}{PARTIAL}", folder / f"{name}{FINISHED}.interrupted-"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.attempt = _set_aside(self._partial, self._interrupted)
+            self.attempt = _keep_interrupted(self._partial, self._interrupted)
             self._partial.unlink(missing_ok=True)
             self._stream: IO[str] = open_new(self._partial, "w", encoding="utf-8")
         except OSError as error:
@@ -273,12 +273,12 @@ class RecordWriter:
             UserError: when the disk does not take it.
         """
         try:
-            self._stream.write(line_of(event) + "\n")
+            self._stream.write(format_event(event) + "\n")
             self._stream.flush()
             if isinstance(event, Result | Failure):
                 os.fsync(self._stream.fileno())
                 self._stream.close()
-                _set_aside(self._failed, self._interrupted)
+                _keep_interrupted(self._failed, self._interrupted)
                 self._partial.replace(self._final if isinstance(event, Result) else self._failed)
             if isinstance(event, Result):
                 self._failed.unlink(missing_ok=True)
@@ -294,16 +294,16 @@ class RecordWriter:
             self._stream.close()
 
 
-def _set_aside(left: Path, interrupted: Path) -> int:
+def _keep_interrupted(left: Path, interrupted: Path) -> int:
     """Number what is left of an attempt with a person's answers; how many of them there are."""
     earlier = len(list(left.parent.glob(f"{interrupted.name}*")))
-    if not left.is_file() or left.is_symlink() or not _answered(left):
+    if not left.is_file() or left.is_symlink() or not _has_answers(left):
         return earlier
     left.replace(interrupted.with_name(f"{interrupted.name}{earlier + 1}"))
     return earlier + 1
 
 
-def _answered(left: Path) -> bool:
+def _has_answers(left: Path) -> bool:
     with open_regular(left) as stream:
         return any(line.startswith(b'{"type":"answer"') for line in stream)
 
@@ -319,7 +319,7 @@ def file_key(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def line_of(event: Event) -> str:
+def format_event(event: Event) -> str:
     """An event as a line of a record, without the line's end."""
     kind, data = event.type, event.model_dump_json()
     if isinstance(event, UnknownEvent):
@@ -328,7 +328,7 @@ def line_of(event: Event) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class RecordLine:
     """A line of a record before it is known what its type means.
 
     Attributes:
@@ -356,7 +356,7 @@ FRAME: EventTypes = {kind.type: kind for kind in (Header, Result, Failure)}
 """What every record has, whatever is played."""
 
 
-def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[Line]:
+def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[RecordLine]:
     """The lines of a record of any version; version 1 has no frame: its fields stand beside the type.
 
     Args:
@@ -375,13 +375,15 @@ def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[L
             if not isinstance(kind, str):
                 raise ValueError("its type is no text")
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-            raise damaged(path, number, "JSON with a type" if isinstance(error, KeyError) else str(error)) from error
+            raise damaged_line_error(
+                path, number, "JSON with a type" if isinstance(error, KeyError) else str(error)
+            ) from error
         framed = isinstance(data, dict) and len(rest) == 1
-        found.append(Line(kind, data if framed else rest))
+        found.append(RecordLine(kind, data if framed else rest))
     return found
 
 
-def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
+def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) -> Record:
     """A record of its lines.
 
     Args:
@@ -400,7 +402,9 @@ def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
         except ValidationError as error:
             problem = error.errors()[0]
             field = ".".join(map(str, problem["loc"]))
-            raise damaged(path, number, f"{line.type}: {f'{field}: ' if field else ''}{problem['msg']}") from error
+            raise damaged_line_error(
+                path, number, f"{line.type}: {f'{field}: ' if field else ''}{problem['msg']}"
+            ) from error
     first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
     inner = tuple(events[1:-1])
     several = any(isinstance(event, Header | Result) for event in inner)
@@ -409,7 +413,7 @@ def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
     return Record(first, inner, last)
 
 
-def damaged(path: Path, line: int, why: str) -> UserError:
+def damaged_line_error(path: Path, line: int, why: str) -> UserError:
     """What is said of a line that is none of a record's."""
     return UserError(f"{path}: line {line} is not a record's ({why}); delete the file to run it again")
 

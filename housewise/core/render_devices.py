@@ -23,7 +23,7 @@ _CUDA_DEVICE, _MOST_EGL_DEVICES = 0x323A, 64
 _LIST = "from housewise.core.render_devices import egl_cuda_devices; print(egl_cuda_devices())"
 
 
-def as_gpu(value: Any) -> Any:
+def parse_gpu_setting(value: Any) -> Any:
     """A choice of devices as settings have it: a number, several numbers, or ``auto``.
 
     Args:
@@ -44,14 +44,14 @@ def as_gpu(value: Any) -> Any:
     raise ValueError("write the number of a CUDA device (-1 takes any), several as in [0,1], or auto for all there are")
 
 
-Gpu = int | tuple[int, ...] | Literal["auto"]
+GpuSetting = int | tuple[int, ...] | Literal["auto"]
 """CUDA devices to render on: a number (-1 for whatever EGL offers first), several that are taken in turn, or ``auto``
 for all that EGL offers."""
 
 _turns = count()
 
 
-def start_turns_at(number: int) -> None:
+def set_device_turn(number: int) -> None:
     """Set which turn comes next in this process, for one that is neither a program nor one of its process pools.
 
     Args:
@@ -61,13 +61,13 @@ def start_turns_at(number: int) -> None:
     _turns = count(number)
 
 
-def next_device(gpu: Gpu) -> int:
+def next_device(gpu: GpuSetting) -> int:
     """The device for the next simulator; simulators of one process and processes of one program take turns."""
-    devices = devices_of(gpu)
+    devices = resolve_devices(gpu)
     return devices[(process_number() + next(_turns)) % len(devices)]
 
 
-def devices_of(gpu: Gpu) -> tuple[int, ...]:
+def resolve_devices(gpu: GpuSetting) -> tuple[int, ...]:
     """The devices that are chosen, as they are on this machine; at least one."""
     if gpu == "auto":
         return cuda_devices() or (ANY,)

@@ -25,12 +25,12 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.marks import Settings as Settings
-from housewise.core.marks import mark_as_set, mark_keys
+from housewise.core.marks import record_dotted_keys, record_user_keys
 from housewise.core.text_files import read_text
-from housewise.core.urls import without_passwords
-from housewise.core.yaml_files import check_yaml, yaml_errors
+from housewise.core.urls import redact_passwords
+from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
-MOST_COUNTED = 1_000_000
+MAX_COUNT = 1_000_000
 """No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""
 LARGEST_SEED = 2**63 - 1
 
@@ -47,7 +47,7 @@ _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def one_of(name: str, known: Sequence[str]) -> str:
+def check_known_name(name: str, known: Sequence[str]) -> str:
     """A name that is known, in a validator of settings.
 
     Raises:
@@ -59,7 +59,7 @@ def one_of(name: str, known: Sequence[str]) -> str:
     raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})
 
 
-def short_name(key: str) -> str:
+def short_key(key: str) -> str:
     """A dotted key as it may be written: without its section, and without a role's name where the agent is meant."""
     run, dot, rest = key.partition(".") if key.startswith("run.") else ("", "", key)
     if rest.startswith(_ACTING):
@@ -69,7 +69,7 @@ def short_name(key: str) -> str:
     return f"{run}{dot}{rest}"
 
 
-def load_as_advised(
+def load_with_derived_defaults(
     model: type[_Model],
     base: DictConfig,
     advice: Callable[[_Model], Mapping[str, Any]],
@@ -89,9 +89,9 @@ def load_as_advised(
 
 
 @lru_cache
-def packaged(name: str) -> DictConfig:
+def packaged_defaults(name: str) -> DictConfig:
     """The defaults that come with the package, by name of the file in ``housekeep_configs``: for reading only."""
-    return _from_file(CONFIGS / f"{name}.yaml")
+    return _read_config(CONFIGS / f"{name}.yaml")
 
 
 def load_settings(
@@ -120,7 +120,7 @@ def load_settings(
     """
     literals = Literals()
     known: Any = OmegaConf.to_container(base)
-    given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
+    given, user_values = _read_config(find_config(file)) if file else OmegaConf.create(), _parse_overrides(overrides)
     try:
         parts: list[Any] = [base]
         by_user: dict[str, Any] = {}
@@ -128,25 +128,27 @@ def load_settings(
             (literals.hidden(dict(advised or {})), "the defaults", False),
             (given, str(file), file is not None and CONFIGS not in find_config(file).resolve().parents),
             (literals.hidden(dict(settings or {})), "the command line", True),
-            (written, "the command line", True),
+            (user_values, "the command line", True),
         ):
-            content = placed(OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source)
-            parts.append(OmegaConf.create(_with_whole_paths(content, known)))
-            by_user = merged(by_user, content) if is_users else by_user
+            content = place_in_sections(
+                OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source
+            )
+            parts.append(OmegaConf.create(_expand_references(content, known)))
+            by_user = merge_nested(by_user, content) if is_users else by_user
         whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
-        raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
+        raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
     except TypeError as error:  # OmegaConf's for a list in place of values by key, or the other way round
         raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
-    made = validated(model, whole)
-    mark_as_set(made, by_user)
-    mark_keys(made)
+    made = validate_settings(model, whole)
+    record_user_keys(made, by_user)
+    record_dotted_keys(made)
     return made
 
 
-def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
+def user_values(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
     """What a user wrote of a key that is in no section, what wins last.
 
     Args:
@@ -156,14 +158,14 @@ def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -
     Raises:
         UserError: when they cannot be read.
     """
-    parts = [*([_from_file(find_config(file))] if file else []), _from_overrides(overrides)]
+    parts = [*([_read_config(find_config(file))] if file else []), _parse_overrides(overrides)]
     try:
         return [found for part in parts if (found := OmegaConf.select(part, key)) is not None]
     except OmegaConfBaseException as error:
-        raise UserError(f"setting {key}: {without_passwords(_first_line(error))}") from error
+        raise UserError(f"setting {key}: {redact_passwords(_first_line(error))}") from error
 
 
-def validated(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
+def validate_settings(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
     """Settings of values by key, every key in its section.
 
     Args:
@@ -178,16 +180,16 @@ def validated(model: type[_Model], content: Any, trust_code: bool = True) -> _Mo
         return model.model_validate(content, context={"trust_code": trust_code})
     except ValidationError as error:
         first = error.errors()[0]
-        field = short_name(".".join(str(part) for part in first["loc"]))
+        field = short_key(".".join(str(part) for part in first["loc"]))
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
-            raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
+            raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
         if first["type"] == "unknown_name":
             raise UserError(f"setting {field}: {first['msg']}") from error
-        raise UserError(f"setting {field}: {first['msg']}, not {_brief(first['input'])}") from error
+        raise UserError(f"setting {field}: {first['msg']}, not {_short_repr(first['input'])}") from error
 
 
-def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
+def place_in_sections(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
     """Values by key with every key in its section.
 
     Args:
@@ -200,64 +202,66 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
         UserError: for a key that there is not.
     """
     found: dict[str, Any] = {}
-    for key, value in _moved(given, base).items():
-        path = key if key in base else _path_of(str(key), base, source, prefix, isinstance(value, Mapping))
-        known = _at(base, path)
+    for key, value in _migrate_keys(given, base).items():
+        path = key if key in base else _find_path(str(key), base, source, prefix, isinstance(value, Mapping))
+        known = _lookup(base, path)
         # A setting without keys of its own takes any.
         if isinstance(known, Mapping) and known:
             if isinstance(value, Mapping):
-                value = placed(value, known, source, f"{prefix}{path}.")
+                value = place_in_sections(value, known, source, f"{prefix}{path}.")
             elif not (isinstance(value, str) and "${" in value):
                 raise UserError(
-                    f"{source}: setting {short_name(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
+                    f"{source}: setting {short_key(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
                 )
-        found = merged(found, _nested(path, value))
+        found = merge_nested(found, _nest(path, value))
     return found
 
 
-def _moved(given: Any, base: Mapping[str, Any]) -> Any:
+def _migrate_keys(given: Any, base: Mapping[str, Any]) -> Any:
     """Values by key with those that have moved since an earlier version where they are now."""
     for earlier, now in _MOVED.items():
         section, _, key = earlier.partition(".")
         inner = given.get(section)
         if isinstance(inner, Mapping) and key in inner and isinstance(base.get(section), Mapping):
             rest = {name: value for name, value in inner.items() if name != key}
-            given = merged({**given, section: rest}, _nested(now, inner[key]))
+            given = merge_nested({**given, section: rest}, _nest(now, inner[key]))
     return given
 
 
-def merged(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
     """Nested values with others in place of some of them."""
     found = dict(values)
     for key, value in others.items():
         earlier = found.get(key)
-        found[key] = merged(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
+        found[key] = (
+            merge_nested(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
+        )
     return found
 
 
-def known_only(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Values by key without those whose key there is not, for what another version has written."""
     names = {path.rpartition(".")[2] for path in _paths(base)}
-    free = {path.rpartition(".")[2] for path in _paths(base) if _at(base, path) == {}}
+    free = {path.rpartition(".")[2] for path in _paths(base) if _lookup(base, path) == {}}
     return {
-        key: known_only(value, base) if isinstance(value, Mapping) and key not in free else value
+        key: drop_unknown_keys(value, base) if isinstance(value, Mapping) and key not in free else value
         for key, value in given.items()
         if key in names
     }
 
 
-def _nested(path: str, value: Any) -> dict[str, Any]:
+def _nest(path: str, value: Any) -> dict[str, Any]:
     first, dot, rest = path.partition(".")
-    return {first: _nested(rest, value) if dot else value}
+    return {first: _nest(rest, value) if dot else value}
 
 
-def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
+def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
     """Where the one key of that name is: a section of that name is meant where it is given keys of its own."""
     named = [path for path in _paths(base) if path.rpartition(".")[2] == key]
-    paths = [path for path in named if isinstance(_at(base, path), Mapping) == section] or named
+    paths = [path for path in named if isinstance(_lookup(base, path), Mapping) == section] or named
     acting = [path for path in paths if path.startswith(_ACTING)]
     # A role may be called as a setting is: who plays it has keys of its own.
-    values = [path for path in paths if not isinstance(_at(base, path), Mapping)]
+    values = [path for path in paths if not isinstance(_lookup(base, path), Mapping)]
     for meant in (acting, paths, values):
         if len(meant) == 1:
             return meant[0]
@@ -269,22 +273,22 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, sectio
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
     listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
-    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {listed}"
-    raise UserError(f"{source}: unknown setting {short_name(prefix + key)!r}; {hint}")
+    hint = f"did you mean {short_key(prefix + close[0])}?" if close else f"known keys: {listed}"
+    raise UserError(f"{source}: unknown setting {short_key(prefix + key)!r}; {hint}")
 
 
-def _with_whole_paths(value: Any, base: Mapping[str, Any]) -> Any:
+def _expand_references(value: Any, base: Mapping[str, Any]) -> Any:
     """Settings in which ``${seed}`` stands for ``${tasks.seed}``."""
     if isinstance(value, dict):
-        return {key: _with_whole_paths(inner, base) for key, inner in value.items()}
+        return {key: _expand_references(inner, base) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_with_whole_paths(inner, base) for inner in value]
+        return [_expand_references(inner, base) for inner in value]
     if isinstance(value, str):
-        return _STANDS_FOR.sub(lambda each: f"${{{_full(each[1], base)}}}", value)
+        return _STANDS_FOR.sub(lambda each: f"${{{_full_path(each[1], base)}}}", value)
     return value
 
 
-def _full(path: str, base: Mapping[str, Any]) -> str:
+def _full_path(path: str, base: Mapping[str, Any]) -> str:
     """The whole path of a setting that another one stands for."""
     first, dot, rest = path.partition(".")
     if first in base:
@@ -302,14 +306,14 @@ def _paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield from _paths(inner, f"{prefix}{key}.")
 
 
-def _at(base: Mapping[str, Any], path: str) -> Any:
+def _lookup(base: Mapping[str, Any], path: str) -> Any:
     if path in base:
         return base[path]
     first, _, rest = path.partition(".")
-    return _at(base[first], rest)
+    return _lookup(base[first], rest)
 
 
-def configs() -> dict[str, Path]:
+def packaged_configs() -> dict[str, Path]:
     """The configuration files that come with the package, by name."""
     return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
 
@@ -323,7 +327,7 @@ def find_config(name_or_path: Path) -> Path:
     with contextlib.suppress(OSError):
         if name_or_path.exists() and not name_or_path.is_dir():
             return name_or_path
-    known, name = configs(), str(name_or_path).removesuffix(".yaml")
+    known, name = packaged_configs(), str(name_or_path).removesuffix(".yaml")
     if name not in known:
         raise UserError(
             f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, known)}"
@@ -331,9 +335,9 @@ def find_config(name_or_path: Path) -> Path:
     return known[name]
 
 
-def _from_file(path: Path) -> DictConfig:
+def _read_config(path: Path) -> DictConfig:
     text = read_text(path, "name a configuration file")
-    with yaml_errors(str(path), "write it as in housekeep_configs/"):
+    with convert_yaml_errors(str(path), "write it as in housekeep_configs/"):
         check_yaml(text)
         try:
             loaded = OmegaConf.create(text)
@@ -344,17 +348,17 @@ def _from_file(path: Path) -> DictConfig:
     return loaded
 
 
-def _from_overrides(overrides: Sequence[str]) -> DictConfig:
+def _parse_overrides(overrides: Sequence[str]) -> DictConfig:
     for text in overrides:
         if "=" not in text:
-            raise UserError(f"{_brief(text)}: write settings as key=value, for example runs=5")
+            raise UserError(f"{_short_repr(text)}: write settings as key=value, for example runs=5")
     try:
         return OmegaConf.from_dotlist(list(overrides))
     except RecursionError:
         raise UserError(_too_deep("the command line")) from None
     except Exception as error:  # YAML's many errors; see yaml_errors
-        given = without_passwords(" ".join(" ".join(overrides).split()))
-        raise UserError(f"{given}: {without_passwords(_first_line(error))}") from error
+        given = redact_passwords(" ".join(" ".join(overrides).split()))
+        raise UserError(f"{given}: {redact_passwords(_first_line(error))}") from error
 
 
 def _too_deep(source: str) -> str:
@@ -365,10 +369,10 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def _brief(value: object) -> str:
+def _short_repr(value: object) -> str:
     """A value as it is shown: not all of it where it is long, and no password of an address."""
     try:
-        text = without_passwords(repr(value))
+        text = redact_passwords(repr(value))
     except (RecursionError, ValueError):  # a number of more digits than Python writes
         return f"this {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

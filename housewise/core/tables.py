@@ -18,7 +18,7 @@ NO_VALUE = frozenset({"", "–"})
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedTable:
     """A table whose first column is words and whose others are figures, printed in as much room as there is.
 
     Names and headings are wrapped between words, figures never; columns that do not fit even so go into a further
@@ -87,12 +87,12 @@ class Fitted:
         return [self.columns[index], *(row[index] for row in self.rows)]
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> Fitted:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> FittedTable:
     """A table of figures; see Fitted."""
-    return Fitted(title, columns, list(rows), left)
+    return FittedTable(title, columns, list(rows), left)
 
 
-def bars(console: Console, shown: bool = True) -> Progress:
+def progress_bars(console: Console, shown: bool = True) -> Progress:
     """Progress that is gone when it is over, with the time left.
 
     Args:

@@ -76,7 +76,7 @@ def parse_json(text: str, source: str, remedy: str = "correct it") -> Any:
         raise DataError(f"{source}: not JSON ({_json_problem(error)}); {remedy}") from error
 
 
-def text_lines(text: str) -> Iterator[tuple[int, str]]:
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a text that are not empty, with their numbers from 1.
 
     Line feeds alone end lines: JSON texts may hold other characters at which ``str.splitlines`` breaks.

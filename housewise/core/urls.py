@@ -23,7 +23,7 @@ _SECRET_NAME = re.compile(r"key|token|secret|sig|pass|code", re.IGNORECASE)
 _AFTER_PATH = re.compile(r"(?P<mark>[?#]).+$", re.DOTALL)
 
 
-def is_address(url: str) -> bool:
+def is_web_url(url: str) -> bool:
     """Whether this is an address of the web."""
     if len(url) > _LONGEST or not url.isprintable() or " " in url:
         return False
@@ -43,21 +43,21 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def redacted(url: str) -> str:
+def redact_url(url: str) -> str:
     """An address without user, password and parameters; the same again for one that has lost them already."""
     hidden = _BEFORE_HOST.sub(lambda found: f"{found['scheme'] or ''}{HIDDEN}@", url, count=1)
     return _AFTER_PATH.sub(lambda found: f"{found['mark']}{HIDDEN}", hidden, count=1)
 
 
-def without_passwords(text: str) -> str:
+def redact_passwords(text: str) -> str:
     """A text in which addresses have lost user and password."""
     return _IN_TEXT.sub(f"{HIDDEN}@", text)
 
 
-def without_secrets(text: str) -> str:
+def redact_secrets(text: str) -> str:
     """A text without the key in ``$OPENAI_API_KEY`` and without passwords in addresses."""
     key = os.environ.get("OPENAI_API_KEY", "").strip()
-    return without_passwords(text.replace(key, "[secret]") if len(key) >= LEAST_SECRET else text)
+    return redact_passwords(text.replace(key, "[secret]") if len(key) >= LEAST_SECRET else text)
 
 
 def is_redacted(url: str) -> bool:
@@ -65,7 +65,7 @@ def is_redacted(url: str) -> bool:
     return HIDDEN in url
 
 
-def secrets(key: str, url: str) -> list[str]:
+def secret_texts(key: str, url: str) -> list[str]:
     """Texts that must not be shown: the key, passwords of an address in every form that they are sent in, keys in it.
 
     Args:
@@ -82,7 +82,7 @@ def secrets(key: str, url: str) -> list[str]:
     return sorted({key, password, unquote(password), sent, *inquiry} - {""}, key=len, reverse=True)
 
 
-def concealed(text: str, secret: Iterable[str]) -> str:
+def remove_secrets(text: str, secret: Iterable[str]) -> str:
     """A text without any of some secrets."""
     for each in secret:
         text = text.replace(each, "[secret]")

@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationInfo
 
-from housewise.core.errors import UserError, suggest_names, excerpt
-from housewise.core.plugins import import_of, load_plugin, plugins
+from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.plugins import convert_import_errors, load_plugin, plugin_names
 
 _CODE = re.compile(r"(?:[A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*")
 
 
-def is_code(name: str) -> bool:
+def is_code_reference(name: str) -> bool:
     """Whether a name in settings refers to code, as ``module:Class`` or ``./file.py:Class``, and not to a plugin."""
     return _CODE.fullmatch(name) is not None
 
@@ -31,7 +31,7 @@ class UntrustedCodeError(UserError):
 
 
 def _check_trust(name: str, info: ValidationInfo) -> str:
-    if is_code(name) and (info.context or {}).get("trust_code") is False:
+    if is_code_reference(name) and (info.context or {}).get("trust_code") is False:
         raise UntrustedCodeError(
             f"setting {info.field_name} names code, {excerpt(name)!r}, which would run; look at it, and if you trust it "
             "say trust_code=True, or name it yourself on the command line"
@@ -39,7 +39,7 @@ def _check_trust(name: str, info: ValidationInfo) -> str:
     return name
 
 
-CodeName = Annotated[str, AfterValidator(_check_trust)]
+CodeReference = Annotated[str, AfterValidator(_check_trust)]
 """A setting that names a plugin or code.
 
 What the user typed, or wrote in a file that they named, is followed. Settings that a run's folder or a record kept are
@@ -47,7 +47,7 @@ validated with the context ``{"trust_code": False}`` unless the user says otherw
 """
 
 
-def load_part(group: str, name: str, what: str) -> Any:
+def load_plugin_or_code(group: str, name: str, what: str) -> Any:
     """A part that settings name: an installed one, or code of the user's own; see is_code.
 
     Its module is imported and so runs: settings that somebody else may have written are validated with trust_code=False
@@ -59,14 +59,14 @@ def load_part(group: str, name: str, what: str) -> Any:
     Raises:
         UserError: see load_plugin.
     """
-    if not is_code(name):
+    if not is_code_reference(name):
         return load_plugin(group, name, what)
     module, _, attribute = name.rpartition(":")
-    label, file = f"{what} {name!r}", code_file(name)
-    others = f"name one of {', '.join(plugins(group))}, or MODULE:NAME or ./FILE.py:NAME of your own"
+    label, file = f"{what} {name!r}", referenced_file(name)
+    others = f"name one of {', '.join(plugin_names(group))}, or MODULE:NAME or ./FILE.py:NAME of your own"
     if file is not None and not file.is_file():
         raise UserError(f"{label}: {module}: no such file; {others}")
-    with import_of(label, module, f"mend it, or {others}"):
+    with convert_import_errors(label, module, f"mend it, or {others}"):
         found = _import_module(module) if file is None else _import_file(file)
     try:
         return getattr(found, attribute)
@@ -76,10 +76,10 @@ def load_part(group: str, name: str, what: str) -> Any:
         raise UserError(f"{label}: {module} has no attribute {attribute!r}; {suggest_names(attribute, own)}") from None
 
 
-def code_file(name: str) -> Path | None:
+def referenced_file(name: str) -> Path | None:
     """The file that a name in settings refers to as ``./file.py:Class``; None for ``module:Class`` and for plugins."""
     module = name.rpartition(":")[0]
-    return Path(module).expanduser().resolve() if is_code(name) and module.endswith(".py") else None
+    return Path(module).expanduser().resolve() if is_code_reference(name) and module.endswith(".py") else None
 
 
 def _import_module(name: str) -> ModuleType:

@@ -47,17 +47,17 @@ def parse_yaml(text: str, source: str, remedy: str = "correct it", loader: Any =
         DataError: when it is no YAML, has a tag that is not known or does not fit its value, or values that are too
             many, too large or nested too deeply.
     """
-    with yaml_errors(source, remedy):
+    with convert_yaml_errors(source, remedy):
         reader = loader(text)
         try:
             root = reader.get_single_node()
-            return None if root is None else reader.construct_document(_checked(root))
+            return None if root is None else reader.construct_document(_check_size(root))
         finally:
             reader.dispose()
 
 
 @contextmanager
-def yaml_errors(source: str, remedy: str) -> Iterator[None]:
+def convert_yaml_errors(source: str, remedy: str) -> Iterator[None]:
     """Turn whatever reading YAML raises into one line.
 
     Besides its own errors PyYAML lets through those of the functions that it makes values with, such as KeyError for
@@ -82,10 +82,10 @@ def check_yaml(text: str) -> None:
     """
     root = yaml.compose(text, Loader=SafeLoader)
     if root is not None:
-        _checked(root)
+        _check_size(root)
 
 
-def _checked(root: yaml.Node) -> yaml.Node:
+def _check_size(root: yaml.Node) -> yaml.Node:
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()
 

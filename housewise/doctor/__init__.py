@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from housewise.core.provenance import machine
-from housewise.core.render_devices import ANY, Gpu
+from housewise.core.provenance import describe_machine
+from housewise.core.render_devices import ANY, GpuSetting
 from housewise.doctor.accelerators import cpu
 from housewise.doctor.accelerators import gpu as cards
 from housewise.doctor.apart import LIMIT, answered, started
@@ -53,7 +53,11 @@ __all__ = ["Finding", "checks", "examine", "run_doctor", "works"]
 
 
 def run_doctor(
-    data: Path | None, json_file: Path | None, console: Console, gpu: Gpu = ANY, asked: ServerChoice | None = None
+    data: Path | None,
+    json_file: Path | None,
+    console: Console,
+    gpu: GpuSetting = ANY,
+    asked: ServerChoice | None = None,
 ) -> bool:
     """Look at everything and show it.
 
@@ -77,12 +81,12 @@ def run_doctor(
         from housewise.core.files import write_json
 
         content = {"works": works(findings), "findings": [asdict(finding) for finding in findings]}
-        write_json(json_file, {**content, "machine": machine()})
+        write_json(json_file, {**content, "machine": describe_machine()})
     return works(findings) and not any(found.topic == SERVER and found.state == "broken" for found in findings)
 
 
 def examine(
-    data: Path | None, limit: float = LIMIT, gpu: Gpu = ANY, asked: ServerChoice | None = None
+    data: Path | None, limit: float = LIMIT, gpu: GpuSetting = ANY, asked: ServerChoice | None = None
 ) -> list[Finding]:
     """Look at everything; what is broken is told of and never raised.
 
@@ -104,7 +108,7 @@ def works(findings: Iterable[Finding]) -> bool:
     return all(found.state == "ok" for found in findings if found.topic == CORE or found.what == "raycast")
 
 
-def checks(data: Path | None, gpu: Gpu = ANY, asked: ServerChoice | None = None) -> tuple[Check, ...]:
+def checks(data: Path | None, gpu: GpuSetting = ANY, asked: ServerChoice | None = None) -> tuple[Check, ...]:
     """Everything that is looked at, in the order in which it is shown.
 
     Args:

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from housewise.core.provenance import machine, nvidia_cards
+from housewise.core.provenance import describe_machine, nvidia_cards
 from housewise.doctor.findings import ACCELERATORS, Finding
-from housewise.language.local.weights import cpu_precision
+from housewise.language.local.weights import fastest_cpu_dtype
 
 _CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")
 _GIB = 2**30
@@ -18,7 +18,7 @@ _GIB = 2**30
 
 def cpu() -> list[Finding]:
     """Cores and memory."""
-    here = machine()
+    here = describe_machine()
     details = f"{here['processor']}, {here['cores']} cores, {_memory() / _GIB:.0f} GiB of memory"
     return [Finding(ACCELERATORS, "CPU", "ok", details)]
 
@@ -62,7 +62,7 @@ def no_cuda(torch: Any, cards: Sequence[Path]) -> Finding:
         torch: the package.
         cards: NVIDIA's devices, as the system has them.
     """
-    details = f"torch {torch.__version__} sees none; models run on the CPU, in {cpu_precision(torch)}"
+    details = f"torch {torch.__version__} sees none; models run on the CPU, in {fastest_cpu_dtype(torch)}"
     if not cards:
         return Finding(ACCELERATORS, "GPU", "missing", details)
     details = f"{', '.join(map(str, cards))} cannot be used: {details}"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from housewise.core.render_devices import ANY, Gpu, as_gpu
+from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 from housewise.doctor.findings import Check, Finding, tried
 
 LIMIT = 120.0
@@ -24,7 +24,7 @@ _MARK = "findings: "
 
 
 @contextmanager
-def started(check: Check, data: Path | None, gpu: Gpu = ANY) -> Iterator[subprocess.Popen[str]]:
+def started(check: Check, data: Path | None, gpu: GpuSetting = ANY) -> Iterator[subprocess.Popen[str]]:
     """A process that makes a check; it is ended with all its children if it still runs at the end.
 
     Args:
@@ -59,7 +59,7 @@ def answer(what: str, data: str, gpu: str) -> None:
     """
     from housewise.doctor import checks
 
-    everything = checks(Path(data) if data else None, as_gpu(json.loads(gpu)))
+    everything = checks(Path(data) if data else None, parse_gpu_setting(json.loads(gpu)))
     check = next(check for check in everything if check.what == what)
     print("\n" + _MARK + json.dumps([asdict(finding) for finding in tried(check)]), flush=True)
 

@@ -9,12 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, suggest_names, excerpt
+from housewise.core.errors import UserError, excerpt, suggest_names
 from housewise.doctor.findings import SERVER, Finding, State, told
 
 if TYPE_CHECKING:
     from housewise.language.server.openai import OpenAIChatModel
-    from housewise.language.server.responses import Choice, Completion
+    from housewise.language.server.responses import ChatCompletion, CompletionChoice
 
 _MOST_NAMES = 20
 _WORDS = ("blue-7", "green-8")
@@ -85,7 +85,9 @@ def _models(names: list[str], model: str | None) -> Finding:
         return Finding(SERVER, "models", state, found if len(names) == 1 else f"name one of them with --model: {found}")
     if model in names:
         return Finding(SERVER, "models", "ok", f"{model} is one of {len(names)}: {found}")
-    return Finding(SERVER, "models", "missing", f"it does not list {model}; {suggest_names(model, names[:_MOST_NAMES])}")
+    return Finding(
+        SERVER, "models", "missing", f"it does not list {model}; {suggest_names(model, names[:_MOST_NAMES])}"
+    )
 
 
 def _without_remedy(what: str, error: UserError, model: OpenAIChatModel) -> Finding:
@@ -139,17 +141,17 @@ class _Examination:
                 SERVER, "replies", "broken", "it answered without a text", "change the model or its chat template"
             )
         usage = completion.usage if isinstance(completion.usage, dict) else {}
-        from housewise.language.server.responses import count
+        from housewise.language.server.responses import token_count
 
-        tokens = count(usage.get("completion_tokens"))
+        tokens = token_count(usage.get("completion_tokens"))
         if not tokens:
             return Finding(SERVER, "replies", "ok", f"in {seconds:.1f} s; it does not say of how many tokens")
         speed = tokens / max(seconds, 1e-3)
         return Finding(SERVER, "replies", "ok", f"{speed:.0f} tokens a second ({tokens} in {seconds:.1f} s, one reply)")
 
     def _log_probabilities(self) -> Finding:
-        from housewise.language.server.responses import alternatives as likeliest
         from housewise.language.server.responses import log_probabilities
+        from housewise.language.server.responses import token_alternatives as likeliest
 
         completion = self._ask("Say hello.", 4, {"logprobs": True, "top_logprobs": 2})
         offered = _first(completion).logprobs
@@ -160,11 +162,11 @@ class _Examination:
         return Finding(SERVER, "log-probabilities", "missing", "not given: leave out what rates places (rated=true)")
 
     def _grammars(self) -> Finding:
-        from housewise.language.gbnf import rooted
+        from housewise.language.gbnf import complete_grammar
         from housewise.language.server.request_parameters import GRAMMAR_FIELDS, grammar_body
 
         for dialect in GRAMMAR_FIELDS:
-            if self._is_held({"extra_body": grammar_body(dialect, rooted(_GRAMMAR))}):
+            if self._is_held({"extra_body": grammar_body(dialect, complete_grammar(_GRAMMAR))}):
                 return Finding(SERVER, "grammars", "ok", f"followed: grounded=true grammar_dialect={dialect}")
         if self._is_held({"response_format": {"type": "json_schema", "json_schema": _SCHEMA}}):
             details = "not followed, though JSON schemas are, which are not used: grounded=false"
@@ -198,7 +200,7 @@ class _Examination:
     def _text(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> str:
         return _read_text(self._ask(content, tokens, more))
 
-    def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> Completion:
+    def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> ChatCompletion:
         left = self._end - time.monotonic()
         if left <= 0:
             raise _TimeUp
@@ -206,23 +208,23 @@ class _Examination:
         return self._model.send({"messages": messages, self._length: tokens, **(more or {})}, left)
 
 
-def _first(completion: Completion) -> Choice:
+def _first(completion: ChatCompletion) -> CompletionChoice:
     # Completions without a choice are refused where they are read.
     return (completion.choices or [])[0]
 
 
-def _read_text(completion: Completion) -> str:
+def _read_text(completion: ChatCompletion) -> str:
     return _read_content(completion)[0]
 
 
-def _says_nothing(completion: Completion) -> bool:
+def _says_nothing(completion: ChatCompletion) -> bool:
     """Whether there is neither a text nor what may have kept a model from one: thoughts, or the limit of tokens."""
     from housewise.language.base import ended_at_limit
 
     return not any(map(str.strip, _read_content(completion))) and not ended_at_limit(_first(completion).finish_reason)
 
 
-def _read_content(completion: Completion) -> tuple[str, str]:
+def _read_content(completion: ChatCompletion) -> tuple[str, str]:
     try:
         text, thoughts = _first(completion).content
         return text or "", thoughts

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.processes import process_pool
-from housewise.core.provenance import machine
+from housewise.core.provenance import describe_machine
 from housewise.doctor.findings import DATA, Finding, line, told
 
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"
@@ -70,7 +70,7 @@ def housekeep(root: Path | None) -> list[Finding]:
     if not names:
         return [Finding(DATA, "Housekeep", "broken", f"{root}: no scene in it is complete", GET_DATA)]
     # Reading a scene takes about a second.
-    with process_pool(min(int(machine()["cores"]), len(names))) as pool:
+    with process_pool(min(int(describe_machine()["cores"]), len(names))) as pool:
         looks = list(pool.map(partial(look, root), names))
     folder = Finding(DATA, "Housekeep", "ok", f"{root}: {len(names)} scenes")
     return [folder, *(_scene(root, each) for each in looks), *_stand_ins(root, looks), _annotations(root)]

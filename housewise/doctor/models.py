@@ -49,9 +49,9 @@ def _packed() -> Path | None:
 
 def adapters() -> list[Finding]:
     """The adapters that come with the package."""
-    from housewise.language.adapters import packaged_adapters
+    from housewise.language.adapters import bundled_adapters
 
-    there = packaged_adapters()
+    there = bundled_adapters()
     if not there:
         details = "none comes with this version; the untrained SmolLM2 hardly tidies anything up"
         return [Finding(MODELS, "adapters", "missing", details, MAKE_ADAPTER)]

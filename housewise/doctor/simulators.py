@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.render_devices import ANY, Gpu, devices_of
+from housewise.core.render_devices import ANY, GpuSetting, resolve_devices
 from housewise.doctor.findings import SIMULATORS, Finding, line, told
 from housewise.doctor.packages import fits, installed, requirements
 
@@ -32,7 +32,7 @@ def raycast() -> list[Finding]:
     return [Finding(SIMULATORS, "raycast", "ok", "shows a generated house")]
 
 
-def habitat(gpu: Gpu = ANY) -> list[Finding]:
+def habitat(gpu: GpuSetting = ANY) -> list[Finding]:
     """Whether habitat-sim is there, and shows a house.
 
     Args:
@@ -44,7 +44,7 @@ def habitat(gpu: Gpu = ANY) -> list[Finding]:
         version = habitat_sim().__version__
     except UserError as error:
         return [told(SIMULATORS, "habitat", "missing" if find_spec("habitat_sim") is None else "broken", error)]
-    devices = devices_of(gpu)
+    devices = resolve_devices(gpu)
     for device in devices:
         try:
             _look_around("habitat", device)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import make_printable
-from housewise.core.plugins import EXPORTS, open_plugin, plugins
+from housewise.core.plugins import EXPORTS, open_plugin, plugin_names
 from housewise.core.record import Record, UnknownEvent
 from housewise.rollout.scores import result_metrics
 from housewise.worlds.house.geometry import Box, Pose
@@ -113,7 +113,7 @@ def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
     Raises:
         UserError: when another package's player fails to import.
     """
-    if system not in plugins(EXPORTS):
+    if system not in plugin_names(EXPORTS):
         return None
     made: Player = open_plugin(EXPORTS, system, "export", simulator, needs=("play",))
     return made

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from housewise.core.plugins import MODELS, open_plugin, plugins
+from housewise.core.plugins import MODELS, open_plugin, plugin_names
 from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Message, Reply, Sampling
 
 __all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model"]
@@ -36,7 +36,7 @@ def open_model(
     if kind == "local":
         refuse_address(spec, base_url)
         return open_local(rest, adapter, **options)
-    if kind in plugins(MODELS):
+    if kind in plugin_names(MODELS):
         made: ChatModel = open_plugin(
             MODELS, kind, "kind of model", rest, adapter, needs=("name", "complete", "close"), **options
         )

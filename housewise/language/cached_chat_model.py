@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from housewise.core.errors import UserError
-from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.language.base import ChatModel, ChatRequest, Reply
 
 
@@ -83,7 +83,7 @@ def _plain(reply: Reply) -> dict[str, object]:
 def _read(path: Path) -> dict[str, list[Reply]]:
     """The replies of a file; what a line that was cut off had is asked for again."""
     try:
-        lines = list(text_lines(read_text(path)))
+        lines = list(numbered_lines(read_text(path)))
         rows = [parse_json(line, f"line {number}") for number, line in lines if line.endswith("}]}")]
         if lines and not rows:
             raise ValueError("it has no replies")

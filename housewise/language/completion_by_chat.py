@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, TokenLogprob
-from housewise.language.completion import GenerationLimits, Continuation, DecodingStep, Token
+from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token
 
 _NUMBERS = 20  # alternatives of an answer that is a number
 _MOST_OF_A_NUMBER = 3  # tokens of one, a space or a mark before it being one too
@@ -73,12 +73,12 @@ class ChatCompletionModel:
             self.branches = False
             steps = [DecodingStep(Token(reply.text[: most * _LONGEST_TOKEN], 1.0))]
         else:
-            steps = [_step(place) for place in reply.alternatives[: most + len(start)]]
+            steps = [_decoding_step(place) for place in reply.alternatives[: most + len(start)]]
         if not (self._continues and start):
             # The blank lines and spaces that turns begin with, and what is said again.
             while steps and not steps[0].token.text.strip():
                 del steps[0]
-            steps = _without(steps, _repeated(_text(steps), prompt + start))
+            steps = _drop_characters(steps, _repeated_length(_joined_text(steps), prompt + start))
         return Continuation(tuple(steps[:most]), reply.prompt_tokens, reply.completion_tokens, reply.finish_reason)
 
 
@@ -90,16 +90,16 @@ def _sampling(
     )
 
 
-def _step(place: Sequence[TokenLogprob]) -> DecodingStep:
+def _decoding_step(place: Sequence[TokenLogprob]) -> DecodingStep:
     chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
     return DecodingStep(chosen, tuple(others))
 
 
-def _text(steps: Sequence[DecodingStep]) -> str:
+def _joined_text(steps: Sequence[DecodingStep]) -> str:
     return "".join(step.token.text for step in steps)
 
 
-def _repeated(reply: str, text: str) -> int:
+def _repeated_length(reply: str, text: str) -> int:
     """How many characters of a reply say again how the last line of a text ends, whatever their case."""
     line = text.rpartition("\n")[2]
     words = [match.start() for match in _WORD.finditer(line)]
@@ -109,7 +109,7 @@ def _repeated(reply: str, text: str) -> int:
     return 0
 
 
-def _without(steps: Sequence[DecodingStep], characters: int) -> list[DecodingStep]:
+def _drop_characters(steps: Sequence[DecodingStep], characters: int) -> list[DecodingStep]:
     """Places without so many characters of what is written first."""
     left = list(steps)
     while characters and left:

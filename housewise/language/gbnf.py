@@ -30,7 +30,7 @@ def rule(name: str, expression: str) -> str:
     return f"{name} ::= {expression}"
 
 
-def rooted(grammar: str, prefix: str = "") -> str:
+def complete_grammar(grammar: str, prefix: str = "") -> str:
     """A whole grammar.
 
     Args:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from housewise.language.base import ChatModelError
-from housewise.language.gbnf import rooted
+from housewise.language.gbnf import complete_grammar
 
 INSTALL = "pip install 'housewise[grounded]'"
 
 
-def follows(text: str, grammar: str, prefix: str = "") -> bool:
+def matches_grammar(text: str, grammar: str, prefix: str = "") -> bool:
     """Whether a text is the beginning or the whole of what a grammar allows.
 
     Args:
@@ -24,29 +24,29 @@ def follows(text: str, grammar: str, prefix: str = "") -> bool:
     Raises:
         ChatModelError: when llguidance is missing, or the rules are no grammar.
     """
-    require()
+    require_llguidance()
     from llguidance import LLTokenizer
 
     written = text.encode(errors="replace")
-    taken: int = matcher(LLTokenizer("byte"), rooted(grammar, prefix)).validate_tokens(list(written))
+    taken: int = compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix)).validate_tokens(list(written))
     return taken == len(written)
 
 
-def may_be_empty(grammar: str, prefix: str = "") -> bool:
+def accepts_empty_reply(grammar: str, prefix: str = "") -> bool:
     """Whether a reply without a word follows a grammar; see follows."""
-    require()
+    require_llguidance()
     from llguidance import LLTokenizer
 
-    made = matcher(LLTokenizer("byte"), rooted(grammar, prefix))
+    made = compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix))
     return bool(not prefix or made.consume_tokens(list(prefix.encode()))) and bool(made.is_accepting())
 
 
-def matcher(tokenizer: Any, grammar: str) -> Any:
+def compile_matcher(tokenizer: Any, grammar: str) -> Any:
     """llguidance's matcher of replies to a whole grammar.
 
     Args:
         tokenizer: llguidance's.
-        grammar: see housewise.language.gbnf.rooted.
+        grammar: see housewise.language.gbnf.complete_grammar.
 
     Raises:
         ChatModelError: when it is none, or too large.
@@ -58,16 +58,18 @@ def matcher(tokenizer: Any, grammar: str) -> Any:
     except ValueError as error:
         raise ChatModelError(f"not a grammar in GBNF ({one_line(error)})") from error
     if made.is_error():
-        raise broken(made)
+        raise matcher_error(made)
     return made
 
 
-def broken(matcher: Any) -> ChatModelError:
+def matcher_error(matcher: Any) -> ChatModelError:
     """What is said of a matcher that cannot go on."""
-    return ChatModelError(f"the grammar cannot be followed ({one_line(matcher.get_error())}); leave grounded out")
+    return ChatModelError(
+        f"the grammar cannot be followed ({one_line(compile_matcher.get_error())}); leave grounded out"
+    )
 
 
-def require() -> None:
+def require_llguidance() -> None:
     """See that llguidance is there.
 
     Raises:

@@ -18,7 +18,7 @@ _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*$", re.MULTILINE
 _ESCAPED_LINE_END = re.compile(r"(?:\\r)?\\n")
 
 
-def without_markup(text: str) -> str:
+def strip_markup(text: str) -> str:
     r"""Return a text as a person would type it.
 
     Lines of code fences are emptied, full-width letters become those of ASCII, invisible characters vanish, enclosed

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from housewise.language.base import ChatRequest, FinishReason, Reply, Sampling, TokenLogprob
 from housewise.language.thoughts import (
     Span,
-    has_closing_alone,
+    has_unopened_closing_mark,
     is_turn_mark,
     speech_spans,
+    strip_thoughts,
+    text_outside_spans,
     turn_span,
-    without_spans,
-    without_thoughts,
 )
 
 NEXT_SEED = 1_000_003
@@ -71,17 +71,17 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
     """
     starts_thinking = raw.starts_thinking and not raw.thoughts
     spans = speech_spans(raw.text, starts_thinking)
-    thoughts = "\n".join(filter(None, (raw.thoughts, without_spans(raw.text, spans))))
-    text = without_thoughts(raw.text, starts_thinking)
+    thoughts = "\n".join(filter(None, (raw.thoughts, text_outside_spans(raw.text, spans))))
+    text = strip_thoughts(raw.text, starts_thinking)
     start, end = turn_span(text)
     if spans != [(0, len(raw.text))] or start:
         start += _count_leading_blanks(text[start:end])
     is_cut = finish_reason(raw.finish_reason) == "length" and end == len(text)
-    start += _repeated_prefix(text[start:end], request.prefix)
+    start += _repeated_prefix_length(text[start:end], request.prefix)
     stops = [found for stop in request.sampling.stop if (found := text.find(stop, start, end)) >= 0]
     if stops:
         end, is_cut = min(stops), False
-    tokens = _aligned_tokens(raw, _within(spans, start, end), bool(stops))
+    tokens = _align_tokens(raw, _map_to_raw_spans(spans, start, end), bool(stops))
     return Reply(
         text=text[start:end],
         thoughts=thoughts,
@@ -89,8 +89,8 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
         prompt_tokens=raw.prompt_tokens,
         completion_tokens=raw.completion_tokens,
         seconds=raw.seconds,
-        token_logprobs=_chosen(raw.token_logprobs, tokens),
-        alternatives=_trimmed(raw.alternatives, tokens),
+        token_logprobs=_select_logprobs(raw.token_logprobs, tokens),
+        alternatives=_select_alternatives(raw.alternatives, tokens),
     )
 
 
@@ -107,14 +107,14 @@ def failure_remedy(reason: str | None) -> str:
     return "change the messages or the model" if is_unwanted else "see the server's log or try later"
 
 
-def says_nothing(reply: Reply, request: ChatRequest) -> bool:
+def is_blank_reply(reply: Reply, request: ChatRequest) -> bool:
     """Whether a reply is none: it was cut before it said anything, or is empty where the request expects words."""
     if reply.text.strip() or (request.may_be_empty and not reply.thoughts):
         return False
     return request.grammar is None or reply.is_cut
 
 
-def silence_of(reply: Reply, limit: str) -> tuple[str, str]:
+def describe_blank_reply(reply: Reply, limit: str) -> tuple[str, str]:
     """What is wrong with a reply that says nothing, and what to do about it.
 
     Args:
@@ -139,14 +139,14 @@ def _count_leading_blanks(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _repeated_prefix(text: str, prefix: str) -> int:
+def _repeated_prefix_length(text: str, prefix: str) -> int:
     """How many characters of a reply repeat the beginning of the turn that it was asked to go on with."""
     wanted, blanks = prefix.strip(), _count_leading_blanks(text)
     is_repeated = wanted and text[blanks : blanks + len(wanted)].lower() == wanted.lower()
     return blanks + len(wanted) if is_repeated else 0
 
 
-def _within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+def _map_to_raw_spans(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     """Parts of the raw text that make up a part of the text without thoughts; of no text the place where it is."""
     kept, place, empty = [], 0, (0, 0)
     for first, last in spans:
@@ -160,7 +160,7 @@ def _within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
 
 
 @dataclass(frozen=True)
-class _Aligned:
+class _AlignedToken:
     """A token of the reply: which one of those written, and its text as far as it belongs to the reply."""
 
     index: int
@@ -168,7 +168,7 @@ class _Aligned:
     is_whole: bool
 
 
-def _aligned_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list[_Aligned] | None:
+def _align_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list[_AlignedToken] | None:
     """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told.
 
     Args:
@@ -194,25 +194,27 @@ def _aligned_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> li
         inside = [span for span in overlaps if span[0] < span[1]]
         shown = "".join(raw.text[slice(*span)] for span in inside)
         if inside:
-            found.append(_Aligned(index, shown, shown.strip() == text.strip()))
+            found.append(_AlignedToken(index, shown, shown.strip() == text.strip()))
         elif place >= kept[-1][1] and not has_ended:
             # The token that ends the turn, or the one that a stop text begins with.
             is_last = is_turn_mark(text) or (is_stopped and place == kept[-1][1])
             if is_last or kept[-1][1] == len(raw.text):
-                found.append(_Aligned(index, text, True))
+                found.append(_AlignedToken(index, text, True))
             has_ended = is_last
         place += len(text)
     return found
 
 
-def _chosen(logprobs: tuple[float, ...] | None, tokens: Sequence[_Aligned] | None) -> tuple[float, ...] | None:
+def _select_logprobs(
+    logprobs: tuple[float, ...] | None, tokens: Sequence[_AlignedToken] | None
+) -> tuple[float, ...] | None:
     if logprobs is None or tokens is None:
         return logprobs
     return tuple(logprobs[token.index] for token in tokens if token.index < len(logprobs)) or None
 
 
-def _trimmed(
-    places: tuple[tuple[TokenLogprob, ...], ...] | None, tokens: Sequence[_Aligned] | None
+def _select_alternatives(
+    places: tuple[tuple[TokenLogprob, ...], ...] | None, tokens: Sequence[_AlignedToken] | None
 ) -> tuple[tuple[TokenLogprob, ...], ...] | None:
     if places is None or tokens is None:
         return places
@@ -254,7 +256,7 @@ class ThinkingBudget:
             text: As the model wrote it.
         """
         self.is_on = self.is_on or bool(reply.thoughts)
-        self.starts_thinking = self.starts_thinking or has_closing_alone(text)
+        self.starts_thinking = self.starts_thinking or has_unopened_closing_mark(text)
 
     def shrink(self, refused: int) -> None:
         """Add half as much, for a model whose context has no room for all of it; nothing in the end.

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, field_serializer, field_validator
 from pydantic_core import PydanticCustomError
 
-from housewise.core.plugins import MODELS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings
-from housewise.core.urls import redacted
+from housewise.core.plugins import MODELS, plugin_names
+from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.urls import redact_url
 from housewise.language import open_model, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
 from housewise.language.base import ChatModel, ServedModel
@@ -20,7 +20,7 @@ from housewise.language.replies import DEFAULT_THINKING_TOKENS
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 """Precisions in which a local model computes; auto is what the hardware computes fastest in."""
 
-COMPUTED = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
+EXECUTION_FIELDS = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
 """Settings of a model that change nothing of what it says but by rounding; a server that has moved is the same one."""
 
 _FEWEST_REQUESTS = 8
@@ -34,8 +34,8 @@ class SamplingSettings(Settings):
 
     temperature: float = Field(default=1.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
-    max_tokens: int = Field(default=256, ge=1, le=MOST_COUNTED)
-    n: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    max_tokens: int = Field(default=256, ge=1, le=MAX_COUNT)
+    n: int = Field(default=1, ge=1, le=MAX_COUNT)
 
 
 class ModelSettings(Settings):
@@ -67,19 +67,19 @@ class ModelSettings(Settings):
     grammar_dialect: GrammarDialect = "vllm"
     continue_prefix: bool = False
     thinking: bool = False
-    thinking_tokens: int = Field(default=DEFAULT_THINKING_TOKENS, ge=0, le=MOST_COUNTED)
+    thinking_tokens: int = Field(default=DEFAULT_THINKING_TOKENS, ge=0, le=MAX_COUNT)
     extra_body: dict[str, Any] = Field(default_factory=dict)
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     reasoning_effort: str | None = None
-    batch_size: int = Field(default=16, ge=1, le=MOST_COUNTED)
+    batch_size: int = Field(default=16, ge=1, le=MAX_COUNT)
     dtype: Dtype = "auto"
-    concurrency: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+    concurrency: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     timeout: float = Field(default=60.0, gt=0)
 
     @field_serializer("base_url")
     def _without_password(self, base_url: str | None) -> str | None:
         """What is kept and compared; the connection is made with the address itself."""
-        return base_url and redacted(base_url)
+        return base_url and redact_url(base_url)
 
     @field_validator("adapter")
     @classmethod
@@ -113,10 +113,10 @@ class ModelSettings(Settings):
             check_adapter_exists(self.adapter)
         if self.local:
             refuse_address(self.model, self.base_url)
-            from housewise.language.local.weights import check_existence
+            from housewise.language.local.weights import check_model_exists
 
-            check_existence(self.model.partition(":")[2])
-        elif self.model.partition(":")[0] not in plugins(MODELS):
+            check_model_exists(self.model.partition(":")[2])
+        elif self.model.partition(":")[0] not in plugin_names(MODELS):
             with closing(self.open()) as model:
                 if isinstance(model, ServedModel):
                     model.check()

@@ -107,7 +107,7 @@ def _marked_spans(text: str, start: int, end: int, is_thought: bool) -> list[Spa
             start = mark.end()
     if depth == 0:
         spans.append((start, end))
-    return [part for span in spans for part in _without_dropped(text, span)]
+    return [part for span in spans for part in _split_at_dropped_marks(text, span)]
 
 
 def _is_end_of_turn(mark: re.Match[str]) -> bool:
@@ -115,7 +115,7 @@ def _is_end_of_turn(mark: re.Match[str]) -> bool:
     return mark[0].lower() == "<|end|>" or mark[0].lower() == "</details>"
 
 
-def _without_dropped(text: str, span: Span) -> list[Span]:
+def _split_at_dropped_marks(text: str, span: Span) -> list[Span]:
     """A part of a text without marks that mean nothing here."""
     parts, start = [], span[0]
     for mark in _DROPPED.finditer(text, *span):
@@ -124,13 +124,13 @@ def _without_dropped(text: str, span: Span) -> list[Span]:
     return [*parts, (start, span[1])]
 
 
-def is_opening(text: str) -> bool:
+def ends_with_opening_mark(text: str) -> bool:
     """Whether a text, such as a prompt, ends in a mark that begins thoughts."""
     marks = list(_MARK.finditer(text))
     return bool(marks) and (marks[-1].lastgroup or "").startswith("b") and not text[marks[-1].end() :].strip()
 
 
-def has_closing_alone(text: str) -> bool:
+def has_unopened_closing_mark(text: str) -> bool:
     """Whether thoughts in a text are closed that were not opened in it, so that the chat template opens them."""
     first = next((mark for mark in _MARK.finditer(text) if not _is_end_of_turn(mark)), None)
     return first is not None and (first.lastgroup or "").startswith("e") and bool(text[: first.start()].strip())
@@ -154,7 +154,7 @@ def turn_span(text: str) -> Span:
     return start, end if closing < 0 else closing
 
 
-def without_thoughts(text: str, starts_thinking: bool = False) -> str:
+def strip_thoughts(text: str, starts_thinking: bool = False) -> str:
     """A model's text without its thoughts."""
     return "".join(text[slice(*span)] for span in speech_spans(text, starts_thinking))
 
@@ -170,7 +170,7 @@ def is_turn_mark(text: str) -> bool:
     return CONTROL_STRING.fullmatch(text.strip()) is not None
 
 
-def without_spans(text: str, spans: Sequence[Span]) -> str:
+def text_outside_spans(text: str, spans: Sequence[Span]) -> str:
     """The rest of a text behind and between some of its parts, without marks."""
     rest, start = [], 0
     for first, last in [*spans, (len(text), len(text))]:

@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def unbroken(text: str) -> str:
+def flatten_if_broken(text: str) -> str:
     """A text as it is, or on one line where it has line breaks or other control characters.
 
     For a line of a prompt, in which untrusted text must not begin another line.
@@ -40,7 +40,7 @@ def unbroken(text: str) -> str:
 
 
 @lru_cache(maxsize=1 << 15)
-def plain(text: str) -> str:
+def normalize_letters(text: str) -> str:
     """Lower case, Latin letters without accents."""
     decomposed = unicodedata.normalize("NFKD", text.translate(_LOOK_ALIKE))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).lower()
@@ -61,9 +61,9 @@ def stem(word: str) -> str:
     return word
 
 
-def tokens(text: str) -> list[str]:
+def word_stems(text: str) -> list[str]:
     """Every word of a text, stemmed, in order."""
-    return [stem(word) for word in _TOKEN.findall(plain(text))]
+    return [stem(word) for word in _TOKEN.findall(normalize_letters(text))]
 
 
 def content_words(text: str) -> list[str]:
@@ -73,17 +73,17 @@ def content_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 15)
 def _content_words(text: str) -> tuple[str, ...]:
-    found = [stem(word) for word in _TOKEN.findall(plain(text)) if word not in STOP_WORDS]
-    return tuple(found or tokens(text))
+    found = [stem(word) for word in _TOKEN.findall(normalize_letters(text)) if word not in STOP_WORDS]
+    return tuple(found or word_stems(text))
 
 
-def is_of(words: Iterable[str], verb: str) -> bool:
+def occurs_in_verb(words: Iterable[str], verb: str) -> bool:
     """Whether some form of a verb holds one of some words."""
-    return any(word in form for word in words for form in forms(verb))
+    return any(word in form for word in words for form in verb_forms(verb))
 
 
 @lru_cache(maxsize=1 << 15)
-def forms(verb: str) -> tuple[str, ...]:
+def verb_forms(verb: str) -> tuple[str, ...]:
     """A verb as it is, and as what was done by it is called: fry, fried, frying; chop, chopped, chopping."""
     if re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):
         return verb, f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from housewise.core.errors import UserError, excerpt
 from housewise.core.files import open_regular, write_bytes, write_text
-from housewise.core.processes import has_processes, process_pool
+from housewise.core.processes import can_start_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
 from housewise.report.entries import Entry, readable
@@ -223,7 +223,7 @@ def page_maker(workers: int) -> Iterator[Maker]:
     Args:
         workers: how many processes; 1 for this one alone.
     """
-    if workers <= 1 or not has_processes():
+    if workers <= 1 or not can_start_processes():
         yield lambda wanted: map(_make, wanted)
         return
     with process_pool(workers, _quiet) as pool:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_valid
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, write_text
-from housewise.core.plugins import FILTERS, load_plugin, plugins
+from housewise.core.plugins import FILTERS, load_plugin, plugin_names
 from housewise.core.text_files import read_json, read_text
 from housewise.report.drawing.charts import Series, chart, swatch
 from housewise.report.episode_pages import Options, Progress
@@ -290,7 +290,7 @@ def _why(filtered: _Filtered | None) -> str:
     if filtered.filter == "all":
         return "All that was shown."
     # Words of a file: no module of somebody else's is imported for them.
-    found = load_plugin(FILTERS, filtered.filter, "filter") if filtered.filter in plugins(FILTERS) else None
+    found = load_plugin(FILTERS, filtered.filter, "filter") if filtered.filter in plugin_names(FILTERS) else None
     return (found.__doc__ or "").partition("\n")[0]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from housewise.core.errors import UserError
-from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.plurals import plural
 from housewise.core.record import Header
 from housewise.rollout.comparison_settings import (
@@ -203,7 +203,7 @@ def _by_key(episodes: Iterable[Finished]) -> dict[Key, list[Finished]]:
 
 def _task(header: Header) -> Any:
     """What an episode begins with and what is wanted of it."""
-    if header.system not in plugins(SYSTEMS):
+    if header.system not in plugin_names(SYSTEMS):
         return header.setting
     try:
         return find_system(header.system).task_key(header.setting)

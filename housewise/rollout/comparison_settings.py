@@ -10,9 +10,9 @@ from hashlib import sha256
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import Header
-from housewise.core.settings import short_name
+from housewise.core.settings import short_key
 from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.rollout.settings import flatten_settings
 
@@ -86,11 +86,11 @@ def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     whole = {key: value for key, value in flatten_settings(content).items() if asks or not key.startswith("models.")}
     # Settings that this version refuses are shown as they were.
     with contextlib.suppress(UserError):
-        if system in plugins(SYSTEMS):
+        if system in plugin_names(SYSTEMS):
             whole = parse_saved_settings(
                 system, content, "a record", strict=False, trust_code=True
             ).comparison_settings(asks)
-    short = [short_name(key) for key in whole]
+    short = [short_key(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)
     }

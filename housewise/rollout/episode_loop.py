@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from housewise.agent.base import Agent, Decision, Past
-from housewise.core.record import Header, Result, Usage, Writer
+from housewise.core.record import EventWriter, Header, Result, Usage
 from housewise.worlds.base import World
 
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
@@ -51,7 +51,7 @@ class EpisodeLoop(Generic[O, A]):
         self,
         world: World[O, A],
         agent: Agent[O, A],
-        writer: Writer,
+        writer: EventWriter,
         limits: EpisodeLimits | None = None,
         progress: Progress = lambda done, of, words: None,
     ) -> None:

@@ -17,7 +17,7 @@ from housewise.core.error_origin import describe_error, describe_frame, user_fra
 from housewise.core.errors import DataError, SimulatorError, UserCodeError, UserError
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import FAILED, Failure, Header, read_lines
-from housewise.core.urls import without_secrets
+from housewise.core.urls import redact_secrets
 from housewise.language.base import RequestError
 from housewise.rollout.record_reader import read_header
 
@@ -124,7 +124,7 @@ def failure_from_error(error: Exception) -> Failure:
     return Failure(
         reason=_clean(f"{type(error).__name__} in {_place(error)}"),
         error=_clean(describe_error(error)),
-        traceback=without_secrets("".join(traceback.format_exception(error, limit=-_MOST_FRAMES))),
+        traceback=redact_secrets("".join(traceback.format_exception(error, limit=-_MOST_FRAMES))),
     )
 
 
@@ -156,7 +156,7 @@ def _read(path: Path) -> FailedEpisode:
 
 def _clean(text: str) -> str:
     """One line that can be shown."""
-    return _brief(" ".join(without_secrets(text).split()))
+    return _brief(" ".join(redact_secrets(text).split()))
 
 
 def _brief(text: str) -> str:

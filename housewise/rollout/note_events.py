@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from housewise.core.record import Event, Record, Writer
+from housewise.core.record import Event, EventWriter, Record
 from housewise.people.memory import Note
 
 
@@ -27,7 +27,7 @@ class NoteDroppingWriter:
         writer: takes the rest.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: EventWriter) -> None:
         self._writer = writer
 
     def write(self, event: Event) -> None:

@@ -9,8 +9,19 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, read_end_lines
-from housewise.core.plugins import SYSTEMS, plugins
-from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, Result, assembled, damaged, read_lines
+from housewise.core.plugins import SYSTEMS, plugin_names
+from housewise.core.record import (
+    FINISHED,
+    VERSION,
+    Event,
+    Header,
+    Record,
+    RecordLine,
+    Result,
+    assemble_record,
+    damaged_line_error,
+    read_lines,
+)
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 
@@ -29,13 +40,13 @@ def read_record(path: Path) -> Record:
     lines = read_lines(path)
     name, version = _system_of(path, lines[0])
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
-    if name not in plugins(SYSTEMS):
-        return assembled(path, lines, known)
+    if name not in plugin_names(SYSTEMS):
+        return assemble_record(path, lines, known)
     system = find_system(name)
     if version < VERSION:
         lines = list(system.upgrade_lines(lines))
     known |= {event.type: event for event in system.events}
-    return system.add_missing_scores(assembled(path, lines, known))
+    return system.add_missing_scores(assemble_record(path, lines, known))
 
 
 def read_summary(path: Path) -> tuple[Header, Result]:
@@ -50,7 +61,7 @@ def read_summary(path: Path) -> tuple[Header, Result]:
     try:
         lines = read_lines(path, read_end_lines(path))
         if _system_of(path, lines[0])[1] == VERSION:
-            record = assembled(path, lines, {})
+            record = assemble_record(path, lines, {})
             return record.header, record.result
     except (OSError, UserError):
         # Reading all of it tells what is wrong, and where.
@@ -80,19 +91,19 @@ def read_header(path: Path, line: bytes) -> Header | None:
     try:
         lines = read_lines(path, [line])
         name, version = _system_of(path, lines[0])
-        if version < VERSION and name in plugins(SYSTEMS):
+        if version < VERSION and name in plugin_names(SYSTEMS):
             lines = list(find_system(name).upgrade_lines(lines))
         return Header.model_validate(lines[0].data)
     except (UserError, ValidationError):
         return None
 
 
-def _system_of(path: Path, line: Line) -> tuple[str, int]:
+def _system_of(path: Path, line: RecordLine) -> tuple[str, int]:
     if line.type == _FIRST_HEADER:
         return FIRST_SYSTEM, 1
     name, version = line.data.get("system"), line.data.get("version")
     if line.type != Header.type or not isinstance(name, str) or not isinstance(version, int):
-        raise damaged(path, 1, "no header that names its system and version")
+        raise damaged_line_error(path, 1, "no header that names its system and version")
     if version > VERSION:
         raise UserError(
             f"{path}: is a record of version {version}, and this program reads up to {VERSION}; install a later "

@@ -10,10 +10,10 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes
-from housewise.core.marks import differences, mark_as_set
-from housewise.core.settings import known_only, merged, placed, short_name, validated
+from housewise.core.marks import nested_differences, record_user_keys
+from housewise.core.settings import drop_unknown_keys, merge_nested, place_in_sections, short_key, validate_settings
 from housewise.core.text_files import read_json
-from housewise.core.user_code import UntrustedCodeError, code_file
+from housewise.core.user_code import UntrustedCodeError, referenced_file
 from housewise.language.adapters import NONE
 from housewise.language.local.digests import weights_digest
 from housewise.rollout.record_reader import FIRST_SYSTEM
@@ -65,11 +65,13 @@ def parse_saved_settings(
     found = find_system(system)
     try:
         base = _defaults(found)
-        known = content if strict else known_only(content, base)
-        whole = merged(merged(base, placed(known, base, source)), placed(changes or {}, base, source))
-        made = validated(found.Settings, whole | {"system": system}, trust_code)
+        known = content if strict else drop_unknown_keys(content, base)
+        whole = merge_nested(
+            merge_nested(base, place_in_sections(known, base, source)), place_in_sections(changes or {}, base, source)
+        )
+        made = validate_settings(found.Settings, whole | {"system": system}, trust_code)
         # Who set a value is not kept: what is not the default was set by somebody.
-        mark_as_set(made, differences(whole, base))
+        record_user_keys(made, nested_differences(whole, base))
         return made
     except UntrustedCodeError as error:
         raise UntrustedCodeError(f"{source}: {error}") from error
@@ -95,7 +97,7 @@ def adapter_option(settings: RunSettings) -> str:
 
 def find_changed_settings(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Settings of one identity that are others in another, without their sections."""
-    return [short_name(key) for key in {**earlier, **now} if not is_same_setting(earlier.get(key), now.get(key))]
+    return [short_key(key) for key in {**earlier, **now} if not is_same_setting(earlier.get(key), now.get(key))]
 
 
 def is_same_setting(earlier: Any, now: Any) -> bool:
@@ -104,9 +106,9 @@ def is_same_setting(earlier: Any, now: Any) -> bool:
         return True
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
-    if (code := code_file(now)) is not None:
+    if (code := referenced_file(now)) is not None:
         # What is in the file is compared with the copy in the run's folder; see check_files.
-        there = code_file(earlier)
+        there = referenced_file(earlier)
         return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
     if not after.is_dir():

@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
-from housewise.core.marks import copy_marks, mark_as_set
-from housewise.core.render_devices import ANY, Gpu, as_gpu
+from housewise.core.marks import copy_user_keys, record_user_keys
+from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 from housewise.core.settings import (
     LARGEST_SEED,
-    MOST_COUNTED,
+    MAX_COUNT,
     Settings,
-    merged,
-    placed,
-    short_name,
-    validated,
+    merge_nested,
+    place_in_sections,
+    short_key,
+    validate_settings,
 )
-from housewise.language.settings import COMPUTED, ModelSettings
+from housewise.language.settings import EXECUTION_FIELDS, ModelSettings
 
 Learn = Literal["episode", "run", "never"]
 
@@ -35,7 +35,7 @@ class TaskSettings(Settings):
 
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     series: int = Field(default=0, ge=0, le=LARGEST_SEED)
-    runs: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    runs: int = Field(default=1, ge=1, le=MAX_COUNT)
 
 
 class ModelsSettings(Settings):
@@ -90,10 +90,10 @@ class ExecutionSettings(Settings):
         prices: of models, by their names in settings.
     """
 
-    workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    workers: int = Field(default=1, ge=1, le=MAX_COUNT)
     ray: str | None = None
-    gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
-    max_episodes: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+    gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = ANY
+    max_episodes: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     fail_fast: bool = False
     max_total_tokens: int | None = Field(default=None, ge=1)
     max_cost: float | None = Field(default=None, gt=0)
@@ -174,10 +174,10 @@ class RunSettings(Settings):
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)
-        chosen = placed(_raw(changes), content, "the program")
-        made = validated(type(self), merged(content, chosen))
-        copy_marks(self, made)
-        mark_as_set(made, chosen)
+        chosen = place_in_sections(_raw(changes), content, "the program")
+        made = validate_settings(type(self), merge_nested(content, chosen))
+        copy_user_keys(self, made)
+        record_user_keys(made, chosen)
         return made
 
 
@@ -192,7 +192,7 @@ def flatten_settings(settings: Mapping[str, Any], before: str = "") -> dict[str,
 def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
     """Settings by section as a user writes them: ``key=value``."""
     return [
-        f"{short_name(key)}={','.join(value) if isinstance(value, tuple) else value}"
+        f"{short_key(key)}={','.join(value) if isinstance(value, tuple) else value}"
         for key, value in flatten_settings(settings).items()
     ]
 
@@ -200,7 +200,7 @@ def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
 def _computed(key: str) -> bool:
     section, _, rest = key.partition(".")
     # Of a model itself: a server's own options may be called as one of these.
-    return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in COMPUTED
+    return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in EXECUTION_FIELDS
 
 
 def _raw(value: Any) -> Any:

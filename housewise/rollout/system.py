@@ -18,10 +18,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError, excerpt
-from housewise.core.plugins import SYSTEMS, load_plugin, plugins
-from housewise.core.record import Event, Frozen, Line, Record, Result, file_key, record_name
-from housewise.core.settings import load_with_derived_defaults, merged, written
-from housewise.language.adapters import asked_with
+from housewise.core.plugins import SYSTEMS, load_plugin, plugin_names
+from housewise.core.record import Event, Frozen, Record, RecordLine, Result, file_key, record_name
+from housewise.core.settings import load_with_derived_defaults, merge_nested, user_values
+from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
@@ -138,7 +138,7 @@ class System(ABC, Generic[S]):
         Raises:
             ChatModelError: when their adapter learned to act in another system.
         """
-        told = asked_with(settings.models.agent.adapter, cls.name)
+        told = adapter_defaults(settings.models.agent.adapter, cls.name)
         return {"agent": told} if told else {}
 
     @classmethod
@@ -150,17 +150,17 @@ class System(ABC, Generic[S]):
         Raises:
             UserError: when they are another system's, or do not fit.
         """
-        for named in written("system", file, overrides):
+        for named in user_values("system", file, overrides):
             if named != cls.name:
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
 
         def advice(found: RunSettings) -> Mapping[str, Any]:
-            return merged(cls.advice(found), found.memory_person_settings)
+            return merge_nested(cls.advice(found), found.memory_person_settings)
 
         return load_with_derived_defaults(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
     @classmethod
-    def upgrade_lines(cls, lines: Sequence[Line]) -> Sequence[Line]:
+    def upgrade_lines(cls, lines: Sequence[RecordLine]) -> Sequence[RecordLine]:
         """The lines of a record of an earlier version in the form of this one."""
         return lines
 
@@ -333,4 +333,4 @@ def find_system(name: str) -> type[System[Any]]:
 
 def system_scores(name: str) -> Sequence[Score]:
     """What a system measures; nothing is known of one that is not installed."""
-    return find_system(name).scores if name in plugins(SYSTEMS) else ()
+    return find_system(name).scores if name in plugin_names(SYSTEMS) else ()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from housewise.core.plugins import TRACKERS, call_part, load_plugin
+from housewise.core.plugins import TRACKERS, call_plugin, load_plugin
 
 Steps = Mapping[str, int]
 """The last step of each curve."""
@@ -136,7 +136,7 @@ def following(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -
     """
     trackers: dict[str, TrackerClass] = {name: load_plugin(TRACKERS, name, "tracker") for name in names}
     for name, tracker in trackers.items():
-        call_part(getattr(tracker, "check", None), f"tracker {name!r}")
+        call_plugin(getattr(tracker, "check", None), f"tracker {name!r}")
     curves = Curves(trackers, folder, tell)
     try:
         yield curves

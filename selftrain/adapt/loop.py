@@ -17,12 +17,12 @@ from housewise.core.errors import UserError
 from housewise.core.files import atomic_output, exclusive_lock, write_json
 from housewise.core.record import FINISHED, Record
 from housewise.core.text_files import read_text
-from housewise.language.adapters import ASKED_WITH
+from housewise.language.adapters import ADAPTER_CONFIG_FILE
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.adapters import check_adapter
-from housewise.language.local.libraries import quiet, saving_weights
+from housewise.language.local.libraries import convert_save_errors, silence_transformers
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import load
+from housewise.language.local.weights import load_model
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.question_topics import sort_by_use
@@ -173,7 +173,7 @@ class AdaptTraining:
     def _keep_prompt(self, folder: Path) -> None:
         """Put into a training's folder how its adapter is meant to be asked; see TrainedModel.save."""
         if (prompt := self.config.run.agent.prompt) is not None:
-            write_json(folder / ASKED_WITH, {"system": Adapt.name, "prompt": prompt})
+            write_json(folder / ADAPTER_CONFIG_FILE, {"system": Adapt.name, "prompt": prompt})
 
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
@@ -228,9 +228,9 @@ def merged(model: ModelReference, folder: Path) -> ModelReference:
     if model.adapter is None:
         return model
     if not folder.exists():
-        with atomic_output(folder) as partial, quiet():
-            network, tokenizer = load(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
-            with saving_weights(partial, folder):
+        with atomic_output(folder) as partial, silence_transformers():
+            network, tokenizer = load_model(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
+            with convert_save_errors(partial, folder):
                 network.save_pretrained(partial)
                 tokenizer.save_pretrained(partial)
     return ModelReference(model=f"local:{folder}")

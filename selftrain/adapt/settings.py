@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, load_as_advised, packaged
+from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, load_with_derived_defaults, packaged_defaults
 from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import PreferenceConfig, Share, TrainingConfig
 from housewise.systems.adapt.settings import AdaptSettings
@@ -30,7 +30,7 @@ def _ascending(what: str) -> AfterValidator:
 class DemonstrationsConfig(Settings):
     """Breakfasts of the scripted cook to learn from; every key is explained in the file of defaults."""
 
-    each: int = Field(ge=1, le=MOST_COUNTED)
+    each: int = Field(ge=1, le=MAX_COUNT)
     seed: int = Field(ge=0, le=LARGEST_SEED)
     questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(min_length=1)
     told: Annotated[tuple[Share, Share], _ascending("share")]
@@ -40,7 +40,7 @@ class DemonstrationsConfig(Settings):
 class WarmUpConfig(DemonstrationsConfig):
     """Demonstrations for people who do not exist, and how they are learned; without any, there is no warm-up."""
 
-    people: int = Field(ge=0, le=MOST_COUNTED)
+    people: int = Field(ge=0, le=MAX_COUNT)
     wishes: Annotated[tuple[PositiveInt, PositiveInt], _ascending("number")]
     training: TrainingConfig
 
@@ -48,7 +48,7 @@ class WarmUpConfig(DemonstrationsConfig):
 class RolloutsConfig(Settings):
     """How the student is let cook for the people it is trained with."""
 
-    runs: int = Field(ge=1, le=MOST_COUNTED)
+    runs: int = Field(ge=1, le=MAX_COUNT)
     temperature: float = Field(gt=0)
     top_p: float = Field(gt=0, le=1)
 
@@ -59,8 +59,8 @@ class ReflectionConfig(Settings):
     questions: Share
     actions: Share
     skip_asked: bool
-    most: int | None = Field(ge=1, le=MOST_COUNTED)
-    most_tokens: int = Field(ge=1, le=MOST_COUNTED)
+    most: int | None = Field(ge=1, le=MAX_COUNT)
+    most_tokens: int = Field(ge=1, le=MAX_COUNT)
 
     @model_validator(mode="after")
     def _no_more_than_there_are(self) -> ReflectionConfig:
@@ -99,6 +99,6 @@ def load_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> AdaptTrainingConfig:
     """Put the settings of a training together; see core.settings.load_settings."""
-    base = OmegaConf.merge({"run": Adapt.defaults()}, packaged("adapt/training"))
+    base = OmegaConf.merge({"run": Adapt.defaults()}, packaged_defaults("adapt/training"))
     assert isinstance(base, DictConfig)
-    return load_as_advised(AdaptTrainingConfig, base, lambda config: {}, file, settings, overrides)
+    return load_with_derived_defaults(AdaptTrainingConfig, base, lambda config: {}, file, settings, overrides)

@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from housewise.agent.clipr.chat_steps import Prompts
-from housewise.agent.clipr.finetuned_chooser import MOST_RULES, choice_reply, choice_request
-from housewise.agent.clipr.local_steps.contrasts import own_words
+from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.finetuned_chooser import MAX_PROMPT_RULES, choice_request, format_choice_reply
+from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.language.words import content_words, plain
+from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import Scenario, Situation
@@ -44,14 +44,14 @@ class Recipe(Settings):
     """
 
     wordings: Annotated[tuple[str, ...], Field(min_length=1)]
-    rules: tuple[int, int] = (3, MOST_RULES)
+    rules: tuple[int, int] = (3, MAX_PROMPT_RULES)
     held: Annotated[float, Field(gt=0, lt=1)] = 0.3
     training: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fits(self) -> Recipe:
-        if not 1 <= self.rules[0] <= self.rules[1] <= MOST_RULES:
-            raise ValueError(f"rules: fewest and most, from 1 to {MOST_RULES}")
+        if not 1 <= self.rules[0] <= self.rules[1] <= MAX_PROMPT_RULES:
+            raise ValueError(f"rules: fewest and most, from 1 to {MAX_PROMPT_RULES}")
         return self
 
 
@@ -80,11 +80,11 @@ class Ruled:
     deciding: int
     action: int
 
-    def pair(self, prompts: Prompts, number: int) -> Pair:
+    def pair(self, prompts: CliprPrompts, number: int) -> Pair:
         """What is learned of it."""
         request = choice_request(prompts, self.situation, self.rules)
         turns = tuple(message.turn for message in request.messages)
-        reply = choice_reply(self.situation.actions[self.action], self.deciding)
+        reply = format_choice_reply(self.situation.actions[self.action], self.deciding)
         return Pair(prompt=turns, prefix=request.prefix, reply=reply, scene=self.situation.id, episode=number)
 
 
@@ -132,7 +132,7 @@ class Choices:
 
     def _rule(self, scenario: Scenario, person: str, rng: random.Random) -> tuple[str, int]:
         """What a person says of a scenario's kind, and the number of what they want in it."""
-        values = own_words(scenario.situation.actions)
+        values = distinctive_words(scenario.situation.actions)
         own = sorted(scenario.satisfying, key=lambda number: -_value(person, scenario.about, values[number]))
         said = [values[number] for number in own]
         wording = rng.choice(self.recipe.wordings)
@@ -148,7 +148,7 @@ class Choices:
     def _with_others(self, own: list[str], scenario: Scenario, person: str, rng: random.Random) -> list[str]:
         """Values of another scenario of the kind among the scenario's own, best first."""
         other = rng.choice(self._kinds[scenario.about])
-        values = own_words(other.situation.actions)
+        values = distinctive_words(other.situation.actions)
         there = {_words(value) for value in own}
         more = [values[number] for number in sorted(other.satisfying) if _words(values[number]) not in there]
         several = [*own, *more[: max(0, _MOST_VALUES - len(own))]]
@@ -160,13 +160,13 @@ def held_out(scenarios: Sequence[Scenario], share: float) -> tuple[list[Scenario
     sides: tuple[list[Scenario], list[Scenario]] = ([], [])
     for scenario in scenarios:
         situation = scenario.situation
-        key = "\0".join((plain(situation.request), *sorted(map(plain, situation.actions))))
+        key = "\0".join((normalize_letters(situation.request), *sorted(map(normalize_letters, situation.actions))))
         sides[_fraction(key) < share].append(scenario)
     return sides
 
 
 def _distinct(scenario: Scenario) -> bool:
-    values = own_words(scenario.situation.actions)
+    values = distinctive_words(scenario.situation.actions)
     words = [_words(values[number]) for number in scenario.satisfying]
     return len(set(words)) == len(words)
 

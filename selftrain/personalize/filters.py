@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from housewise.core.errors import UserError, excerpt
-from housewise.core.plugins import FILTERS, call_part
-from housewise.core.user_code import load_part
+from housewise.core.plugins import FILTERS, call_plugin
+from housewise.core.user_code import load_plugin_or_code
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.worlds.house.names import kind_of
 
@@ -71,7 +71,7 @@ def find_filter(name: str) -> Filter:
     Raises:
         UserError: when there is none.
     """
-    found = load_part(FILTERS, name, "filter")
+    found = load_plugin_or_code(FILTERS, name, "filter")
     if not callable(found):
         raise UserError(f"filter {name!r}: {excerpt(repr(found))} is not a function; see docs/extending.md")
     return cast(Filter, found)
@@ -86,7 +86,7 @@ def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[l
     Raises:
         UserError: when there is no such filter, or nothing is kept.
     """
-    kept = call_part(find_filter(name), f"filter {name!r}", pairs, settings)
+    kept = call_plugin(find_filter(name), f"filter {name!r}", pairs, settings)
     if not isinstance(kept, list) or not all(isinstance(pair, Pair) for pair in kept):
         raise UserError(f"filter {name!r}: gave back {excerpt(repr(kept))}, not a list of pairs; see docs/extending.md")
     if not kept:

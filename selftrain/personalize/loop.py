@@ -16,7 +16,7 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, find_paths, remove_partial, write_json
 from housewise.core.settings import short_key
-from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, AdapterConfig, adapter_defaults
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.count_failures import FailedEpisodesError
 from housewise.rollout.executors import RunCallback
@@ -327,7 +327,7 @@ class SelfTraining:
         asked = {"system": run.system, **run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
         asked["familiar"] = _familiar(start, pairs)
         # TrainedModel.save takes it from there: once a model is named, nothing of it is missing.
-        write_json(folder / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
+        write_json(folder / ADAPTER_CONFIG_FILE, {key: asked[key] for key in AdapterConfig.model_fields})
         with self._observer.training(f"{name}: train") as progress:
             return open_trainer(training, self._seed, run.models.agent.base_url, progress).train(pairs, start, folder)
 
@@ -391,11 +391,13 @@ class SelfTraining:
 
 def _asking(model: ModelReference) -> dict[str, Any]:
     """The settings of a run that asks a model."""
-    familiar = asked_with(model.adapter).get("familiar")
+    familiar = adapter_defaults(model.adapter).get("familiar")
     return {"model": model.model, "adapter": model.adapter, "familiar": familiar}
 
 
 def _familiar(start: ModelReference, pairs: Sequence[Pair]) -> list[str] | None:
     """The kinds of things that a model has been taught to judge, with what it learns now."""
-    kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(find_judged_kinds(pair.reply) for pair in pairs))
+    kinds = set(adapter_defaults(start.adapter).get("familiar", ())).union(
+        *(find_judged_kinds(pair.reply) for pair in pairs)
+    )
     return sorted(kinds) or None

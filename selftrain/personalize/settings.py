@@ -11,9 +11,15 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.settings import Settings, load_with_derived_defaults, packaged_defaults, placed, validated
+from housewise.core.settings import (
+    Settings,
+    load_with_derived_defaults,
+    packaged_defaults,
+    place_in_sections,
+    validate_settings,
+)
 from housewise.core.text_files import read_json
-from housewise.core.user_code import CodeName
+from housewise.core.user_code import CodeReference
 from housewise.language.settings import Dtype
 from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.pairs import Wording
@@ -135,7 +141,7 @@ class GrowConfig(Settings):
 class FilterConfig(Settings):
     """What is learned of what was tried; see housewise.selftrain.personalize.filters."""
 
-    name: CodeName
+    name: CodeReference
     thresholds: list[float] = Field(min_length=1)
     most_per_object: int = Field(ge=1)
 
@@ -307,7 +313,7 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
     try:
         content = read_json(path)
         base: Any = OmegaConf.to_container(_defaults())
-        return validated(SelfTrainingConfig, placed(content, base, str(path)))
+        return validate_settings(SelfTrainingConfig, place_in_sections(content, base, str(path)))
     except (UserError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
 

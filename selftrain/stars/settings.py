@@ -9,7 +9,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, model_validator
 
-from housewise.core.settings import MOST_COUNTED, Settings, load_settings, packaged
+from housewise.core.settings import MAX_COUNT, Settings, load_settings, packaged_defaults
 from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
@@ -31,11 +31,11 @@ class GoalLessons(Settings):
     """
 
     households: str = "households"
-    rooms: int = Field(default=60, ge=1, le=MOST_COUNTED)
+    rooms: int = Field(default=60, ge=1, le=MAX_COUNT)
     things: tuple[int, int] = (8, 16)
-    shared: int = Field(default=2, ge=0, le=MOST_COUNTED)
-    goals: int = Field(default=540, ge=0, le=MOST_COUNTED)
-    choices: int = Field(default=180, ge=0, le=MOST_COUNTED)
+    shared: int = Field(default=2, ge=0, le=MAX_COUNT)
+    goals: int = Field(default=540, ge=0, le=MAX_COUNT)
+    choices: int = Field(default=180, ge=0, le=MAX_COUNT)
     options: tuple[int, int] = (2, 8)
     rotations: int = Field(default=2, ge=1, le=40)
 
@@ -91,7 +91,7 @@ def _defaults() -> DictConfig:
             "system": "stars",
             "run": Stars.defaults(),
             "lessons": GoalLessons().model_dump(mode="json"),
-            "training": packaged("selftrain").training,
+            "training": packaged_defaults("selftrain").training,
         }
     )
     assert isinstance(made, DictConfig)

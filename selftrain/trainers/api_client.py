@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import openai
 
 from housewise.core.errors import UserError
-from housewise.core.urls import concealed, is_loopback, redacted, secrets, without_passwords
-from housewise.language.server.connection import setup_problem
+from housewise.core.urls import is_loopback, redact_passwords, redact_url, remove_secrets, secret_texts
+from housewise.language.server.connection import describe_setup_problem
 from housewise.language.server.responses import retry_after
 
 MOST_TRIES = 30
@@ -160,8 +160,8 @@ class ApiClient:
 
     def excerpt(self, words: object) -> str:
         """A line of what a server or the library says, without what is secret."""
-        line = concealed(" ".join(str(words).split()), secrets(self.api.api_key, str(self.api.base_url)))
-        return without_passwords(line)[:200]
+        line = remove_secrets(" ".join(str(words).split()), secret_texts(self.api.api_key, str(self.api.base_url)))
+        return redact_passwords(line)[:200]
 
 
 def each_once(listed: Iterable[_L]) -> Iterable[_L]:
@@ -195,5 +195,5 @@ def _open_client(base_url: str | None) -> openai.OpenAI:
         # The library would send a request again whose answer was lost, and so start a second job.
         return openai.OpenAI(base_url=address, api_key=key, max_retries=0, http_client=direct)
     except Exception as error:  # the HTTP library's many
-        what, remedy = setup_problem(error)
-        raise UserError(f"base_url {redacted(address or '')}: {what}; {remedy}, as in http://host:port/v1") from None
+        what, remedy = describe_setup_problem(error)
+        raise UserError(f"base_url {redact_url(address or '')}: {what}; {remedy}, as in http://host:port/v1") from None

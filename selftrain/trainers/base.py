@@ -13,7 +13,7 @@ from typing_extensions import Self
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
 from housewise.core.text_files import read_text
-from housewise.language.adapters import ASKED_WITH
+from housewise.language.adapters import ADAPTER_CONFIG_FILE
 from housewise.selftrain.personalize.pairs import Pair
 
 ADAPTER, MODEL = "adapter", "model"
@@ -104,9 +104,9 @@ class TrainedModel(ModelReference):
 
         The folder's ``housewise.json``, how an adapter is meant to be asked, is copied into an adapter there first.
         """
-        asked = folder / ASKED_WITH
+        asked = folder / ADAPTER_CONFIG_FILE
         if self.adapter is not None and folder in Path(self.adapter).parents and asked.exists():
-            write_bytes(Path(self.adapter) / ASKED_WITH, read_bytes(asked))
+            write_bytes(Path(self.adapter) / ADAPTER_CONFIG_FILE, read_bytes(asked))
         study, here = _study_folder(folder).resolve(), folder.resolve()
         places = {key: place.resolve() for key, place in self.folders.items() if place.is_dir()}
         within = {key: os.path.relpath(place, here) for key, place in places.items() if place.is_relative_to(study)}
@@ -125,7 +125,9 @@ class _StoredModel(TrainedModel):
     within: dict[Literal["model", "adapter"], str] | None = None
 
 
-def check_finished_training(folder: Path, finished: TrainedModel, start: ModelReference, changes: Sequence[str] | None) -> None:
+def check_finished_training(
+    folder: Path, finished: TrainedModel, start: ModelReference, changes: Sequence[str] | None
+) -> None:
     """Refuse a finished training in a folder that is now to hold another one.
 
     Args:

@@ -20,7 +20,7 @@ from transformers import TrainerCallback
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import open_regular, read_bytes, write_json
-from housewise.language.local.libraries import saving_weights
+from housewise.language.local.libraries import convert_save_errors
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.launching import wait_for_all_processes
 
@@ -56,7 +56,7 @@ class Checkpointing:
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"  # type: ignore[attr-defined]
-        with saving_weights(folder):
+        with convert_save_errors(folder):
             super()._save_checkpoint(model, trial)  # type: ignore[misc]
             # Each process writes a file of its own.
             wait_for_all_processes()

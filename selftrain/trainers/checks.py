@@ -7,7 +7,7 @@ from housewise.language.base import ChatModelError
 from housewise.language.local.devices import find_device
 from housewise.language.local.libraries import first_line
 from housewise.language.local.tokens import end_of_turn
-from housewise.language.local.weights import check_weights
+from housewise.language.local.weights import load_outline
 from housewise.selftrain.personalize.settings import TrainingConfig
 
 
@@ -28,7 +28,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     # A launcher may start its processes on another machine.
     if config.launcher is None:
         find_device(f"{config.key('device')}={config.device}", config.device)
-    network, tokenizer = check_weights(model, adapter)
+    network, tokenizer = load_outline(model, adapter)
     try:
         check_architecture(network)
     except ValueError as error:

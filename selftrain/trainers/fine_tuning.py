@@ -20,12 +20,12 @@ from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
 from housewise.core.text_files import read_text
 from housewise.language.control_tokens import break_turns
-from housewise.language.server.responses import count
+from housewise.language.server.responses import token_count
 from housewise.language.server.status_errors import is_fine_tuned
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.api_client import MOST_TRIES, ApiClient, each_once
-from housewise.selftrain.trainers.base import Progress, ModelReference, TrainedModel, check_finished_training
+from housewise.selftrain.trainers.base import ModelReference, Progress, TrainedModel, check_finished_training
 from housewise.selftrain.trainers.selection import ExclusionReason, exclude
 
 FEWEST = 10
@@ -170,7 +170,7 @@ class FineTuning(ABC, Generic[E]):
         write_text(folder / "training.jsonl", lines)
         job = self._follow(self._submit(folder, start, digest, len(learned)), folder)
         write_text(folder / "curve.csv", self._curve(job.id))
-        metrics = {"pairs": float(len(learned)), "tokens": float(count(job.trained_tokens))}
+        metrics = {"pairs": float(len(learned)), "tokens": float(token_count(job.trained_tokens))}
         return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics, notes=notes).save(folder)
 
     def _changes(self, path: Path, digest: str) -> list[str] | None:
@@ -337,7 +337,7 @@ class FineTuning(ABC, Generic[E]):
             # What was learned is there without them.
             events = []
         told = [event.data for event in events if event.type == "metrics" and isinstance(event.data, dict)]
-        pairs = [(count(row.get("step")), row.get("train_loss")) for row in told]
+        pairs = [(token_count(row.get("step")), row.get("train_loss")) for row in told]
         known = [(step, loss) for step, loss in pairs if isinstance(loss, int | float) and abs(loss) < _LARGEST_LOSS]
         rows = sorted((step, float(loss)) for step, loss in known)
         return "".join(["step,loss\n", *(f"{step},{loss}\n" for step, loss in rows)])

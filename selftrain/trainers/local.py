@@ -21,18 +21,26 @@ from typing import Any, ClassVar, Generic, TypeVar
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json, write_text
-from housewise.language.local.adapters import lora_settings, save_base_weights, with_adapter
+from housewise.language.local.adapters import lora_settings, save_base_weights, wrap_with_adapter
 from housewise.language.local.context import context_length
-from housewise.language.local.libraries import first_line, out_of_memory, quiet, saving_weights
+from housewise.language.local.libraries import convert_save_errors, first_line, is_out_of_memory, silence_transformers
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import load
+from housewise.language.local.weights import load_model
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, ModelReference, TrainedModel, check_finished_training
+from housewise.selftrain.trainers.base import (
+    ADAPTER,
+    MODEL,
+    MODEL_FILE,
+    ModelReference,
+    Progress,
+    TrainedModel,
+    check_finished_training,
+)
 from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
-from housewise.selftrain.trainers.examples import learnable_rows, tokenize_demonstration, row_length
+from housewise.selftrain.trainers.examples import learnable_rows, row_length, tokenize_demonstration
 from housewise.selftrain.trainers.jobs import JOB, TrainingJob, load_launched_job
 from housewise.selftrain.trainers.launching import (
     environment_for_launcher,
@@ -171,12 +179,12 @@ class LocalTraining(ABC, Generic[E]):
     def train_in_process(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
         try:
-            with quiet():
+            with silence_transformers():
                 return self._train(examples, start, folder)
         except ModuleNotFoundError as error:
             raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
         except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
             key = self.config.key
             raise UserError(
@@ -239,8 +247,8 @@ class LocalTraining(ABC, Generic[E]):
         """
         from housewise.selftrain.trainers.checkpoints import (
             FiniteNumbers,
-            state_digests,
             describe_resumption,
+            state_digests,
             usable_checkpoints,
         )
 
@@ -256,7 +264,7 @@ class LocalTraining(ABC, Generic[E]):
             except UserError:
                 raise
             except Exception as error:  # whatever is read of a file of somebody else's may raise anything
-                if checkpoint is None or trainer.has_begun or out_of_memory(error):
+                if checkpoint is None or trainer.has_begun or is_out_of_memory(error):
                     raise
                 reason = f"{checkpoint}: cannot be read ({first_line(error)})"
                 if trainer.accelerator.num_processes > 1:
@@ -281,14 +289,16 @@ class LocalTraining(ABC, Generic[E]):
         full = self.config.method == "full"
         if full:
             # Small steps vanish in half the precision, so that all weights are kept in float32.
-            network, tokenizer = load(model, start.adapter, self.config.device, "float32")
+            network, tokenizer = load_model(model, start.adapter, self.config.device, "float32")
             return network.requires_grad_(True).train(), tokenizer
-        network, tokenizer = load(model, None, self.config.device, self.config.dtype)
+        network, tokenizer = load_model(model, None, self.config.device, self.config.dtype)
         if start.adapter is not None:
-            return with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
+            return wrap_with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
         return add_adapter(network, self.config, self.seed).train(), tokenizer
 
-    def _describe_model(self, start: ModelReference, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]) -> TrainedModel:
+    def _describe_model(
+        self, start: ModelReference, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]
+    ) -> TrainedModel:
         if self.config.method == "full":
             return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics, notes=notes)
         return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics, notes=notes)
@@ -299,7 +309,7 @@ class LocalTraining(ABC, Generic[E]):
 
         weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
         partial = folder / f".{weights.name}.partial"
-        with saving_weights(partial, weights):
+        with convert_save_errors(partial, weights):
             if self.config.method == "full":
                 tokenizer.save_pretrained(partial)
             save_weights(network, str(partial))

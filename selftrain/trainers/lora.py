@@ -9,7 +9,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import set_seed
 
 from housewise.core.errors import UserError
-from housewise.language.local.libraries import first_line, quiet
+from housewise.language.local.libraries import first_line, silence_transformers
 from housewise.selftrain.personalize.settings import TrainingConfig
 
 
@@ -49,7 +49,7 @@ def check_adapter_fits(network: Any, config: TrainingConfig, setting: str) -> No
     problem = f"it has no layer {', '.join(missing)}" if missing else ""
     if not problem:
         try:
-            with torch.device("meta"), quiet():
+            with torch.device("meta"), silence_transformers():
                 get_peft_model(network, _lora_config(network, config))
         except Exception as error:  # of many kinds, one for each kind of module that PEFT does not know
             problem = first_line(error)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from housewise.language.local.token_tree import Tree
+from housewise.language.local.token_tree import TokenTree
 from housewise.selftrain.trainers.examples import IGNORED
 
 
@@ -55,7 +55,7 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         ``attention_mask`` (1, 1, T, T); ``labels`` (1, 1 + n), the tokens that are learned behind a -100, example by
         example; and ``places`` (n), where in the row each is foretold.
     """
-    tree = Tree.of([], [example["input_ids"] for example in examples])
+    tree = TokenTree.of([], [example["input_ids"] for example in examples])
     learned = [
         (path[index], label)
         for path, example in zip(tree.paths, examples, strict=True)

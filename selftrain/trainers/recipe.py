@@ -20,8 +20,8 @@ from transformers import PrinterCallback, TrainerCallback, TrainingArguments
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
-from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
-from housewise.language.local.equivalence_check import agrees
+from housewise.language.local.architecture import PLAIN_ATTENTION, additive_masks, attention_windows, longrope_switch
+from housewise.language.local.equivalence_check import are_close
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing, evaluation_mode
 from housewise.selftrain.trainers.packing import group_sizes, shared_row
@@ -116,7 +116,7 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
     longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MOST_MEASURED)]
     if len(longest) < 2:
         return True
-    switch = rope_switch(network.config.get_text_config())
+    switch = longrope_switch(network.config.get_text_config())
     beyond = switch is not None and len(longest[0]["input_ids"]) > switch
     if not beyond and _agrees_in_one_row(network, longest):
         return True
@@ -135,7 +135,7 @@ def _agrees_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -
 
     with evaluation_mode(network):
         together, alone = logprobs(shared_row(examples)), [logprobs(shared_row([example])) for example in examples]
-    return agrees(together, torch.cat(alone), network.dtype)
+    return are_close(together, torch.cat(alone), network.dtype)
 
 
 def grouped_dataset(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
@@ -165,7 +165,7 @@ def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple
     given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
     if "attention_mask" in given:
         # Some attentions take masks of truth values only, others only what is to be added.
-        given["attention_mask"] = added_masks(
+        given["attention_mask"] = additive_masks(
             # Several processes wrap the model in another that has no configuration.
             attention_windows(getattr(model, "module", model).config.get_text_config()),
             given["position_ids"],

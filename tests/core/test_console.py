@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 
 from housewise.core.console import Console, print_event
-from housewise.core.tables import bars
+from housewise.core.tables import progress_bars
 
 
 def test_a_note_stands_above_a_progress_display_and_is_no_instruction() -> None:
     screen = io.StringIO()
-    with bars(Console(force_terminal=True, file=screen, width=60)) as progress:
+    with progress_bars(Console(force_terminal=True, file=screen, width=60)) as progress:
         progress.add_task("episodes", total=3)
         print_event("[bold]busy[/]\x1b[31m; trying again")
     (line,) = [line for line in screen.getvalue().splitlines() if "note: " in line]

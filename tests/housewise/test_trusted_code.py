@@ -121,11 +121,11 @@ def test_code_that_is_no_planner_is_named_in_a_line(planner: str, said: str, tmp
 def test_an_adapter_names_no_code(tmp_path: Path) -> None:
     """What an adapter says of how it is asked is text and numbers; anything else in it is no setting."""
     pytest.importorskip("peft", reason="the extra housewise[local] is not installed")
-    from housewise.language.adapters import asked_with
+    from housewise.language.adapters import adapter_defaults
 
     told = {"prompt": "planner", "planner": "os:system", "filter": {"name": "os:system"}}
     (tmp_path / "housewise.json").write_text(json.dumps(told))
-    assert asked_with(tmp_path) == {"prompt": "planner"}
+    assert adapter_defaults(tmp_path) == {"prompt": "planner"}
 
 
 def test_a_record_of_another_name_is_told(sent: Path) -> None:

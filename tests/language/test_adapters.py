@@ -8,14 +8,14 @@ import pytest
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language import ChatModelError
-from housewise.language.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, adapter_defaults, adapter_folder, bundled_adapters
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.stars.system import Stars
 
 
-@pytest.mark.parametrize("name", sorted(packaged_adapters()))
+@pytest.mark.parametrize("name", sorted(bundled_adapters()))
 def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
     folder = adapter_folder(name)
     assert (folder / "README.md").read_text(encoding="utf-8").startswith("---")
@@ -23,16 +23,16 @@ def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
 
 
 def test_their_prompts_are_there() -> None:
-    assert all(PromptTemplate.load(asked_with(name)["prompt"]) for name in packaged_adapters("personalize"))
-    for name in packaged_adapters("adapt"):
-        assert load_prompts(find_prompts(asked_with(name, "adapt")["prompt"]))
-    assert packaged_adapters() == {**packaged_adapters("personalize"), **packaged_adapters("adapt")}
+    assert all(PromptTemplate.load(adapter_defaults(name)["prompt"]) for name in bundled_adapters("personalize"))
+    for name in bundled_adapters("adapt"):
+        assert load_prompts(find_prompts(adapter_defaults(name, "adapt")["prompt"]))
+    assert bundled_adapters() == {**bundled_adapters("personalize"), **bundled_adapters("adapt")}
 
 
 def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> None:
     cook, other = tmp_path / "cook", {"adapter": "tidy"}
     cook.mkdir()
-    (cook / ASKED_WITH).write_text('{"system": "adapt", "prompt": "short"}', encoding="utf-8")
+    (cook / ADAPTER_CONFIG_FILE).write_text('{"system": "adapt", "prompt": "short"}', encoding="utf-8")
     with pytest.raises(ChatModelError, match="--system adapt"):
         house_settings(settings={"adapter": str(cook)})
     assert Adapt.load(settings={"adapter": str(cook)}).agent.prompt == "short"
@@ -53,19 +53,19 @@ def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / ASKED_WITH).write_text('{"prompt": "compact"}', encoding="utf-8")
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "compact"}', encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     assert house_settings(settings=adapter).agent.prompt == "compact"
     assert house_settings(settings={**adapter, "prompt": "planner"}).agent.prompt == "planner"
     assert house_settings(settings={**adapter, "planner": "sayplan"}).agent.prompt == "planner"
     assert house_settings().agent.prompt == "planner"
-    assert asked_with(tmp_path / "nowhere") == {}
+    assert adapter_defaults(tmp_path / "nowhere") == {}
 
 
 def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_path: Path) -> None:
     told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
     told |= {"move_on": True, "rated": True, "confidence": 0.4, "confidence_alike": 0.2}
-    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text(json.dumps(told), encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     config = house_settings(settings=adapter)
     assert config.agent.grounded and config.agent.prompt == "judging"
@@ -84,8 +84,8 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
 def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, setting: str) -> None:
     told = {"prompt": "judging", "sampling": {setting: -1}}
-    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
-    with pytest.raises(ChatModelError, match=rf"{ASKED_WITH}.*sampling\.{setting}"):
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(ChatModelError, match=rf"{ADAPTER_CONFIG_FILE}.*sampling\.{setting}"):
         house_settings(settings={"adapter": str(tmp_path)})
 
 
@@ -93,6 +93,6 @@ def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, sett
     "content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}', '{"prompt": "planner", "confidence": 2}']
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
-    (tmp_path / ASKED_WITH).write_text(content, encoding="utf-8")
-    with pytest.raises(ChatModelError, match=ASKED_WITH):
-        asked_with(tmp_path)
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text(content, encoding="utf-8")
+    with pytest.raises(ChatModelError, match=ADAPTER_CONFIG_FILE):
+        adapter_defaults(tmp_path)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.replay import ReplayChatModel
-from housewise.language.replies import RawReply, ThinkingBudget, finish_reason, read_reply, says_nothing
+from housewise.language.replies import RawReply, ThinkingBudget, finish_reason, is_blank_reply, read_reply
 from housewise.language.thoughts import speech_spans
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_thoughts_are_not_the_reply(marks: str, end: str) -> None:
 @pytest.mark.parametrize("marks", [each for each in MARKED.values() if not each.startswith(("{", "Here are"))])
 def test_thoughts_that_were_cut_are_no_reply(marks: str) -> None:
     reply = reply_of(marks.partition("{}")[0] + THOUGHT, finish_reason="length")
-    assert reply.text == "" and reply.thoughts and says_nothing(reply, ASKED)
+    assert reply.text == "" and reply.thoughts and is_blank_reply(reply, ASKED)
 
 
 def test_thoughts_between_the_words() -> None:
@@ -135,10 +135,10 @@ def test_prefix_and_stop_texts_are_left_out() -> None:
 
 
 def test_empty_texts_are_replies_where_they_may_be() -> None:
-    assert says_nothing(Reply(" \n"), ASKED)
-    assert not says_nothing(Reply(""), ChatRequest((), may_be_empty=True))
-    assert says_nothing(Reply("", thoughts="hm"), ChatRequest((), may_be_empty=True))
-    assert not says_nothing(Reply(""), ChatRequest((), grammar='reply ::= "a"?'))
+    assert is_blank_reply(Reply(" \n"), ASKED)
+    assert not is_blank_reply(Reply(""), ChatRequest((), may_be_empty=True))
+    assert is_blank_reply(Reply("", thoughts="hm"), ChatRequest((), may_be_empty=True))
+    assert not is_blank_reply(Reply(""), ChatRequest((), grammar='reply ::= "a"?'))
 
 
 def places(*texts: str) -> tuple[tuple[TokenLogprob, ...], ...]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_end_lines
-from housewise.core.record import line_of
+from housewise.core.record import format_event
 from housewise.rollout.record_reader import read_record, read_summary
 from tests.experiments.records import make_record
 
@@ -30,7 +30,7 @@ def test_the_ends_of_a_file(tmp_path_factory: pytest.TempPathFactory, lines: lis
 @pytest.fixture
 def lines() -> list[str]:
     record = make_record({"mug 1": "moon"}).record
-    return [line_of(each) for each in (record.header, *record.events, record.result)]
+    return [format_event(each) for each in (record.header, *record.events, record.result)]
 
 
 def test_it_is_what_the_whole_record_says(lines: list[str], tmp_path: Path) -> None:

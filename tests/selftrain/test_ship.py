@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from housewise.core.errors import UserError
-from housewise.language.adapters import ASKED_WITH, asked_with
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, adapter_defaults
 from housewise.selftrain.ship import ship
 
 
@@ -22,7 +22,7 @@ def adapter(tmp_path: Path) -> Path:
     save_file({"weight": torch.randn(64, 16)}, folder / "adapter_model.safetensors")
     (folder / "adapter_config.json").write_text("{}")
     (folder / "README.md").write_text("# A card")
-    (folder / ASKED_WITH).write_text(json.dumps({"prompt": "compact"}))
+    (folder / ADAPTER_CONFIG_FILE).write_text(json.dumps({"prompt": "compact"}))
     (folder / "optimizer.pt").write_bytes(b"not needed")
     return folder
 
@@ -30,12 +30,12 @@ def adapter(tmp_path: Path) -> Path:
 def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_path: Path) -> None:
     size = ship(adapter, tmp_path / "shipped")
     files = {file.name: file.stat().st_size for file in (tmp_path / "shipped").iterdir()}
-    assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", ASKED_WITH}
+    assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", ADAPTER_CONFIG_FILE}
     assert size == sum(files.values())
     before = load_file(adapter / "adapter_model.safetensors")["weight"]
     after = load_file(tmp_path / "shipped" / "adapter_model.safetensors")["weight"]
     assert after.dtype == torch.bfloat16 and torch.equal(after, before.bfloat16())
-    assert asked_with(tmp_path / "shipped") == {"prompt": "compact"}
+    assert adapter_defaults(tmp_path / "shipped") == {"prompt": "compact"}
 
 
 @pytest.mark.parametrize(

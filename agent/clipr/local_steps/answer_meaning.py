@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from housewise.agent.clipr.local_steps.clause_polarity import IT, polarity
+from housewise.agent.clipr.local_steps.clause_polarity import IT, load_polarity_model
 from housewise.language.embedder import Embedder, cosine
-from housewise.language.words import content_words, plain
+from housewise.language.words import content_words, normalize_letters
 
-MOST_CHARACTERS = 2000
+MAX_ANSWER_CHARACTERS = 2000
 """Of an answer that are read; nobody says more about one choice."""
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -61,7 +61,7 @@ _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|ev
 
 
 @dataclass(frozen=True)
-class Reader:
+class MeaningWeights:
     """How words and meaning are weighed.
 
     Attributes:
@@ -74,7 +74,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class AnswerMeaning:
     """What an answer says about options.
 
     Attributes:
@@ -86,12 +86,12 @@ class Meaning:
     scores: tuple[float, ...]
 
 
-def says_nothing(embedder: Embedder, answer: str) -> bool:
+def expresses_no_wish(embedder: Embedder, answer: str) -> bool:
     """Whether an answer tells no wish: the person does not mind, does not know, or speaks of something else."""
-    return polarity(embedder).nothing(plain(answer[:MOST_CHARACTERS]))
+    return load_polarity_model(embedder).nothing(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
 
 
-def parts(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
+def split_wanted_refused(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
     """What an answer wants and what it refuses: "an apple, not both. As for pears, no" is "an apple" and "both; pears".
 
     The likeliest course of its clauses: each is scored by what it says, and one that says nothing of itself, as the
@@ -102,17 +102,17 @@ def parts(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
         answer: in a person's words.
         named: what it was asked about; such words do not tell whether a clause wants what it names.
     """
-    clauses = _clauses(plain(answer[:MOST_CHARACTERS]))
+    clauses = _split_clauses(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
     if not clauses:
         return "", ""
     known = set(content_words(named))
     listed = [not begins and _NEXT.match(clause) is not None for clause, begins in clauses]
     clauses = [(_NEXT.sub("", clause, count=1) or clause, begins) for clause, begins in clauses]
-    scores = polarity(embedder)([_without(clause, known) for clause, _ in clauses])
+    scores = load_polarity_model(embedder)([_mask_known_words(clause, known) for clause, _ in clauses])
     scores = np.where(listed, np.maximum(scores, _LISTED), scores)
     scores = np.where([bool(_REFUSES.search(clause)) for clause, _ in clauses], -1.0, scores)
     scores = np.where([bool(_AGAINST.match(clause)) for clause, _ in clauses], -_CERTAIN, scores)
-    wants = _course(scores, [begins for _, begins in clauses])
+    wants = _most_likely_polarities(scores, [begins for _, begins in clauses])
     said: dict[bool, list[str]] = {True: [], False: []}
     for place, ((clause, begins), wanted) in enumerate(zip(clauses, wants, strict=True)):
         if place and not begins and wants[place - 1] == wanted:
@@ -122,7 +122,7 @@ def parts(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
     return "; ".join(said[True]), "; ".join(said[False])
 
 
-def _clauses(text: str) -> list[tuple[str, bool]]:
+def _split_clauses(text: str) -> list[tuple[str, bool]]:
     """The clauses of an answer, and whether each begins a sentence; topics and questions go with what follows them."""
     sentences: list[str] = []
     for sentence in _SENTENCE.split(text):
@@ -142,13 +142,13 @@ def _clauses(text: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _without(clause: str, known: set[str]) -> str:
+def _mask_known_words(clause: str, known: set[str]) -> str:
     """A clause with ``it`` in place of words that are known to be what it may be about."""
     masked = _WORD.sub(lambda word: IT if set(content_words(word.group())) <= known else word.group(), clause)
     return _REPEATED.sub(IT, masked)
 
 
-def _course(scores: NDArray[np.float64], begins: Sequence[bool]) -> list[bool]:
+def _most_likely_polarities(scores: NDArray[np.float64], begins: Sequence[bool]) -> list[bool]:
     """Which clauses want what they name: the course of highest score, less what its changes take (Viterbi)."""
     total, way = np.array([-scores[0], scores[0] + 2 * _FIRST]), []
     for score, new in zip(scores[1:], begins[1:], strict=True):
@@ -162,7 +162,9 @@ def _course(scores: NDArray[np.float64], begins: Sequence[bool]) -> list[bool]:
     return [bool(each) for each in reversed(course)]
 
 
-def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reader | None = None) -> Meaning:
+def find_meant_options(
+    embedder: Embedder, answer: str, options: Sequence[str], reader: MeaningWeights | None = None
+) -> AnswerMeaning:
     """Which options an answer means.
 
     Args:
@@ -171,33 +173,33 @@ def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reade
         options: what they could choose from.
         reader: how words and meaning are weighed; None takes what cross-validation chose.
     """
-    reader = reader or Reader()
-    wanted = parts(embedder, answer, " ".join(options))[0]
+    reader = reader or MeaningWeights()
+    wanted = split_wanted_refused(embedder, answer, " ".join(options))[0]
     if not options or not wanted.strip():
-        return Meaning((), (0.0,) * len(options))
+        return AnswerMeaning((), (0.0,) * len(options))
     words, said = [content_words(option) for option in options], content_words(wanted)
-    shares = _shares(words, said)
-    near = cosine(embedder, [wanted], [plain(option) for option in options])[0]
+    shares = _mentioned_shares(words, said)
+    near = cosine(embedder, [wanted], [normalize_letters(option) for option in options])[0]
     scores = tuple(float(share + reader.meaning * close) for share, close in zip(shares, near, strict=True))
     if _ALL.search(wanted):
-        return Meaning(tuple(range(len(options))), scores)
-    if max(shares) < 0.5 and says_nothing(embedder, answer):
-        return Meaning((), scores)
+        return AnswerMeaning(tuple(range(len(options))), scores)
+    if max(shares) < 0.5 and expresses_no_wish(embedder, answer):
+        return AnswerMeaning((), scores)
     order = sorted(range(len(options)), key=lambda index: -scores[index])
     named = [index for index in order if shares[index] >= 0.999]
     if len(named) > 1:
-        named = _not_within(named, words)
+        named = _drop_contained_options(named, words)
     if not named and scores[order[0]] >= reader.least:
         named = order[:1]
-    return Meaning(tuple(named), scores)
+    return AnswerMeaning(tuple(named), scores)
 
 
-def _not_within(named: list[int], words: list[list[str]]) -> list[int]:
+def _drop_contained_options(named: list[int], words: list[list[str]]) -> list[int]:
     """Without those whose words are part of another's that is named too: glass, where it says glass mug."""
     return [one for one in named if not any(set(words[one]) < set(words[other]) for other in named)]
 
 
-def _shares(words: list[list[str]], said: list[str]) -> list[float]:
+def _mentioned_shares(words: list[list[str]], said: list[str]) -> list[float]:
     """How much of each option's own words was said; words that every option has count little."""
     count = len(words)
     weight = {
@@ -206,12 +208,12 @@ def _shares(words: list[list[str]], said: list[str]) -> list[float]:
     shares = []
     for option in words:
         total = sum(weight[word] for word in set(option))
-        heard = sum(weight[word] for word in set(option) if _said(word, said))
+        heard = sum(weight[word] for word in set(option) if _is_mentioned(word, said))
         shares.append(heard / total if total else 0.0)
     return shares
 
 
-def _said(word: str, said: Sequence[str]) -> bool:
+def _is_mentioned(word: str, said: Sequence[str]) -> bool:
     if word in said:
         return True
     if len(word) < 5 or not word.isalpha():

@@ -19,7 +19,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.files import read_bytes
 from housewise.language.embedder import Embedder
-from housewise.language.words import plain
+from housewise.language.words import normalize_letters
 from housewise.worlds.choices.files import Settings, read_yaml
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
@@ -53,7 +53,7 @@ _NOTHING = 0.05
 _Clauses = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class Clauses(Settings):
+class ClauseExamples(Settings):
     """What to learn from: clauses that say of ``{it}``, or of anything, that it is wanted, that it is not, or neither.
 
     Attributes:
@@ -71,7 +71,7 @@ class Clauses(Settings):
         return sha256(self.model_dump_json().encode()).hexdigest()
 
 
-class Fitted(Settings):
+class PolarityWeights(Settings):
     """Weights of the two linear models, the constant's last, and the embedder and clauses that they are for."""
 
     embedder: str
@@ -80,7 +80,7 @@ class Fitted(Settings):
     nothing: tuple[float, ...]
 
 
-class Polarity:
+class PolarityModel:
     """Tells of clauses whether what they name is wanted.
 
     Args:
@@ -88,7 +88,7 @@ class Polarity:
         fitted: for that embedder; see fit.
     """
 
-    def __init__(self, embedder: Embedder, fitted: Fitted) -> None:
+    def __init__(self, embedder: Embedder, fitted: PolarityWeights) -> None:
         self._embedder = embedder
         self._wanted, self._nothing = np.array(fitted.wanted), np.array(fitted.nothing)
 
@@ -97,21 +97,21 @@ class Polarity:
         scores: NDArray[np.float64] = _features(self._embedder, clauses) @ self._wanted
         return scores.clip(-1, 1)
 
-    def nothing(self, answer: str) -> bool:
+    def expresses_no_wish(self, answer: str) -> bool:
         """Whether a whole answer tells no wish."""
         return float((_features(self._embedder, [answer]) @ self._nothing)[0]) > _NOTHING
 
 
-def fit(embedder: Embedder, clauses: Clauses) -> Fitted:
+def fit_polarity(embedder: Embedder, clauses: ClauseExamples) -> PolarityWeights:
     """What clauses teach, by ridge regression; takes a few seconds."""
     draw = random.Random(0)
-    wanted, refused = (_features(embedder, _filled(said, draw)) for said in (clauses.wanted, clauses.refused))
-    neutral, nothing = (_features(embedder, _filled(said, draw)) for said in (clauses.neutral, clauses.nothing))
-    return Fitted(
+    wanted, refused = (_features(embedder, _fill_clauses(said, draw)) for said in (clauses.wanted, clauses.refused))
+    neutral, nothing = (_features(embedder, _fill_clauses(said, draw)) for said in (clauses.neutral, clauses.nothing))
+    return PolarityWeights(
         embedder=embedder.name,
         clauses=clauses.digest,
-        wanted=_fitted({1.0: wanted, -1.0: refused, 0.0: neutral}),
-        nothing=_fitted({1.0: nothing, -1.0: np.vstack([wanted, refused])}),
+        wanted=_fit_weights({1.0: wanted, -1.0: refused, 0.0: neutral}),
+        nothing=_fit_weights({1.0: nothing, -1.0: np.vstack([wanted, refused])}),
     )
 
 
@@ -120,14 +120,14 @@ def _features(embedder: Embedder, clauses: Sequence[str]) -> NDArray[np.float64]
     return np.hstack([vectors, np.ones((len(vectors), 1))])
 
 
-def _filled(clauses: Sequence[str], draw: random.Random) -> list[str]:
+def _fill_clauses(clauses: Sequence[str], draw: random.Random) -> list[str]:
     """Clauses about ``it``, and those with a place for it about a thing as well."""
     things = [[IT, *draw.sample(_THINGS, _MOST_THINGS)] if "{it}" in clause else [IT] for clause in clauses]
     pairs = zip(clauses, things, strict=True)
-    return [plain(clause.replace("{it}", thing)) for clause, each in pairs for thing in each]
+    return [normalize_letters(clause.replace("{it}", thing)) for clause, each in pairs for thing in each]
 
 
-def _fitted(classes: Mapping[float, NDArray[np.float64]]) -> tuple[float, ...]:
+def _fit_weights(classes: Mapping[float, NDArray[np.float64]]) -> tuple[float, ...]:
     """Weights for the values of classes, which count the same; the last feature, which is constant, is free."""
     features = np.vstack(list(classes.values()))
     values = np.concatenate([np.full(len(each), value) for value, each in classes.items()])
@@ -137,21 +137,21 @@ def _fitted(classes: Mapping[float, NDArray[np.float64]]) -> tuple[float, ...]:
     return tuple(round(float(weight), 5) for weight in found)
 
 
-def fitted_file(path: Path) -> Path:
+def weights_file(path: Path) -> Path:
     """Where the weights stand that a file of clauses teaches."""
     return path.with_suffix(".fitted.json")
 
 
 @lru_cache(maxsize=2)
-def polarity(embedder: Embedder, path: Path = CLAUSES) -> Polarity:
+def load_polarity_model(embedder: Embedder, path: Path = CLAUSES) -> PolarityModel:
     """The model for an embedder: as it was fitted before where clauses and embedder are the same, or fitted now, once.
 
     Raises:
         DataError: the clauses cannot be read.
     """
-    clauses = read_yaml(path, Clauses)
-    if (file := fitted_file(path)).is_file():
-        before = Fitted.model_validate_json(read_bytes(file))
+    clauses = read_yaml(path, ClauseExamples)
+    if (file := weights_file(path)).is_file():
+        before = PolarityWeights.model_validate_json(read_bytes(file))
         if (before.embedder, before.clauses) == (embedder.name, clauses.digest):
-            return Polarity(embedder, before)
-    return Polarity(embedder, fit(embedder, clauses))
+            return PolarityModel(embedder, before)
+    return PolarityModel(embedder, fit_polarity(embedder, clauses))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from housewise.language.embedder import Embedder, cosine
-from housewise.language.words import STOP_WORDS, content_words, plain, stem
+from housewise.language.words import STOP_WORDS, content_words, normalize_letters, stem
 from housewise.worlds.choices.scenario import Situation
 
 _LONG = 25
@@ -33,12 +33,12 @@ class Contrast:
     values: tuple[str, ...]
 
     @property
-    def different(self) -> tuple[str, ...]:
+    def distinct_values(self) -> tuple[str, ...]:
         """The values, each once."""
         return tuple(dict.fromkeys(self.values))
 
 
-def contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, ...]:
+def find_contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, ...]:
     """One for each respect: two where things and places are combined ("the cola in the top drawer"), else one."""
     parts = [_PLACE.split(action, maxsplit=1) for action in situation.actions]
     if all(len(part) == 3 for part in parts):
@@ -46,37 +46,41 @@ def contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, ...]:
         kinds, spots = len(set(things)), len(set(places))
         if kinds > 1 and spots > 1 and kinds * spots == len(parts):
             return tuple(
-                Contrast(situation.id, _word_for(embedder, situation.request, values), own_words(values))
+                Contrast(
+                    situation.id, _closest_request_word(embedder, situation.request, values), distinctive_words(values)
+                )
                 for values in (things, places)
             )
-    return (Contrast(situation.id, _condition(embedder, situation), own_words(situation.actions)),)
+    return (Contrast(situation.id, _find_condition(embedder, situation), distinctive_words(situation.actions)),)
 
 
-def merged(group: Sequence[Contrast]) -> Contrast:
+def merge_contrasts(group: Sequence[Contrast]) -> Contrast:
     """Contrasts of several examples that are about the same, as one: the first's condition and all their values."""
-    values = tuple(dict.fromkeys(value for contrast in group for value in contrast.different))
+    values = tuple(dict.fromkeys(value for contrast in group for value in contrast.distinct_values))
     return Contrast(group[0].example, group[0].condition, values)
 
 
-def own_words(actions: Sequence[str]) -> tuple[str, ...]:
+def distinctive_words(actions: Sequence[str]) -> tuple[str, ...]:
     """Each action without the words that more than half of the different ones share, and without empty words."""
     shared = _shared(actions)
     return tuple(_kept(action, shared) for action in actions)
 
 
-def shared_words(texts: Sequence[str]) -> frozenset[str]:
+def common_stems(texts: Sequence[str]) -> frozenset[str]:
     """Stems of the words that more than half of at least three different texts have."""
     return _shared(texts) if len(set(texts)) > 2 else frozenset()
 
 
-def without(text: str, stems: frozenset[str]) -> str:
+def remove_stems(text: str, stems: frozenset[str]) -> str:
     """A text without words of some stems and without empty words; all of it where there are no such stems."""
     return _kept(text, stems) if stems else text
 
 
 def _shared(texts: Sequence[str]) -> frozenset[str]:
     """Stems of the words that more than half of the different texts have, or both of two; a single one shares none."""
-    different = {plain(text): {stem(plain(word)) for word in _WORD.findall(text)} for text in texts}
+    different = {
+        normalize_letters(text): {stem(normalize_letters(word)) for word in _WORD.findall(text)} for text in texts
+    }
     counts = Counter(word for words in different.values() for word in words)
     least = len(different) if len(different) == 2 else len(different) // 2 + 1
     return frozenset(word for word, count in counts.items() if count >= least and len(different) > 1)
@@ -85,10 +89,17 @@ def _shared(texts: Sequence[str]) -> frozenset[str]:
 def _kept(text: str, stems: frozenset[str]) -> str:
     """A text without words of some stems and without empty words; all of it where nothing else is left."""
     words = _WORD.findall(text)
-    return " ".join(word for word in words if plain(word) not in STOP_WORDS and stem(plain(word)) not in stems) or text
+    return (
+        " ".join(
+            word
+            for word in words
+            if normalize_letters(word) not in STOP_WORDS and stem(normalize_letters(word)) not in stems
+        )
+        or text
+    )
 
 
-def _condition(embedder: Embedder, situation: Situation) -> str:
+def _find_condition(embedder: Embedder, situation: Situation) -> str:
     request = situation.request
     sentences = _SENTENCE.split(request)
     if len(request.split()) <= _LONG or len(sentences) == 1:
@@ -96,7 +107,7 @@ def _condition(embedder: Embedder, situation: Situation) -> str:
     return sentences[int(cosine(embedder, [" or ".join(situation.actions)], sentences)[0].argmax())]
 
 
-def _word_for(embedder: Embedder, request: str, values: Sequence[str]) -> str:
+def _closest_request_word(embedder: Embedder, request: str, values: Sequence[str]) -> str:
     """The word of a request that is nearest to what differs: drawer, for top drawer and bottom drawer."""
     words = list(dict.fromkeys(content_words(request)))
     return words[int(cosine(embedder, [" or ".join(dict.fromkeys(values))], words)[0].argmax())]

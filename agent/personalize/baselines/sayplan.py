@@ -14,7 +14,7 @@ from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
-from housewise.language.markup import without_markup
+from housewise.language.markup import strip_markup
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.vocabulary import Vocabulary
 
@@ -72,7 +72,7 @@ class Command:
 
 def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
     """Read the first command in any text."""
-    match = _COMMAND.search(without_markup(reply[:_LONGEST_REPLY]))
+    match = _COMMAND.search(strip_markup(reply[:_LONGEST_REPLY]))
     if match is None:
         return Command("", problem="not a command")
     if match["plan"]:

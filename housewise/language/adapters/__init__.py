@@ -14,11 +14,11 @@ from housewise.core.text_files import read_text
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 
-ASKED_WITH = "housewise.json"
+ADAPTER_CONFIG_FILE = "housewise.json"
 """File in an adapter's folder that tells how a model with it is meant to be asked."""
 
 
-class DrawnWith(BaseModel):
+class AdapterSampling(BaseModel):
     """How replies are drawn; see housewise.language.base.Sampling. What is None is left to whoever asks."""
 
     model_config = ConfigDict(extra="forbid")
@@ -29,7 +29,7 @@ class DrawnWith(BaseModel):
     n: int | None = Field(default=None, ge=1)
 
 
-Familiar = Annotated[
+FamiliarKinds = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(min_length=1, max_length=10_000)
 ]
 """Kinds of things that a model was taught to judge."""
@@ -44,7 +44,7 @@ BUNDLED = "tidy"
 """The adapter that AUTO stands for: of the bundled model, in houses."""
 
 
-class AskedWith(BaseModel):
+class AdapterConfig(BaseModel):
     """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``).
 
     Attributes:
@@ -62,11 +62,11 @@ class AskedWith(BaseModel):
     confidence: float | None = Field(default=None, ge=0, le=1)
     confidence_alike: float | None = Field(default=None, ge=0, le=1)
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
-    familiar: Familiar | None = None
-    sampling: DrawnWith | None = None
+    familiar: FamiliarKinds | None = None
+    sampling: AdapterSampling | None = None
 
 
-def packaged_adapters(system: str | None = None) -> dict[str, Path]:
+def bundled_adapters(system: str | None = None) -> dict[str, Path]:
     """Folders of the adapters that come with the package, by name.
 
     Args:
@@ -74,7 +74,7 @@ def packaged_adapters(system: str | None = None) -> dict[str, Path]:
     """
     folders = Path(str(resources.files(__name__))).iterdir()
     there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
-    return {name: folder for name, folder in there.items() if system is None or _system(folder) == system}
+    return {name: folder for name, folder in there.items() if system is None or _config_system(folder) == system}
 
 
 def adapter_folder(name: str | Path) -> Path:
@@ -84,7 +84,7 @@ def adapter_folder(name: str | Path) -> Path:
         name: of one that comes with the package, or a folder; a folder wins.
     """
     folder = expand_user(name)
-    return folder if folder.exists() else packaged_adapters().get(str(name), folder)
+    return folder if folder.exists() else bundled_adapters().get(str(name), folder)
 
 
 def check_adapter_exists(name: str) -> None:
@@ -94,17 +94,17 @@ def check_adapter_exists(name: str) -> None:
         ChatModelError: There is none; the message names what may be said instead.
     """
     if not adapter_folder(name).is_dir():
-        known = suggest_names(name, [AUTO, NONE, *packaged_adapters()])
+        known = suggest_names(name, [AUTO, NONE, *bundled_adapters()])
         raise ChatModelError(f"adapter {name}: no such folder, and none of that name; {known}")
 
 
-def fingerprint(name: str | Path) -> dict[str, str]:
+def adapter_fingerprint(name: str | Path) -> dict[str, str]:
     """The name of an adapter and SHA-256 of its weights by file, for files of results."""
     files = sorted(adapter_folder(name).glob("*.safetensors"))
     return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
 
 
-def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:
+def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:
     """How a model with an adapter is meant to be asked, as settings of a run; empty where nothing tells.
 
     Args:
@@ -114,11 +114,11 @@ def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[st
     Raises:
         ChatModelError: when its file is damaged, or the adapter learned to act in another system.
     """
-    told = None if adapter is None else _told(adapter_folder(adapter))
+    told = None if adapter is None else _read_config(adapter_folder(adapter))
     if told is None:
         return {}
     if told.system != system:
-        others = packaged_adapters(system)
+        others = bundled_adapters(system)
         instead = f", or {suggest_names(str(adapter), others)}" if others else ""
         raise ChatModelError(
             f"adapter {adapter}: learned to act in another system; use it with --system {told.system}{instead}"
@@ -126,18 +126,18 @@ def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[st
     return told.model_dump(exclude_none=True, exclude={"system"})
 
 
-def _system(folder: Path) -> str | None:
-    told = _told(folder)
+def _config_system(folder: Path) -> str | None:
+    told = _read_config(folder)
     return None if told is None else told.system
 
 
-def _told(folder: Path) -> AskedWith | None:
+def _read_config(folder: Path) -> AdapterConfig | None:
     """What an adapter says of how it is meant to be asked, if anything."""
-    path = folder / ASKED_WITH
+    path = folder / ADAPTER_CONFIG_FILE
     if not path.is_file():
         return None
     try:
-        return AskedWith.model_validate_json(read_text(path))
+        return AdapterConfig.model_validate_json(read_text(path))
     except ValidationError as error:
         first = error.errors()[0]
         what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json, read_text
-from housewise.language.adapters import adapter_folder, packaged_adapters
+from housewise.language.adapters import adapter_folder, bundled_adapters
 from housewise.language.base import ChatModelError
 from housewise.language.local.digests import weights_digest
-from housewise.language.local.libraries import INSTALL, first_line, quiet
+from housewise.language.local.libraries import INSTALL, first_line, silence_transformers
 from housewise.language.local.smollm2 import SMOLLM2, SMOLLM2_NAMES, SMOLLM2_WHEEL
 
 BASE_MODEL = "base_model.json"
@@ -63,17 +63,17 @@ def lora_settings(adapter: str | Path) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def put_on(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
+def apply_adapter(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
     """Put an adapter on a model for generation.
 
     Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds
     back to the weight as it was.
     """
-    wrapped = with_adapter(network, model, adapter)
+    wrapped = wrap_with_adapter(network, model, adapter)
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
 
 
-def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool = False) -> Any:
+def wrap_with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool = False) -> Any:
     """Put an adapter on a model.
 
     Args:
@@ -96,7 +96,7 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
     except ImportError:
         raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
     try:
-        with quiet():
+        with silence_transformers():
             wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
     except SafetensorError as error:
         raise ChatModelError(
@@ -118,11 +118,11 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
     try:
         recorded = read_json(folder / "adapter_config.json")
         base = str(recorded.get("base_model_name_or_path") or model)
-        problem = _unusable(recorded)
+        problem = _config_problem(recorded)
     except (UserError, ValueError, AttributeError, TypeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_A_FOLDER}, or one that "
-            f"comes with Housewise: {suggest_names(str(adapter), packaged_adapters())}"
+            f"comes with Housewise: {suggest_names(str(adapter), bundled_adapters())}"
         ) from error
     _check_base(model, adapter, base, folder / BASE_MODEL)
     if problem:
@@ -157,7 +157,7 @@ def _check_base(model: str, adapter: str | Path, base: str, path: Path) -> None:
     trained_on = _base_weights(path)
     digest = weights_digest(model) if trained_on else None
     if trained_on is None or digest is None:
-        if _base(base) != _base(model):
+        if _base_name(base) != _base_name(model):
             raise ChatModelError(
                 f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
                 "base_model_name_or_path in its adapter_config.json if they are the same"
@@ -182,7 +182,7 @@ def _base_weights(path: Path) -> BaseWeights | None:
         ) from error
 
 
-def _unusable(recorded: dict[str, Any]) -> str:
+def _config_problem(recorded: dict[str, Any]) -> str:
     """What of an adapter's settings would fill the memory, or stop the program, before PEFT refuses it."""
     ranks = [recorded.get("r") or 0, *(recorded.get("rank_pattern") or {}).values()]
     if not all(isinstance(rank, int) and rank <= _LARGEST_RANK for rank in ranks):
@@ -195,6 +195,6 @@ def _unusable(recorded: dict[str, Any]) -> str:
     return ""
 
 
-def _base(name: str) -> str:
+def _base_name(name: str) -> str:
     last = Path(name).name.lower()
     return SMOLLM2 if last in SMOLLM2_NAMES or last.startswith(SMOLLM2_WHEEL) else last

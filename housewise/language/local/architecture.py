@@ -15,7 +15,7 @@ KNOWN_ATTENTION = frozenset({"full_attention", "sliding_attention"})
 
 
 @dataclass(frozen=True)
-class Ways:
+class BatchingSupport:
     """The ways of computing that give a model's own results.
 
     Attributes:
@@ -41,7 +41,7 @@ class Ways:
         return f"{' and '.join(found)}, since together they would differ" if found else ""
 
 
-def possible_ways(config: Any, arguments: Container[str]) -> Ways:
+def possible_batching(config: Any, arguments: Container[str]) -> BatchingSupport:
     """The ways of computing that an architecture may be able to do; whether it is has to be measured.
 
     Args:
@@ -51,7 +51,7 @@ def possible_ways(config: Any, arguments: Container[str]) -> Ways:
     # Local layers that see the last columns, whatever stands in them, and distances that are counted by column.
     has_local_columns = "local" in (getattr(config, "attention_layers", None) or ())
     has_positions = "position_ids" in arguments
-    return Ways(batches=not has_local_columns, trees=has_positions and not has_local_columns)
+    return BatchingSupport(batches=not has_local_columns, trees=has_positions and not has_local_columns)
 
 
 def attention_windows(config: Any) -> dict[str, int]:
@@ -70,7 +70,7 @@ def attention_windows(config: Any) -> dict[str, int]:
     return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}
 
 
-def rope_switch(config: Any) -> int | None:
+def longrope_switch(config: Any) -> int | None:
     """The length beyond which a model encodes all positions of a pass otherwise; None where there is none.
 
     That is longrope (arXiv 2402.13753), which has factors for texts up to the length of its first training, and others
@@ -91,7 +91,9 @@ def rope_switch(config: Any) -> int | None:
     return min(lengths, default=None)
 
 
-def added_masks(windows: Mapping[str, int], positions: Any, columns: Any, seen: Any, dtype: Any, lowest: float) -> Any:
+def additive_masks(
+    windows: Mapping[str, int], positions: Any, columns: Any, seen: Any, dtype: Any, lowest: float
+) -> Any:
     """What is added to attention scores: for each kind of attention that a model has, where it has several.
 
     Args:

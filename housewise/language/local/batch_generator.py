@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 import torch
 
 from housewise.language.base import ChatModelError, Sampling
-from housewise.language.local.grammar_constraints import Constraint, allowed_tokens
-from housewise.language.local.model_runner import Reader
-from housewise.language.local.token_sampling import choose, likeliest
-from housewise.language.thoughts import without_thoughts
+from housewise.language.local.grammar_constraints import GrammarConstraint, allowed_tokens
+from housewise.language.local.model_runner import ModelRunner
+from housewise.language.local.token_sampling import sample_tokens, top_tokens
+from housewise.language.thoughts import strip_thoughts
 
 # Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
 IDLE = 0.2
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class Row:
+class PendingReply:
     """One reply being written.
 
     Attributes:
@@ -54,7 +54,7 @@ class Row:
     sampling: Sampling
     limit: int
     chance: random.Random
-    constraint: Constraint | None = None
+    constraint: GrammarConstraint | None = None
     starts_thinking: bool = False
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Row:
     ended: Future[None] = field(default_factory=Future)
 
 
-class Writer:
+class BatchGenerator:
     """Keeps a model busy with as many rows as fit, in one thread of its own.
 
     Rows join as soon as there is room, whoever asked for them, so that short replies do not wait for long ones.
@@ -80,19 +80,19 @@ class Writer:
     """
 
     def __init__(
-        self, reader: Reader, ends: frozenset[int], decode: Callable[[Sequence[int]], str], batch_size: int
+        self, reader: ModelRunner, ends: frozenset[int], decode: Callable[[Sequence[int]], str], batch_size: int
     ) -> None:
         self.reader = reader
         self._ends, self._decode, self._batch_size = ends, decode, batch_size
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._line: list[Row] = []
-        self._asked: list[tuple[Callable[[Reader], Any], Future[Any]]] = []
-        self._active: list[Row] = []
+        self._line: list[PendingReply] = []
+        self._asked: list[tuple[Callable[[ModelRunner], Any], Future[Any]]] = []
+        self._active: list[PendingReply] = []
         self._logits: Any = None
         self._closed = False
 
-    def write(self, rows: Sequence[Row]) -> None:
+    def write(self, rows: Sequence[PendingReply]) -> None:
         """Write some replies; from any thread.
 
         Raises:
@@ -108,7 +108,7 @@ class Writer:
             for row in rows:
                 row.wanted = False
 
-    def ask(self, work: Callable[[Reader], T]) -> T:
+    def ask(self, work: Callable[[ModelRunner], T]) -> T:
         """Have something done with the reader between two tokens; from any thread."""
         future: Future[T] = Future()
         with self._news:
@@ -194,14 +194,14 @@ class Writer:
         active = self._active
         if not active:
             return
-        tokens, logprobs = choose(
+        tokens, logprobs = sample_tokens(
             self._logits,
             [row.sampling.temperature for row in active],
             [row.sampling.top_p for row in active],
             [row.chance.random() for row in active],
             allowed_tokens([row.constraint for row in active], self._logits.shape[-1]),
         )
-        likely = likeliest(self._logits, [row.sampling.alternatives for row in active])
+        likely = top_tokens(self._logits, [row.sampling.alternatives for row in active])
         for row, token, logprob, others in zip(active, tokens, logprobs, likely, strict=True):
             if wanted := row.sampling.alternatives:
                 rest = [pair for pair in others if pair[0] != token]
@@ -219,7 +219,7 @@ class Writer:
         if active:
             self._logits = self.reader.step([row.new for row in active])
 
-    def _take(self, row: Row, token: int, logprob: float) -> None:
+    def _take(self, row: PendingReply, token: int, logprob: float) -> None:
         """Add a token to a row, and what its grammar leaves no choice about, to be read with it."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
@@ -234,7 +234,7 @@ class Writer:
             row.new += forced
             row.finish_reason = self._finish_reason(row)
 
-    def _finish_reason(self, row: Row) -> str:
+    def _finish_reason(self, row: PendingReply) -> str:
         stops = row.sampling.stop
         if row.tokens[-1] in self._ends:
             return "stop"
@@ -246,7 +246,7 @@ class Writer:
                 return "stop"
         return "length" if len(row.tokens) >= row.limit else ""
 
-    def _speaks_of(self, row: Row, stops: Sequence[str]) -> bool:
+    def _speaks_of(self, row: PendingReply, stops: Sequence[str]) -> bool:
         """Whether one of the stop texts stands in what is said, not in thoughts."""
-        said = without_thoughts(self._decode(row.tokens), row.starts_thinking)
+        said = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
         return any(stop in said for stop in stops)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from housewise.language.base import Sampling
-from housewise.language.completion import GenerationLimits, Continuation, TextScore, DecodingStep, Token
+from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, TextScore, Token
 from housewise.language.local.model import LocalChatModel
 
 if TYPE_CHECKING:
-    from housewise.language.local.batch_generator import Row
+    from housewise.language.local.batch_generator import PendingReply
 
 _NUMBERS = 20  # alternatives of an answer that is a number
 
@@ -63,7 +63,7 @@ class LocalCompletionModel:
         self, prompt: str, starts: Sequence[list[int]], bounds: GenerationLimits, temperature: float
     ) -> list[Continuation]:
         """Go on with several texts side by side."""
-        from housewise.language.local.batch_generator import Row
+        from housewise.language.local.batch_generator import PendingReply
 
         sampling = Sampling(
             temperature, max_tokens=bounds.max_tokens, stop=bounds.stop, alternatives=max(1, bounds.alternatives)
@@ -73,11 +73,11 @@ class LocalCompletionModel:
         for start in starts:
             ids = [*shared, *start]
             chance = random.Random(self._chance.getrandbits(64))
-            rows.append(Row(ids, sampling, self._model.limit(ids, bounds.max_tokens), chance))
+            rows.append(PendingReply(ids, sampling, self._model.limit(ids, bounds.max_tokens), chance))
         self._model.write(rows)
         return [self._continuation(row) for row in rows]
 
-    def _continuation(self, row: Row) -> Continuation:
+    def _continuation(self, row: PendingReply) -> Continuation:
         before, steps = row.prompt, []
         for token, pairs in zip(row.tokens, row.alternatives, strict=True):
             texts = self._model.texts(before, [other for other, _ in pairs])

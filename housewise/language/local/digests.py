@@ -40,14 +40,14 @@ def weights_digest(model: str | Path) -> str | None:
         32 hexadecimal digits; None where the weights cannot be found or read.
     """
     try:
-        folder = _folder(str(model))
-        found = sorted(digest for path in _files(folder) for digest in _tensors(path)) if folder else []
+        folder = _model_folder(str(model))
+        found = sorted(digest for path in _weight_files(folder) for digest in _tensor_digests(path)) if folder else []
     except (UserError, OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile):
         return None
     return hashlib.sha256("\n".join(found).encode()).hexdigest()[:32] if found else None
 
 
-def _folder(model: str) -> Path | None:
+def _model_folder(model: str) -> Path | None:
     """Where the files of a model are on this machine."""
     folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
     if folder.is_dir():
@@ -62,7 +62,7 @@ def _folder(model: str) -> Path | None:
     return None
 
 
-def _files(folder: Path) -> list[Path]:
+def _weight_files(folder: Path) -> list[Path]:
     """The files that a model's weights are read from."""
     for name in _WHOLE:
         if (folder / name).is_file():
@@ -73,7 +73,7 @@ def _files(folder: Path) -> list[Path]:
     return []
 
 
-def _tensors(path: Path) -> Iterator[str]:
+def _tensor_digests(path: Path) -> Iterator[str]:
     """A digest of each tensor in a file."""
     with open_regular(path, _LARGEST) as stream:
         if path.suffix != ".safetensors":
@@ -88,10 +88,10 @@ def _tensors(path: Path) -> Iterator[str]:
         for name, about in header.items():
             begin, end = (8 + length + int(offset) for offset in about["data_offsets"])
             told = json.dumps([name, about["dtype"], about["shape"]])
-            yield hashlib.sha256(told.encode() + _sampled(stream, begin, end)).hexdigest()
+            yield hashlib.sha256(told.encode() + _sample_bytes(stream, begin, end)).hexdigest()
 
 
-def _sampled(stream: IO[bytes], begin: int, end: int) -> bytes:
+def _sample_bytes(stream: IO[bytes], begin: int, end: int) -> bytes:
     """Bytes from all parts of a tensor, or all of a small one."""
     if end - begin <= _BLOCK * _BLOCKS:
         stream.seek(begin)

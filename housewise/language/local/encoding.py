@@ -33,7 +33,7 @@ def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *,
     Returns:
         Token ids.
     """
-    encoder = _encoder(tokenizer)
+    encoder = _encoder_of(tokenizer)
     start = encoder.start if begins else []
     if any(map(encoder.has_control, contents)):
         if tokenizer.is_fast:
@@ -49,16 +49,16 @@ def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
         tokenizer: Fast tokenizer of transformers.
         text: The text.
     """
-    encoder = _encoder(tokenizer)
+    encoder = _encoder_of(tokenizer)
     if encoder.has_control(text):
         return encoder.spans(text)
     spans: list[tuple[int, int]] = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True).offset_mapping
     return spans
 
 
-def serialized_without_controls(tokenizer: Any) -> str:
+def tokenizer_json_without_controls(tokenizer: Any) -> str:
     """The JSON of a fast tokenizer with the same ids, which reads control strings as plain text."""
-    return _encoder(tokenizer).serialized
+    return _encoder_of(tokenizer).serialized
 
 
 class _ContentEncoder:
@@ -79,13 +79,13 @@ class _ContentEncoder:
         self._backend: Any = tokenizer.backend_tokenizer if tokenizer.is_fast else None
         tokens = [token for token in tokenizer.added_tokens_decoder.values() if is_control(token)]
         self._controls = [token.content for token in tokens]
-        self._pattern = _any_of(self._controls)
-        self.start = _start(tokenizer)
+        self._pattern = _longest_match(self._controls)
+        self.start = _text_prefix(tokenizer)
         self._nonce = secrets.randbelow(10**18)
         # Some tokens are looked for in the normalized text, which may have them where the content has not.
         self._normalizer = self._backend.normalizer if self._backend else None
         forms = [self._normalized(token.content) for token in tokens if token.normalized]
-        self._normalized_pattern = _any_of(forms) if forms and self._normalizer else None
+        self._normalized_pattern = _longest_match(forms) if forms and self._normalizer else None
 
     def has_control(self, text: str) -> bool:
         """Whether the tokenizer would find a control token in a text."""
@@ -150,7 +150,7 @@ class _ContentEncoder:
 _encoders: WeakKeyDictionary[Any, _ContentEncoder] = WeakKeyDictionary()
 
 
-def _encoder(tokenizer: Any) -> _ContentEncoder:
+def _encoder_of(tokenizer: Any) -> _ContentEncoder:
     """What encodes for a tokenizer; looking for its control strings takes time."""
     encoder = _encoders.get(tokenizer)
     if encoder is None:
@@ -158,7 +158,7 @@ def _encoder(tokenizer: Any) -> _ContentEncoder:
     return encoder
 
 
-def _start(tokenizer: Any) -> list[int]:
+def _text_prefix(tokenizer: Any) -> list[int]:
     """The tokens that a tokenizer puts before every text; some put one behind it as well, which would end it."""
     whole, text = tokenizer("a").input_ids, tokenizer("a", add_special_tokens=False).input_ids
     places = [place for place in range(len(whole)) if whole[place : place + len(text)] == text]
@@ -171,6 +171,6 @@ def is_control(token: Any) -> bool:
     return bool(text) and (token.special or not text.isalnum())
 
 
-def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
+def _longest_match(texts: Iterable[str]) -> re.Pattern[str]:
     """Matches the longest of some texts."""
     return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or "(?!)")

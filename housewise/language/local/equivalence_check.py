@@ -23,9 +23,9 @@ from transformers import DynamicCache
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json
-from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
+from housewise.language.local.architecture import PLAIN_ATTENTION, BatchingSupport, longrope_switch
 from housewise.language.local.context import context_length
-from housewise.language.local.libraries import out_of_memory
+from housewise.language.local.libraries import is_out_of_memory
 from housewise.language.local.smollm2 import cache_folder
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ _MEAN = {torch.bfloat16: 0.25, torch.float16: 0.05}
 _TIMES_NOISE, _LEAST_MEAN = 10, 0.02
 
 
-def agrees(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise: float | None = None) -> bool:
+def are_close(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise: float | None = None) -> bool:
     """Whether two tensors of log-probabilities are the same but for rounding.
 
     Args:
@@ -65,7 +65,7 @@ def _differences(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return (one.float() - other.float()).abs()[~(one.isneginf() & other.isneginf())]
 
 
-def agreed_ways(reader: Any) -> Ways:
+def supported_batching(reader: Any) -> BatchingSupport:
     """The ways of computing in which a model gives its own results.
 
     They are measured when a model of this configuration is opened first, and then kept in the cache: they do not depend
@@ -77,11 +77,11 @@ def agreed_ways(reader: Any) -> Ways:
     Raises:
         ValueError: When there are none.
     """
-    path = cache_folder() / "ways" / f"{_digest(reader.model)}.json"
+    path = cache_folder() / "ways" / f"{_configuration_digest(reader.model)}.json"
     try:
-        return _kept_ways(path)
+        return _read_support(path)
     except (UserError, OSError, ValueError):
-        ways = _measured_ways(reader)
+        ways = _measure_support(reader)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, asdict(ways))
@@ -91,7 +91,7 @@ def agreed_ways(reader: Any) -> Ways:
     return ways
 
 
-def _measured_ways(reader: Any) -> Ways:
+def _measure_support(reader: Any) -> BatchingSupport:
     possible = reader.ways
     with suppress(MemoryError, torch.cuda.OutOfMemoryError), _in_float32(reader.model):
         return _Measurement(reader, possible).ways()
@@ -121,15 +121,15 @@ def _in_float32(network: Any) -> Iterator[None]:
             tensor.data = data
 
 
-def _kept_ways(path: Path) -> Ways:
+def _read_support(path: Path) -> BatchingSupport:
     kept = read_json(path)
-    names = {field.name for field in fields(Ways)}
+    names = {field.name for field in fields(BatchingSupport)}
     if not isinstance(kept, dict) or kept.keys() != names or {type(each) for each in kept.values()} != {bool}:
         raise ValueError(f"{path}: does not tell all ways")
-    return Ways(**kept)
+    return BatchingSupport(**kept)
 
 
-def _digest(model: Any) -> str:
+def _configuration_digest(model: Any) -> str:
     """Tells a configuration, and what computes it, from others."""
     config = model.config.to_dict()
     for name in ("_name_or_path", "name_or_path"):
@@ -152,7 +152,7 @@ class _Measurement:
     length at which positions are encoded otherwise, which the reader knows of.
     """
 
-    def __init__(self, reader: Any, possible: Ways) -> None:
+    def __init__(self, reader: Any, possible: BatchingSupport) -> None:
         self._reader, self._model, self._possible = reader, reader.model, possible
         config = reader.model.config.get_text_config()
         length = (
@@ -160,7 +160,7 @@ class _Measurement:
             if config.model_type in PLAIN_ATTENTION
             else min(max(_LENGTH, 3 * _own_window(config) // 2), _MOST_LENGTH)
         )
-        longest = min(context_length(config), rope_switch(config) or length)
+        longest = min(context_length(config), longrope_switch(config) or length)
         length = max(min(length, longest - 8), 8)
         draw = random.Random(0)
         # Special tokens stand at the beginning of a vocabulary or at its end.
@@ -171,7 +171,7 @@ class _Measurement:
         self._known: dict[tuple[int, ...], torch.Tensor] = {}
         self._noise = 0.0
 
-    def ways(self) -> Ways:
+    def ways(self) -> BatchingSupport:
         """See agreed_ways."""
         kind = self._model.config.model_type
         self._noise = self._own_noise()
@@ -188,14 +188,16 @@ class _Measurement:
             raise ValueError(f"a {kind} model has other log-probabilities here than in transformers")
         return ways
 
-    def _agrees(self, ways: Ways, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]) -> bool:
+    def _agrees(
+        self, ways: BatchingSupport, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]
+    ) -> bool:
         """Whether all that a comparison finds is the same; what cannot be computed is not."""
         self._reader.ways = ways
         self._reader.forget()
         try:
-            return all(agrees(*results, self._model.dtype, self._noise) for results in compare())
+            return all(are_close(*results, self._model.dtype, self._noise) for results in compare())
         except Exception as error:  # each architecture has its own for arguments that it does not take
-            if out_of_memory(error):
+            if is_out_of_memory(error):
                 raise
             return False
 

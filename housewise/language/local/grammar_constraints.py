@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from housewise.language.base import ChatModelError
-from housewise.language.gbnf import rooted
-from housewise.language.grammar_matching import broken, matcher, one_line, require
-from housewise.language.local.encoding import serialized_without_controls
+from housewise.language.gbnf import complete_grammar
+from housewise.language.grammar_matching import compile_matcher, matcher_error, one_line, require_llguidance
+from housewise.language.local.encoding import tokenizer_json_without_controls
 
 
-class Constraint:
+class GrammarConstraint:
     """How far one reply has come in its grammar.
 
     Args:
@@ -25,10 +25,10 @@ class Constraint:
     """
 
     def __init__(self, matcher: Any) -> None:
-        self._matcher = matcher
+        self._matcher = compile_matcher
 
-    def __deepcopy__(self, _: dict[int, Any]) -> Constraint:
-        return Constraint(self._matcher.deep_copy())
+    def __deepcopy__(self, _: dict[int, Any]) -> GrammarConstraint:
+        return GrammarConstraint(self._matcher.deep_copy())
 
     def take(self, token: int) -> None:
         """Go on by a token that is allowed.
@@ -37,7 +37,7 @@ class Constraint:
             ChatModelError: when the token is not allowed, or the grammar is too large.
         """
         if not self._matcher.consume_token(token):
-            raise broken(self._matcher)
+            raise matcher_error(self._matcher)
 
     def forced(self) -> list[int]:
         """Go on by what can only follow.
@@ -54,11 +54,11 @@ class Constraint:
         """Whether each of so many tokens may come next; what ends a turn is allowed where the grammar may end."""
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         if self._matcher.is_error():
-            raise broken(self._matcher)
+            raise matcher_error(self._matcher)
         return np.unpackbits(bits, count=width, bitorder="little").astype(bool)
 
 
-class Grammars:
+class GrammarCompiler:
     """Reads grammars for one tokenizer.
 
     Args:
@@ -71,19 +71,19 @@ class Grammars:
     """
 
     def __init__(self, tokenizer: Any, width: int, ends: Iterable[int]) -> None:
-        require()
+        require_llguidance()
         from llguidance import LLTokenizer
 
         try:
             # What can only follow is encoded there, and may have the name of something with a control string in it.
-            serialized = serialized_without_controls(tokenizer)
+            serialized = tokenizer_json_without_controls(tokenizer)
             self._tokenizer = LLTokenizer(serialized, n_vocab=width, eos_token=sorted(ends))
         except Exception as error:  # what Rust reports has no class of its own
             raise ChatModelError(
                 f"the model's tokenizer cannot be held to a grammar ({one_line(error)}); leave grounded out"
             ) from error
 
-    def constraint(self, grammar: str) -> Constraint:
+    def constraint(self, grammar: str) -> GrammarConstraint:
         """Start a reply.
 
         Args:
@@ -92,10 +92,10 @@ class Grammars:
         Raises:
             ChatModelError: when they are no grammar.
         """
-        return Constraint(matcher(self._tokenizer, rooted(grammar)))
+        return GrammarConstraint(compile_matcher(self._tokenizer, complete_grammar(grammar)))
 
 
-def allowed_tokens(constraints: Sequence[Constraint | None], width: int) -> np.ndarray | None:
+def allowed_tokens(constraints: Sequence[GrammarConstraint | None], width: int) -> np.ndarray | None:
     """What may come next in every row: (rows, width); None where nothing is constrained."""
     if not any(constraints):
         return None

@@ -18,7 +18,7 @@ GROWTH = 256
 
 
 @dataclass
-class _Place:
+class _PassLayout:
     """Where in a cache the tokens being read go; shared by the layers of that cache.
 
     Attributes:
@@ -45,7 +45,7 @@ class _Place:
 class _Layer(DynamicLayer):  # type: ignore[misc]
     """Keys and values of one layer in memory set aside ahead, since growing by ``cat`` copies everything each token."""
 
-    def __init__(self, place: _Place) -> None:
+    def __init__(self, place: _PassLayout) -> None:
         super().__init__()
         self.place = place
 
@@ -83,7 +83,7 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.place.end, 0
 
 
-class KeyValues(Cache):  # type: ignore[misc]
+class KVCache(Cache):  # type: ignore[misc]
     """What a model has read of some sequences: each in a slot of its own, its token ``t`` in column ``t``.
 
     Args:
@@ -98,7 +98,7 @@ class KeyValues(Cache):  # type: ignore[misc]
     def __init__(self, layers: int, device: Any) -> None:
         self.tokens: list[list[int]] = []
         self.used: list[int] = []
-        self.place, self._device = _Place(), device
+        self.place, self._device = _PassLayout(), device
         super().__init__(layers=[_Layer(self.place) for _ in range(layers)])
 
     def aim(self, slots: Sequence[int], pads: Sequence[int], width: int) -> Any:
@@ -163,7 +163,7 @@ def shared_prefix_attention(
 
     Both halves are ordinary attention; their outputs are weighed by how much of the softmax each half holds.
     """
-    cache: KeyValues | None = kwargs.pop("key_values", None)
+    cache: KVCache | None = kwargs.pop("key_values", None)
     if cache is None or query.shape[2] > 1:
         return sdpa_attention_forward(  # type: ignore[no-any-return]
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
@@ -171,10 +171,12 @@ def shared_prefix_attention(
     rows, heads, _, width = query.shape
     groups, length = key.shape[1], cache.place.shared
     query = query.reshape(rows, groups, heads // groups, width)
-    output, own = attend(query, key[:, :, length:], value[:, :, length:], attention_mask[..., length:], scaling)
+    output, own = attention_with_logsumexp(
+        query, key[:, :, length:], value[:, :, length:], attention_mask[..., length:], scaling
+    )
     if length:
         packed = query.transpose(0, 1).reshape(1, groups, -1, width)
-        ahead, shared = attend(packed, key[:1, :, :length], value[:1, :, :length], None, scaling)
+        ahead, shared = attention_with_logsumexp(packed, key[:1, :, :length], value[:1, :, :length], None, scaling)
         ahead = ahead.reshape(groups, rows, -1, width).transpose(0, 1)
         shared = shared.reshape(groups, rows, -1).transpose(0, 1)
         share = torch.sigmoid(shared - own).unsqueeze(-1)
@@ -182,17 +184,17 @@ def shared_prefix_attention(
     return output.reshape(rows, 1, heads, width), None
 
 
-def attend(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
+def attention_with_logsumexp(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
     """Softmax attention that also returns the logarithm of each query's normaliser; the mask is added to the scores."""
     if query.device.type == "cpu":
         # The public function does not return the normalisers.
         return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(  # type: ignore[no-any-return]
             query, key, value, attn_mask=mask, scale=scale
         )
-    return attend_anywhere(query, key, value, mask, scale)
+    return eager_attention_with_logsumexp(query, key, value, mask, scale)
 
 
-def attend_anywhere(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
+def eager_attention_with_logsumexp(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
     """The same in elementary operations."""
     scores = (query @ key.transpose(-1, -2)).float() * (scale or query.shape[-1] ** -0.5)
     if mask is not None:

@@ -26,7 +26,7 @@ UNREADABLE = (
 _OF_WRITING = re.compile(r"writ(e|ing)\b|unexpected pos|os error|iostream|no space", re.IGNORECASE)
 
 
-def out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether a failure of torch's or Python's is one of memory that does not suffice."""
     words = str(error).lower()
     return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
@@ -38,7 +38,7 @@ def first_line(error: Exception) -> str:
 
 
 @contextmanager
-def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
+def convert_save_errors(folder: Path, target: Path | None = None) -> Iterator[None]:
     """Save weights in a folder, which others can read as well as all other files; see core.files.settle_files.
 
     Args:
@@ -73,7 +73,7 @@ def _disk_error(folder: Path, error: Exception) -> str:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_transformers() -> Iterator[None]:
     """Keep transformers' progress bars and advice off the terminal, and what its authors have to tell PEFT's."""
     from transformers.utils import logging as chatter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from housewise.language.local.libraries import NO_REMOTE_CODE, UNREADABLE, quiet
+from housewise.language.local.libraries import NO_REMOTE_CODE, UNREADABLE, silence_transformers
 
 _FAST_TOKENIZERS = ("tokenizer.json", "vocab.*", "tekken.json", "*.tiktoken")
 _SENTENCEPIECE = "*.model"
@@ -44,7 +44,7 @@ def kind_problem(source: str) -> str:
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
 
     try:
-        with quiet():
+        with silence_transformers():
             config = AutoConfig.from_pretrained(source, local_files_only=True, **NO_REMOTE_CODE)
     except UNREADABLE:
         return ""

@@ -24,25 +24,25 @@ from housewise.language.base import (
 )
 from housewise.language.local.context import context_length
 from housewise.language.local.encoding import encode
-from housewise.language.local.grammar_constraints import Constraint, Grammars
-from housewise.language.local.libraries import out_of_memory
+from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
+from housewise.language.local.libraries import is_out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
-from housewise.language.local.weights import load
+from housewise.language.local.weights import load_model
 from housewise.language.replies import (
     DEFAULT_THINKING_TOKENS,
     NEXT_SEED,
     RawReply,
     ThinkingBudget,
+    describe_blank_reply,
     describe_limit,
+    is_blank_reply,
     read_reply,
-    says_nothing,
-    silence_of,
 )
-from housewise.language.thoughts import is_opening, thought_marks
+from housewise.language.thoughts import ends_with_opening_mark, thought_marks
 
 if TYPE_CHECKING:
-    from housewise.language.local.batch_generator import Row, Writer
+    from housewise.language.local.batch_generator import BatchGenerator, PendingReply
 
 logger = logging.getLogger(__name__)
 
@@ -98,27 +98,27 @@ class LocalChatModel:
             raise ChatModelError(f"model {model}: batch_size is {batch_size}; it must be at least 1")
         self.name = f"local:{model}" + (f"+{Path(adapter).name}" if adapter else "")
         self.batch_size = batch_size
-        network, self._tokenizer = load(model, adapter, device, dtype)
-        from housewise.language.local.batch_generator import Writer
-        from housewise.language.local.model_runner import Reader
+        network, self._tokenizer = load_model(model, adapter, device, dtype)
+        from housewise.language.local.batch_generator import BatchGenerator
+        from housewise.language.local.model_runner import ModelRunner
 
         # Where one thread tokenizes, a tokenizer refuses the others.
         self._tokenizing = threading.Lock()
         self._template_options = dict(chat_template_kwargs or {})
         self._budget = ThinkingBudget(thinking_tokens, thinking)
-        ends = _ends(network, self._tokenizer)
+        ends = _end_tokens(network, self._tokenizer)
         self._silent_tokens = ends | _silent_tokens(self._tokenizer)
         try:
-            reader = Reader(network, reuse_prefix)
+            reader = ModelRunner(network, reuse_prefix)
         except ValueError as error:
             raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
         if described := reader.ways.describe():
             logger.warning("model %s: %s", model, described)
-        self._writer: Writer | None = Writer(reader, ends, self._text, batch_size)
+        self._writer: BatchGenerator | None = BatchGenerator(reader, ends, self._text, batch_size)
         self._context = context_length(network.config)
         self._width: int = network.get_output_embeddings().weight.shape[0]
         self.ends = ends
-        self._grammars: Grammars | None = None
+        self._grammars: GrammarCompiler | None = None
 
     def __repr__(self) -> str:
         return f"LocalChatModel({self.name!r})"
@@ -145,13 +145,13 @@ class LocalChatModel:
             (number, copy)
             for number, (request, copies) in enumerate(zip(requests, replies, strict=True))
             for copy, reply in enumerate(copies)
-            if says_nothing(reply, request)
+            if is_blank_reply(reply, request)
         ]
         if not silent:
             return replies
         if any(requests[number].sampling.temperature > 0 for number, _ in silent) or self._budget.tokens > budget:
             budget = self._budget.tokens
-            again = self._write_replies([_asked_again(requests[number], copy) for number, copy in silent])
+            again = self._write_replies([_retry_request(requests[number], copy) for number, copy in silent])
             for (number, copy), (reply,) in zip(silent, again, strict=True):
                 replies[number][copy] = reply
         for number, copy in silent:
@@ -159,7 +159,7 @@ class LocalChatModel:
         return replies
 
     def _write_replies(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        from housewise.language.local.batch_generator import Row
+        from housewise.language.local.batch_generator import PendingReply
 
         rows = []
         for request in requests:
@@ -169,11 +169,11 @@ class LocalChatModel:
             starts_thinking = constraint is None and self._opens_thoughts(prompt)
             rows.append(
                 [
-                    Row(
+                    PendingReply(
                         prompt,
                         request.sampling,
                         limit,
-                        _chance(request.sampling, copy),
+                        _random_source(request.sampling, copy),
                         deepcopy(constraint),
                         starts_thinking,
                     )
@@ -184,9 +184,9 @@ class LocalChatModel:
         return [[self._reply(row, request) for row in copies] for request, copies in zip(requests, rows, strict=True)]
 
     def _check_says_something(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> None:
-        if says_nothing(reply, request):
+        if is_blank_reply(reply, request):
             limit = describe_limit(request.sampling, thinking_tokens if request.grammar is None else 0)
-            what, remedy = silence_of(reply, limit)
+            what, remedy = describe_blank_reply(reply, limit)
             raise RequestError(f"model {self.name}: {what}; {remedy}", f"model {self.name}: {what}; {remedy}")
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
@@ -235,7 +235,7 @@ class LocalChatModel:
         found = iter(self._guarded(self._open().ask, lambda reader: reader.score(prompt, written)) if written else ())
         return [next(found) if ids else [] for ids in continuations]
 
-    def write(self, rows: Sequence[Row]) -> None:
+    def write(self, rows: Sequence[PendingReply]) -> None:
         """Write replies, together with those of other threads.
 
         Raises:
@@ -268,7 +268,7 @@ class LocalChatModel:
             self._writer.close()
         self._writer = None
 
-    def _open(self) -> Writer:
+    def _open(self) -> BatchGenerator:
         if self._writer is None:
             raise ChatModelError(f"model {self.name}: it has been closed; open it again")
         return self._writer
@@ -291,12 +291,12 @@ class LocalChatModel:
             )
         return min(most, self._context - len(prompt))
 
-    def _constraint(self, request: ChatRequest) -> Constraint | None:
+    def _constraint(self, request: ChatRequest) -> GrammarConstraint | None:
         if request.grammar is None:
             return None
         with self._tokenizing:
             if self._grammars is None:
-                self._grammars = Grammars(self._tokenizer, self._width, self.ends)
+                self._grammars = GrammarCompiler(self._tokenizer, self._width, self.ends)
             return self._grammars.constraint(request.grammar)
 
     def _guarded(self, work: Callable[..., T], *args: Any) -> T:
@@ -304,7 +304,7 @@ class LocalChatModel:
         try:
             return work(*args)
         except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
             raise ChatModelError(
                 f"model {self.name}: out of memory with {self.batch_size} replies at once; lower batch_size or "
@@ -317,7 +317,7 @@ class LocalChatModel:
             text: str = self._tokenizer.decode(spoken, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
-    def _reply(self, row: Row, request: ChatRequest) -> Reply:
+    def _reply(self, row: PendingReply, request: ChatRequest) -> Reply:
         raw = RawReply(
             self._text(row.tokens),
             row.finish_reason,
@@ -337,13 +337,13 @@ class LocalChatModel:
     def _opens_thoughts(self, prompt: Sequence[int]) -> bool:
         """Whether the chat template has written the mark that begins thoughts."""
         with self._tokenizing:
-            return is_opening(self._tokenizer.decode(prompt[-_LONGEST_MARK:], skip_special_tokens=False))
+            return ends_with_opening_mark(self._tokenizer.decode(prompt[-_LONGEST_MARK:], skip_special_tokens=False))
 
-    def _token_texts(self, row: Row) -> list[str]:
+    def _token_texts(self, row: PendingReply) -> list[str]:
         before = [row.prompt[-1], *row.tokens]
         return [self.texts([last], [token])[0] for last, token in zip(before, row.tokens, strict=False)]
 
-    def _alternatives(self, row: Row) -> tuple[tuple[TokenLogprob, ...], ...]:
+    def _alternatives(self, row: PendingReply) -> tuple[tuple[TokenLogprob, ...], ...]:
         before, found = list(row.prompt[-1:]), []
         for token, pairs in zip(row.tokens, row.alternatives, strict=True):
             texts = self.texts(before, [other for other, _ in pairs])
@@ -352,12 +352,12 @@ class LocalChatModel:
         return tuple(found)
 
 
-def _chance(sampling: Sampling, copy: int) -> random.Random:
+def _random_source(sampling: Sampling, copy: int) -> random.Random:
     """A row's own source of draws, so that a seed means the same in every batch."""
     return random.Random() if sampling.seed is None else random.Random(f"{sampling.seed}/{copy}")
 
 
-def _asked_again(request: ChatRequest, copy: int) -> ChatRequest:
+def _retry_request(request: ChatRequest, copy: int) -> ChatRequest:
     """A request for one more reply, drawn in another way."""
     seed = request.sampling.seed
     another = None if seed is None else seed + NEXT_SEED + copy
@@ -372,7 +372,7 @@ def _silent_tokens(tokenizer: Any) -> frozenset[int]:
     return frozenset(token for token, text in special.items() if text not in marks)
 
 
-def _ends(network: Any, tokenizer: Any) -> frozenset[int]:
+def _end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
     """Tokens that end a turn."""
     ends = network.generation_config.eos_token_id
     listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]

@@ -17,14 +17,14 @@ from transformers.masking_utils import sdpa_mask
 from housewise.language.local.architecture import (
     KNOWN_ATTENTION,
     PLAIN_ATTENTION,
-    added_masks,
+    additive_masks,
     attention_windows,
-    possible_ways,
-    rope_switch,
+    longrope_switch,
+    possible_batching,
 )
-from housewise.language.local.equivalence_check import agreed_ways
-from housewise.language.local.kv_cache import KeyValues, shared_prefix_attention
-from housewise.language.local.token_tree import Tree
+from housewise.language.local.equivalence_check import supported_batching
+from housewise.language.local.kv_cache import KVCache, shared_prefix_attention
+from housewise.language.local.token_tree import TokenTree
 
 ATTENTION = "housewise_shared_prefix"
 
@@ -54,7 +54,7 @@ def check_architecture(model: Any) -> None:
     attention_windows(config)
 
 
-class Reader:
+class ModelRunner:
     """Runs a causal language model over many rows at once, each at a place of its own in its text.
 
     Rows come and go while others are being written. A slot keeps what it holds after its row is dropped, until another
@@ -82,7 +82,7 @@ class Reader:
         takes = inspect.signature(model.forward).parameters
         self.cache_name = "cache" if "cache" in takes else "past_key_values"
         config = model.config.get_text_config()
-        self._windows, self._switch = attention_windows(config), rope_switch(config)
+        self._windows, self._switch = attention_windows(config), longrope_switch(config)
         self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
         if self._split:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
@@ -94,15 +94,15 @@ class Reader:
             lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
         )
         self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
-        self.ways = possible_ways(config, takes)
+        self.ways = possible_batching(config, takes)
         self.forget()
         with torch.inference_mode():
-            self.ways = agreed_ways(self)
+            self.ways = supported_batching(self)
         self.forget()
 
     def forget(self) -> None:
         """Drop all rows and what has been read."""
-        self._cache = KeyValues(self.model.config.get_text_config().num_hidden_layers, self.model.device)
+        self._cache = KVCache(self.model.config.get_text_config().num_hidden_layers, self.model.device)
         self.rows = self._shared = self._clock = 0
 
     def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
@@ -182,7 +182,7 @@ class Reader:
         if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond(len(prompt) - 1)):
             for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
                 pass
-        tree = Tree.of(prompt[len(held) :], continuations)
+        tree = TokenTree.of(prompt[len(held) :], continuations)
         logprobs = self._branch(slot, tree).float().log_softmax(-1)
         if switches:
             held.clear()
@@ -205,7 +205,7 @@ class Reader:
         for slot, length in lengths.items():
             del cache.tokens[slot][length:]
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
-        common = _agree(*wanted)
+        common = _common_prefix_length(*wanted)
         if self._holds and len(prompts) > 1 and common > min(lengths.values()):
             for _ in self._read(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
                 pass
@@ -238,7 +238,9 @@ class Reader:
         """The slot that holds most of the beginning of a prompt, and how many tokens that is."""
         if not self._holds:
             return 0, 0
-        lengths = [0 if self._is_beyond(len(held)) else _agree(prompt, held) for held in self._cache.tokens]
+        lengths = [
+            0 if self._is_beyond(len(held)) else _common_prefix_length(prompt, held) for held in self._cache.tokens
+        ]
         return max(enumerate(lengths), key=lambda found: found[1])
 
     def _read(
@@ -310,7 +312,7 @@ class Reader:
             self._cache.tokens[slot] += own
         return logits
 
-    def _branch(self, slot: int, tree: Tree) -> Any:
+    def _branch(self, slot: int, tree: TokenTree) -> Any:
         """One forward pass over a tree behind what a slot holds, which keeps the trunk; the logits of every node."""
         start, device = len(self._cache.tokens[slot]), self.model.device
         self._cache.aim([slot], [0], len(tree.tokens))
@@ -334,7 +336,7 @@ class Reader:
         """
         if self.ways.masks:
             lowest = float("-inf")
-            mask = added_masks(self._windows, positions, columns, seen, self.model.dtype, lowest)
+            mask = additive_masks(self._windows, positions, columns, seen, self.model.dtype, lowest)
         else:
             mask = torch.ones(1, len(columns), dtype=torch.long, device=self.model.device)
         return self.model(
@@ -377,10 +379,10 @@ class Reader:
         """See how many columns all rows have in common."""
         rows = self._cache.tokens[: self.rows]
         shares = self._split and self._holds and len(rows) > 1
-        self._shared = _agree(*rows) if shares else 0
+        self._shared = _common_prefix_length(*rows) if shares else 0
 
 
-def _agree(one: list[int], *others: list[int]) -> int:
+def _common_prefix_length(one: list[int], *others: list[int]) -> int:
     """How many leading tokens are the same in all of some sequences."""
     low, high = 0, min(map(len, (one, *others)))
     while low < high:

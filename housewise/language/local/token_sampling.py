@@ -13,7 +13,7 @@ from housewise.language.base import ChatModelError
 NUCLEUS = 1024
 
 
-def choose(
+def sample_tokens(
     logits: Any,
     temperatures: Sequence[float],
     top_ps: Sequence[float],
@@ -57,7 +57,7 @@ def choose(
     return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
 
 
-def likeliest(logits: Any, counts: Sequence[int]) -> list[list[tuple[int, float]]]:
+def top_tokens(logits: Any, counts: Sequence[int]) -> list[list[tuple[int, float]]]:
     """The likeliest next tokens of every row.
 
     Args:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 
 @dataclass(frozen=True)
-class Tree:
+class TokenTree:
     """Tokens, each behind its parent.
 
     Attributes:
@@ -29,7 +29,7 @@ class Tree:
     trunk: int
 
     @classmethod
-    def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> Tree:
+    def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> TokenTree:
         """The tree of some texts behind the end of a prompt, or without one, but for ends that nothing follows."""
         tokens, parents, paths = list(trunk), [max(node - 1, 0) for node in range(len(trunk))], []
         nodes: dict[tuple[int, int], int] = {}

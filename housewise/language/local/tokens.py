@@ -37,7 +37,7 @@ def prompt_tokens(
     """
     if not messages:
         return encode(tokenizer, [prefix], begins=True)
-    has_template = templated(tokenizer)
+    has_template = has_chat_template(tokenizer)
     if has_template and not _takes_system_role(tokenizer):
         messages = fold_system(messages)
 
@@ -108,7 +108,7 @@ def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) ->
 def end_of_turn(tokenizer: Any) -> int | None:
     """The token with which the chat template ends an assistant's turn, else the one that ends a text, if any."""
     end: int | None = tokenizer.eos_token_id
-    if not templated(tokenizer):
+    if not has_chat_template(tokenizer):
         return end
     _, found, tail = _finished_turn(tokenizer).rpartition(PROBE)
     after = tokenizer(tail.strip(), add_special_tokens=False).input_ids if found else []
@@ -127,6 +127,6 @@ def _finished_turn(tokenizer: Any) -> str:
     return text
 
 
-def templated(tokenizer: Any) -> bool:
+def has_chat_template(tokenizer: Any) -> bool:
     """Whether a model was trained on turns of a conversation."""
     return bool(getattr(tokenizer, "chat_template", None))

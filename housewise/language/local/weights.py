@@ -15,9 +15,9 @@ from jinja2 import TemplateSyntaxError
 from housewise.core.errors import excerpt
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
-from housewise.language.local.adapters import check_adapter, put_on
+from housewise.language.local.adapters import apply_adapter, check_adapter
 from housewise.language.local.devices import find_device
-from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
+from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, silence_transformers
 from housewise.language.local.load_problems import kind_problem, tokenizer_problem
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, packed_smollm2, smollm2_folder
 from housewise.language.local.tokens import PROBE
@@ -25,7 +25,7 @@ from housewise.language.local.tokens import PROBE
 _T = TypeVar("_T")
 
 
-def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:
+def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:
     """Load a causal language model for generation.
 
     Args:
@@ -46,17 +46,17 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     except ImportError as error:
         raise _not_installed(model, str(error.name)) from None
     place = find_device(f"model {model}: device={device}", device)
-    precision = _precision(torch, model, place, dtype)
-    network, tokenizer = _found(model, lambda source, offline: _pretrained(source, precision, offline))
+    precision = _choose_dtype(torch, model, place, dtype)
+    network, tokenizer = _read_model(model, lambda source, offline: _read_weights(source, precision, offline))
     _check_template(model, tokenizer)
     # Adapters record their base's name; a path into somebody's cache would match nowhere else.
     network.name_or_path = model
     if adapter is not None:
-        network = put_on(network, model, adapter, merge=precision == torch.float32)
+        network = apply_adapter(network, model, adapter, merge=precision == torch.float32)
     return network.to(place).eval().requires_grad_(False), tokenizer
 
 
-def check_existence(model: str) -> None:
+def check_model_exists(model: str) -> None:
     """See whether there is a model of a name; nothing is unpacked or loaded.
 
     Args:
@@ -71,13 +71,13 @@ def check_existence(model: str) -> None:
     if model in ("", SMOLLM2):
         packed_smollm2()
     elif not expand_user(model).is_dir():
-        _found(model, _configuration)
+        _read_model(model, _read_configuration)
 
 
-def _configuration(source: str, offline: bool) -> object:
+def _read_configuration(source: str, offline: bool) -> object:
     from transformers import AutoConfig
 
-    with quiet():
+    with silence_transformers():
         return AutoConfig.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
 
 
@@ -86,7 +86,7 @@ def _not_installed(model: str, library: str) -> ChatModelError:
     return ChatModelError(f"model {model}: {library} is not installed; run {INSTALL}{also}")
 
 
-def check_weights(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
+def load_outline(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
     """See whether there are weights of a name, and whether an adapter is for them, without loading either.
 
     Returns:
@@ -95,14 +95,14 @@ def check_weights(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
     Raises:
         ChatModelError: when load() would not find them; it may still find them damaged.
     """
-    network, tokenizer = _found(model, _outline)
+    network, tokenizer = _read_model(model, _read_outline)
     _check_template(model, tokenizer)
     if adapter is not None:
         check_adapter(model, adapter)
     return network, tokenizer
 
 
-def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
+def _read_model(model: str, read: Callable[[str, bool], _T]) -> _T:
     """What is read of a model: from a folder, what the Hub has left on this machine, or the Hub."""
     from safetensors import SafetensorError
 
@@ -173,21 +173,21 @@ def _check_template(model: str, tokenizer: Any) -> None:
         )
 
 
-def _outline(source: str, offline: bool) -> tuple[Any, Any]:
+def _read_outline(source: str, offline: bool) -> tuple[Any, Any]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-    with quiet():
+    with silence_transformers():
         config = AutoConfig.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
         with torch.device("meta"):
             return AutoModelForCausalLM.from_config(config, **NO_REMOTE_CODE), tokenizer
 
 
-def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
+def _read_weights(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    with quiet():
+    with silence_transformers():
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
         network = AutoModelForCausalLM.from_pretrained(
             source, dtype=precision, local_files_only=offline, **NO_REMOTE_CODE
@@ -195,7 +195,7 @@ def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
         return network, tokenizer
 
 
-def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:
+def _choose_dtype(torch: Any, model: str, place: Any, dtype: str) -> Any:
     if dtype != "auto":
         precision = getattr(torch, dtype, None)
         if precision not in (torch.float32, torch.bfloat16, torch.float16):
@@ -203,10 +203,10 @@ def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:
         return precision
     if place.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
-    return getattr(torch, cpu_precision(torch))
+    return getattr(torch, fastest_cpu_dtype(torch))
 
 
-def cpu_precision(torch: Any) -> str:
+def fastest_cpu_dtype(torch: Any) -> str:
     """The dtype in which this machine's CPU computes fastest: ``"bfloat16"`` or ``"float32"``.
 
     Without instructions for it, torch converts back and forth. An Intel Xeon with AVX-512 alone, as where a virtual

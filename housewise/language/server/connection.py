@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 
-from housewise.core.urls import is_loopback, without_passwords
+from housewise.core.urls import is_loopback, redact_passwords
 
 # Enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000
@@ -110,12 +110,12 @@ class Connection:
             self._loop.close()
 
 
-def setup_problem(error: Exception) -> tuple[str, str]:
+def describe_setup_problem(error: Exception) -> tuple[str, str]:
     """What keeps a connection from being set up, and what to do: proxies and certificates come from the environment."""
     names = [name for name in (*_SETTINGS, *map(str.lower, _SETTINGS)) if os.environ.get(name)]
     found = f" and {', '.join(names)} in the environment" if names else ""
     socks = ", or run pip install socksio" if isinstance(error, ImportError) and "socks" in str(error).lower() else ""
-    what = without_passwords(" ".join(str(error).split()))[:200]
+    what = redact_passwords(" ".join(str(error).split()))[:200]
     return f"no connection can be set up ({type(error).__name__}: {what})", f"check base_url{found}{socks}"
 
 

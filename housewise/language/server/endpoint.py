@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from housewise.core.urls import (
     LEAST_SECRET,
-    concealed,
-    is_address,
     is_redacted,
-    redacted,
-    secrets,
-    without_passwords,
+    is_web_url,
+    redact_passwords,
+    redact_url,
+    remove_secrets,
+    secret_texts,
 )
 from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
 
@@ -41,7 +41,7 @@ class Endpoint:
             ChatModelError: when the address or the key cannot be used.
         """
         url = base_url or OPENAI_URL
-        if not is_address(url):
+        if not is_web_url(url):
             raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
         if is_redacted(url):
             raise ChatModelError(f"model {model}: base_url {url} has lost its password; give it in full")
@@ -55,7 +55,7 @@ class Endpoint:
     @property
     def address(self) -> str:
         """The address without a password."""
-        return redacted(self.url)
+        return redact_url(self.url)
 
     def error(self, what: str, remedy: str, reason: str = "", too_long: bool = False) -> ChatModelError:
         """One line of what happened; with a reason it concerns one request alone, which may be too long."""
@@ -66,7 +66,7 @@ class Endpoint:
 
     def redact(self, text: str) -> str:
         """What a model wrote, without the key."""
-        return concealed(text, [each for each in self._secrets if len(each) >= LEAST_SECRET])
+        return remove_secrets(text, [each for each in self._secrets if len(each) >= LEAST_SECRET])
 
     def excerpt(self, text: str, length: int = 200) -> str:
         """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
@@ -75,8 +75,8 @@ class Endpoint:
         return line if len(line) <= length else line[:length] + "..."
 
     def _concealed(self, text: str) -> str:
-        return without_passwords(concealed(text, self._secrets))
+        return redact_passwords(remove_secrets(text, self._secrets))
 
     @property
     def _secrets(self) -> list[str]:
-        return secrets(self.key, self.url)
+        return secret_texts(self.key, self.url)

@@ -17,15 +17,15 @@ from housewise.core.console import print_event, print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
-from housewise.language.server.connection import Connection, setup_problem, together
+from housewise.language.server.connection import Connection, describe_setup_problem, gather_or_cancel
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
 from housewise.language.server.refusals import SAMPLING
-from housewise.language.server.request_failure import Adaptation, Failure
-from housewise.language.server.request_parameters import Parameters, ServerOptions
-from housewise.language.server.response_reader import AnswerReader
-from housewise.language.server.responses import Completion, KnownModels
+from housewise.language.server.request_failure import Adaptation, RequestFailure
+from housewise.language.server.request_parameters import RequestParameters, ServerOptions
+from housewise.language.server.response_reader import ResponseReader
+from housewise.language.server.responses import ChatCompletion, ModelList
 from housewise.language.server.retry_reporter import RetryReporter
-from housewise.language.server.status_errors import StatusReader, is_fine_tuned
+from housewise.language.server.status_errors import StatusErrorReader, is_fine_tuned
 
 LONGEST_PAUSE = 8.0
 CHECK_SECONDS = 10.0
@@ -108,10 +108,10 @@ class OpenAIChatModel:
             what = "timeout or concurrency is not positive, or max_retries is negative"
             raise self.endpoint.error(what, "correct them")
         self._budget = ThinkingBudget(thinking_tokens, thinking)
-        self._reader = AnswerReader(self.endpoint, self.options.continue_prefix, self._budget)
-        self._statuses = StatusReader(self.endpoint, self.options)
+        self._reader = ResponseReader(self.endpoint, self.options.continue_prefix, self._budget)
+        self._statuses = StatusErrorReader(self.endpoint, self.options)
         is_openai = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
-        self._parameters = Parameters(model, self.options, self._budget, is_openai)
+        self._parameters = RequestParameters(model, self.options, self._budget, is_openai)
         self._retries = RetryReporter(lambda line: print_event(f"model {self.name} at {self.endpoint.address}: {line}"))
         self._connection: Connection | None = None
         self._closed = False
@@ -149,7 +149,7 @@ class OpenAIChatModel:
         """
         return self._connect().run(self._told(self._served_models(seconds)))
 
-    def send(self, parameters: Mapping[str, Any], seconds: float) -> Completion:
+    def send(self, parameters: Mapping[str, Any], seconds: float) -> ChatCompletion:
         """Send a request once, as it is: nothing is adapted to the server or tried again.
 
         Args:
@@ -178,11 +178,11 @@ class OpenAIChatModel:
                 try:
                     self._connection = Connection(at.url, at.key or "none", self.timeout, self.concurrency)
                 except Exception as error:  # the HTTP library's many
-                    raise self.endpoint.error(*setup_problem(error)) from None
+                    raise self.endpoint.error(*describe_setup_problem(error)) from None
             return self._connection
 
     async def _complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return await together([self._replies(request) for request in requests])
+        return await gather_or_cancel([self._replies(request) for request in requests])
 
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling
@@ -191,7 +191,9 @@ class OpenAIChatModel:
         while len(replies) < sampling.n:
             size = 1 if self._parameters.refuses("n") else min(len(replies), sampling.n - len(replies))
             firsts = range(len(replies), sampling.n, size)
-            for more in await together([self._ask(request, min(size, sampling.n - first), first) for first in firsts]):
+            for more in await gather_or_cancel(
+                [self._ask(request, min(size, sampling.n - first), first) for first in firsts]
+            ):
                 replies += more
         return replies[: sampling.n]
 
@@ -201,14 +203,14 @@ class OpenAIChatModel:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
             attempt, retries, seed_offset = 0, 0, first
-            failure: Failure | None = None
-            unfolded: Failure | None = None
+            failure: RequestFailure | None = None
+            unfolded: RequestFailure | None = None
             while True:
                 attempt += 1
                 thinking_tokens = self._budget.tokens
                 try:
                     return await self._replies_to(request, number, seed_offset, start, deadline)
-                except Failure as caught:
+                except RequestFailure as caught:
                     told_more = failure is not None and failure.adaptation is None and caught.cut_short
                     failure = failure if failure is not None and told_more else caught
                 if failure.adaptation is not None and time.perf_counter() < deadline:
@@ -261,7 +263,7 @@ class OpenAIChatModel:
             raise self._reader.silence(request, silence[0], thinking_tokens)
         return replies
 
-    async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> Completion:
+    async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:
         seconds = min(self.timeout, left)
         create = self._connect().client.chat.completions.with_raw_response.create
         try:
@@ -269,13 +271,13 @@ class OpenAIChatModel:
             raw = await asyncio.wait_for(create(**parameters), max(seconds, 0.01))
         except (asyncio.TimeoutError, openai.APITimeoutError):
             remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
-            raise Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
+            raise RequestFailure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
         except openai.APIStatusError as error:
             failure = self._statuses.failure(error, parameters, thinking_tokens)
             if error.status_code == 404:
                 failure.remedy, failure.is_final = await self._known_models(), True
             raise failure from None
-        except (ChatModelError, Failure):
+        except (ChatModelError, RequestFailure):
             raise
         except Exception as error:  # the library's, and those of what it makes of an answer
             raise self._statuses.lost(error) from None
@@ -284,18 +286,18 @@ class OpenAIChatModel:
     async def _told(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             return await work
-        except Failure as failure:
+        except RequestFailure as failure:
             error = self.endpoint.error(failure.what, failure.remedy)
         # Out here without a cause: what the HTTP library knows includes the key.
         raise error
 
     async def _check(self) -> None:
         seconds = min(self.timeout, CHECK_SECONDS)
-        failure: Failure | None = None
+        failure: RequestFailure | None = None
         try:
             names = await self._served_models(seconds)
             is_doubtful = bool(names) and self.name not in names
-        except Failure as caught:
+        except RequestFailure as caught:
             failure, is_doubtful = caught, caught.is_missing
         # What was just fine-tuned is waited for when it is first asked.
         if is_doubtful and not is_fine_tuned(self.name):
@@ -304,7 +306,7 @@ class OpenAIChatModel:
                 await self._attempt(
                     {"model": self.name, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}, 0, seconds
                 )
-            except Failure as caught:
+            except RequestFailure as caught:
                 failure = caught
         # Anything else may be a peculiarity of the server: the first request of the work tells.
         if failure is not None and failure.is_final:
@@ -322,7 +324,7 @@ class OpenAIChatModel:
             is_unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
             what = "no connection" if is_unconnected else "no list of its models"
             told = limit.connect if is_unconnected else seconds
-            raise Failure(f"{what} within {told:.3g} s", remedy, is_final=is_unconnected) from None
+            raise RequestFailure(f"{what} within {told:.3g} s", remedy, is_final=is_unconnected) from None
         except openai.APIStatusError as error:
             failure = self._statuses.failure(error, {}, 0)
             failure.is_final, failure.is_missing = error.status_code == 401, error.status_code == 404
@@ -332,15 +334,17 @@ class OpenAIChatModel:
             failure.is_final = type(error.__cause__).__name__ == "ConnectError"
             raise failure from None
         try:
-            return KnownModels.model_validate_json(listed.http_response.content).names
+            return ModelList.model_validate_json(listed.http_response.content).names
         except ValidationError:
-            raise Failure("it answered with no list of models", "check base_url (it usually ends in /v1)") from None
+            raise RequestFailure(
+                "it answered with no list of models", "check base_url (it usually ends in /v1)"
+            ) from None
 
     async def _known_models(self) -> str:
         remedy = "correct the model's name or base_url (it usually ends in /v1)"
         try:
             names = await self._served_models(min(self.timeout, 5.0))
-        except Failure:
+        except RequestFailure:
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy

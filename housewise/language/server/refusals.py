@@ -51,7 +51,7 @@ def is_too_long(code: Any, kind: Any, message: str) -> bool:
     return _TOO_LONG.search(message) is not None
 
 
-def adaptation_to(
+def find_adaptation(
     message: str, parameter: str | None, sent: Mapping[str, Any], chosen: Mapping[str, float]
 ) -> Adaptation | None:
     """How to change a request that a server refused; None where nothing can be changed.
@@ -66,11 +66,11 @@ def adaptation_to(
         return Adaptation("leave_out", "max_tokens")
     if names_roles(message) and _can_be_folded(sent["messages"]):
         return Adaptation("fold_system")
-    for name in _named(message, parameter, sent):
+    for name in _refused_names(message, parameter, sent):
         limited = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name
         if limited in _LIMITED and (limit := _limit(message, sent[limited])):
             return Adaptation("limit", limited, limit)
-        if not _is_chosen(name, sent, chosen):
+        if not _is_set_by_user(name, sent, chosen):
             return Adaptation("leave_out", name)
     return None
 
@@ -88,7 +88,7 @@ def _can_be_folded(messages: Sequence[Mapping[str, str]]) -> bool:
 
 def refused_setting(message: str, parameter: str | None, sent: Mapping[str, Any]) -> str | None:
     """The sampling parameter that a server refuses, if it names one."""
-    return next((name for name in _named(message, parameter, sent) if name in SAMPLING), None)
+    return next((name for name in _refused_names(message, parameter, sent) if name in SAMPLING), None)
 
 
 def has_no_room_to_think(message: str) -> bool:
@@ -96,7 +96,7 @@ def has_no_room_to_think(message: str) -> bool:
     return _TOO_MANY_NEW.search(message) is not None
 
 
-def _named(message: str, parameter: str | None, sent: Mapping[str, Any]) -> list[str]:
+def _refused_names(message: str, parameter: str | None, sent: Mapping[str, Any]) -> list[str]:
     """The optional parameters that a server refuses: those it blames, or else those that it names."""
     if parameter in _OPTIONAL:
         return [parameter] if parameter in sent else []
@@ -115,7 +115,7 @@ def _is_refused(name: str, message: str) -> bool:
     return re.search(near, message, re.IGNORECASE) is not None
 
 
-def _is_chosen(name: str, sent: Mapping[str, Any], chosen: Mapping[str, float]) -> bool:
+def _is_set_by_user(name: str, sent: Mapping[str, Any], chosen: Mapping[str, float]) -> bool:
     """Whether the user set a sampling parameter to what was sent, and it means something."""
     return name in SAMPLING and sent[name] != 1 and chosen.get(name) == sent[name]
 

@@ -23,7 +23,7 @@ class Adaptation:
 
 
 @dataclass
-class Failure(Exception):
+class RequestFailure(Exception):
     """One attempt that failed: what happened, what to do, and whether and when to try again.
 
     Attributes:

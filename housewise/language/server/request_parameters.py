@@ -8,7 +8,7 @@ from typing import Any
 
 from housewise.language.base import ChatRequest, Message
 from housewise.language.control_tokens import break_turns
-from housewise.language.gbnf import GrammarDialect, rooted
+from housewise.language.gbnf import GrammarDialect, complete_grammar
 from housewise.language.messages import fold_system
 from housewise.language.replies import ThinkingBudget
 from housewise.language.server.request_failure import Adaptation
@@ -65,7 +65,7 @@ class ServerOptions:
         return found
 
 
-class Parameters:
+class RequestParameters:
     """Writes parameters of requests to one server, and adapts them to what it refuses.
 
     Args:
@@ -154,5 +154,5 @@ class Parameters:
             body |= {"add_generation_prompt": False, "continue_final_message": True}
         if request.grammar is not None:
             unsent = "" if self._options.continue_prefix else request.prefix
-            body |= grammar_body(self._options.grammar_dialect, rooted(request.grammar, unsent))
+            body |= grammar_body(self._options.grammar_dialect, complete_grammar(request.grammar, unsent))
         return body

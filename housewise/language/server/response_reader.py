@@ -7,35 +7,35 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
-from housewise.language.grammar_matching import follows, may_be_empty
+from housewise.language.grammar_matching import accepts_empty_reply, matches_grammar
 from housewise.language.replies import (
     RawReply,
     ThinkingBudget,
+    describe_blank_reply,
     describe_limit,
     failure_remedy,
     finish_reason,
+    is_blank_reply,
     read_reply,
-    says_nothing,
-    silence_of,
 )
 from housewise.language.server.endpoint import Endpoint
-from housewise.language.server.request_failure import Failure
+from housewise.language.server.request_failure import RequestFailure
 from housewise.language.server.request_parameters import OTHER_DIALECT
 from housewise.language.server.responses import (
-    Choice,
-    Completion,
-    alternatives,
-    count,
+    ChatCompletion,
+    CompletionChoice,
+    error_message,
     log_probabilities,
-    shares,
-    told_by,
+    split_evenly,
+    token_alternatives,
+    token_count,
 )
 
 TEXT_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True)
-class AnswerReader:
+class ResponseReader:
     """Reads answers to requests.
 
     Attributes:
@@ -52,7 +52,7 @@ class AnswerReader:
         """The prefix, where the server has to write it itself."""
         return "" if self.continue_prefix else request.prefix
 
-    def parse(self, body: bytes) -> Completion:
+    def parse(self, body: bytes) -> ChatCompletion:
         """An answer.
 
         Raises:
@@ -60,22 +60,22 @@ class AnswerReader:
         """
         remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
         if not body.strip():
-            raise Failure("it answered with an empty body", remedy, True)
+            raise RequestFailure("it answered with an empty body", remedy, True)
         try:
-            completion = Completion.model_validate_json(body)
+            completion = ChatCompletion.model_validate_json(body)
         except ValidationError:
             start = self.endpoint.excerpt(body[:2000].decode(errors="replace"), 60)
             what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
-            raise Failure(what, remedy, True) from None
+            raise RequestFailure(what, remedy, True) from None
         if completion.error and not completion.choices:
-            told = self.endpoint.excerpt(told_by(completion.error))
-            raise Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
+            told = self.endpoint.excerpt(error_message(completion.error))
+            raise RequestFailure(f"it answered with an error: {told}", "see the server's log or try later", True)
         if not completion.choices:
-            raise Failure("it answered without any choice", remedy, True)
+            raise RequestFailure("it answered without any choice", remedy, True)
         return completion
 
     def replies(
-        self, request: ChatRequest, completion: Completion, seconds: float, most_alternatives: int
+        self, request: ChatRequest, completion: ChatCompletion, seconds: float, most_alternatives: int
     ) -> tuple[list[Reply], list[Reply]]:
         """The replies in an answer, and those that say nothing.
 
@@ -90,15 +90,15 @@ class AnswerReader:
         """
         choices = completion.choices or []
         counts = completion.usage if isinstance(completion.usage, dict) else {}
-        written = shares(count(counts.get("completion_tokens")), len(choices))
+        written = split_evenly(token_count(counts.get("completion_tokens")), len(choices))
         replies: list[Reply] = []
         silent: list[Reply] = []
-        failure: Failure | None = None
+        failure: RequestFailure | None = None
         for choice, completion_tokens in zip(choices, written, strict=True):
             try:
                 self._check_ended_well(choice)
                 raw = self._raw_reply(request, choice, most_alternatives)
-            except Failure as caught:
+            except RequestFailure as caught:
                 # Of several replies one that failed is asked for again as one that says nothing is.
                 if not caught.is_silent:
                     raise
@@ -106,14 +106,14 @@ class AnswerReader:
                 continue
             raw = replace(
                 raw,
-                prompt_tokens=count(counts.get("prompt_tokens")),
+                prompt_tokens=token_count(counts.get("prompt_tokens")),
                 completion_tokens=completion_tokens,
                 seconds=seconds,
                 starts_thinking=self.budget.starts_thinking,
             )
             reply = read_reply(raw, request)
             self.budget.observe(reply, raw.text)
-            if says_nothing(reply, request) or self._is_unheld(reply, request):
+            if is_blank_reply(reply, request) or self._is_unheld(reply, request):
                 silent.append(reply)
                 continue
             if request.grammar is not None:
@@ -123,7 +123,7 @@ class AnswerReader:
             raise failure
         return replies, silent
 
-    def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> Failure:
+    def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
         """What is said of a reply that says nothing.
 
         Args:
@@ -131,46 +131,48 @@ class AnswerReader:
             reply: Says nothing.
             thinking_tokens: That were added to the limit of the reply.
         """
-        what, remedy = silence_of(reply, describe_limit(request.sampling, thinking_tokens))
+        what, remedy = describe_blank_reply(reply, describe_limit(request.sampling, thinking_tokens))
         reason = f"{what}; {remedy}" if reply.is_cut else what
-        return Failure(what, remedy, reason=reason, is_silent=True)
+        return RequestFailure(what, remedy, reason=reason, is_silent=True)
 
-    def _check_ended_well(self, choice: Choice) -> None:
+    def _check_ended_well(self, choice: CompletionChoice) -> None:
         """See that a choice is not the report of an error."""
         complaint = self.endpoint.excerpt(choice.complaint)
         if finish_reason(choice.finish_reason) is not None and not choice.error:
             return
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
-        raise Failure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
+        raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
 
     def _is_unheld(self, reply: Reply, request: ChatRequest) -> bool:
         """Whether a reply says nothing although the grammar that was sent wants words."""
         if reply.text or request.grammar is None:
             return False
-        return not may_be_empty(request.grammar, self.unsent(request))
+        return not accepts_empty_reply(request.grammar, self.unsent(request))
 
     def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
         """See that a reply, with the prefix where the server has to write that itself, follows its grammar."""
         whole = read_reply(raw, replace(request, prefix="")).text
-        if not follows(whole, grammar, self.unsent(request)):
+        if not matches_grammar(whole, grammar, self.unsent(request)):
             shown = self.endpoint.excerpt(whole, 60)
-            raise Failure(f"it did not keep to the grammar it was sent: {shown}", OTHER_DIALECT)
+            raise RequestFailure(f"it did not keep to the grammar it was sent: {shown}", OTHER_DIALECT)
 
-    def _raw_reply(self, request: ChatRequest, choice: Choice, most_alternatives: int) -> RawReply:
+    def _raw_reply(self, request: ChatRequest, choice: CompletionChoice, most_alternatives: int) -> RawReply:
         try:
             text, thoughts = choice.content
         except ValueError as error:
-            raise Failure(
+            raise RequestFailure(
                 f"it answered with a message that is no chat completion ({error})",
                 "use a server that speaks the OpenAI protocol",
                 True,
             ) from None
         if not text and choice.complaint:
             what = f"it refused to answer ({self.endpoint.excerpt(choice.complaint)})"
-            raise Failure(what, "change the messages or the model", reason=what, is_silent=True)
+            raise RequestFailure(what, "change the messages or the model", reason=what, is_silent=True)
         if text is not None and len(text) > TEXT_LIMIT:
-            raise Failure(f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long")
+            raise RequestFailure(
+                f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long"
+            )
         sampling, tell = request.sampling, choice.logprobs
         return RawReply(
             self.endpoint.redact(text or ""),
@@ -178,15 +180,15 @@ class AnswerReader:
             self.endpoint.redact(thoughts[:TEXT_LIMIT]),
             token_logprobs=log_probabilities(tell) if sampling.logprobs else None,
             alternatives=self._alternatives(request, choice, most_alternatives),
-            token_texts=lambda: [place[0].text for place in alternatives(tell, 1) or ()],
+            token_texts=lambda: [place[0].text for place in token_alternatives(tell, 1) or ()],
         )
 
     def _alternatives(
-        self, request: ChatRequest, choice: Choice, most: int
+        self, request: ChatRequest, choice: CompletionChoice, most: int
     ) -> tuple[tuple[TokenLogprob, ...], ...] | None:
         if not request.sampling.alternatives:
             return None
-        places = alternatives(choice.logprobs, min(request.sampling.alternatives, most))
+        places = token_alternatives(choice.logprobs, min(request.sampling.alternatives, most))
         return places and tuple(
             tuple(TokenLogprob(self.endpoint.redact(text), value) for text, value in place) for place in places
         )

@@ -26,7 +26,7 @@ class _Message(BaseModel):
     refusal: Any = None
 
 
-class Choice(BaseModel):
+class CompletionChoice(BaseModel):
     message: _Message
     finish_reason: str | None = None
     logprobs: Any = None
@@ -46,13 +46,13 @@ class Choice(BaseModel):
     @property
     def complaint(self) -> str:
         """Why there is no reply, in the words of the server; empty where it does not say."""
-        return told_by(self.error or self.message.refusal)
+        return error_message(self.error or self.message.refusal)
 
 
-class Completion(BaseModel):
+class ChatCompletion(BaseModel):
     """The part of a chat completion that is used; servers differ in the rest."""
 
-    choices: list[Choice] | None = None
+    choices: list[CompletionChoice] | None = None
     usage: Any = None
     error: Any = None
 
@@ -61,7 +61,7 @@ class _Model(BaseModel):
     id: str
 
 
-class KnownModels(BaseModel):
+class ModelList(BaseModel):
     """The part of a list of models that is used."""
 
     data: list[_Model]
@@ -104,14 +104,14 @@ def retry_after(headers: Any) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def told_by(body: Any) -> str:
+def error_message(body: Any) -> str:
     """What the body of an error says."""
     if isinstance(body, dict):
-        body = body.get("message") or _details(body.get("detail")) or body
+        body = body.get("message") or _validation_message(body.get("detail")) or body
     return str(body or "")
 
 
-def _details(listed: Any) -> str:
+def _validation_message(listed: Any) -> str:
     """What FastAPI says of a request: where and what is wrong, without the request that it repeats."""
     if not isinstance(listed, list):
         return str(listed or "")
@@ -120,12 +120,12 @@ def _details(listed: Any) -> str:
     )
 
 
-def count(value: Any) -> int:
+def token_count(value: Any) -> int:
     """A number of tokens, 0 for what is none."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
-def shares(total: int, parts: int) -> list[int]:
+def split_evenly(total: int, parts: int) -> list[int]:
     """A whole number in whole parts as equal as can be."""
     return [total * (index + 1) // parts - total * index // parts for index in range(parts)]
 
@@ -140,7 +140,7 @@ def log_probabilities(offered: Any) -> tuple[float, ...] | None:
     return found if all(each <= _ROUNDING for each in found) else None
 
 
-def alternatives(offered: Any, most: int) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+def token_alternatives(offered: Any, most: int) -> tuple[tuple[TokenLogprob, ...], ...] | None:
     """What else was likely at every place of a choice.
 
     Args:
@@ -152,12 +152,12 @@ def alternatives(offered: Any, most: int) -> tuple[tuple[TokenLogprob, ...], ...
         others though they are wanted, or gives something else.
     """
     try:
-        return tuple(_place(token, most) for token in offered["content"])
+        return tuple(_alternatives_at(token, most) for token in offered["content"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
-def _place(token: Any, most: int) -> tuple[TokenLogprob, ...]:
+def _alternatives_at(token: Any, most: int) -> tuple[TokenLogprob, ...]:
     chosen = _token(token)
     if most < 2:
         return (chosen,)

@@ -11,15 +11,15 @@ import openai
 from housewise.language.server.connection import BODY_LIMIT, RedirectError, TooLongError
 from housewise.language.server.endpoint import Endpoint
 from housewise.language.server.refusals import (
-    adaptation_to,
+    find_adaptation,
     has_no_room_to_think,
     is_too_long,
     names_roles,
     refused_setting,
 )
-from housewise.language.server.request_failure import Adaptation, Failure
+from housewise.language.server.request_failure import Adaptation, RequestFailure
 from housewise.language.server.request_parameters import GRAMMAR_FIELDS, OTHER_DIALECT, ServerOptions
-from housewise.language.server.responses import retry_after, told_by
+from housewise.language.server.responses import error_message, retry_after
 
 LOADING_SECONDS = 360.0
 """How long a server may load a model."""
@@ -39,7 +39,7 @@ def is_fine_tuned(model: str) -> bool:
 
 
 @dataclass(frozen=True)
-class StatusReader:
+class StatusErrorReader:
     """Makes failures of what a server answers instead of a completion.
 
     Attributes:
@@ -50,7 +50,7 @@ class StatusReader:
     endpoint: Endpoint
     options: ServerOptions
 
-    def failure(self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int) -> Failure:
+    def failure(self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int) -> RequestFailure:
         """What a status other than 200 means.
 
         Args:
@@ -58,53 +58,53 @@ class StatusReader:
             sent: Parameters of the request.
             thinking_tokens: That were added to its limit.
         """
-        status, message = error.status_code, told_by(error.body)
+        status, message = error.status_code, error_message(error.body)
         excerpt = self.endpoint.excerpt(message or error.response.reason_phrase)
         what = f"it answered {status}" + (f" ({excerpt})" if excerpt else "")
         wait = retry_after(error.response.headers)
         if status == 401:
             is_wrong = "OPENAI_API_KEY or api_key is not valid there"
-            return Failure(what, is_wrong if self.endpoint.key else "it wants a key: set OPENAI_API_KEY")
+            return RequestFailure(what, is_wrong if self.endpoint.key else "it wants a key: set OPENAI_API_KEY")
         if status == 403:
-            return Failure(what, "use an API key that may use this model")
+            return RequestFailure(what, "use an API key that may use this model")
         # Some servers refuse with a status that means something else.
         is_refused = status == 500 and (is_too_long(error.code, error.type, message) or names_roles(message))
         if status in (400, 413, 422) or is_refused:
             return self._refusal(error, message, what, sent, thinking_tokens)
         if status == 402:
-            return Failure(what, "add credit to the account of this API key")
+            return RequestFailure(what, "add credit to the account of this API key")
         if error.code == "insufficient_quota":
-            return Failure(what, "add credit to the account of this API key")
+            return RequestFailure(what, "add credit to the account of this API key")
         if status == 429:
-            return Failure(what, "lower concurrency or try later", True, wait)
+            return RequestFailure(what, "lower concurrency or try later", True, wait)
         if status >= 500 or status in (408, 409):
             is_loading = status == 503 and _IS_LOADING.search(message) is not None
             seconds = LOADING_SECONDS if is_loading else 0.0
-            return Failure(what, "see the server's log or try later", True, wait, loading_seconds=seconds)
+            return RequestFailure(what, "see the server's log or try later", True, wait, loading_seconds=seconds)
         if status == 404 and is_fine_tuned(self.endpoint.model) and "model" in f"{error.code} {message}".lower():
-            return Failure(what, "correct the model's name", True, wait, loading_seconds=DEPLOYING_SECONDS)
-        return Failure(what, "check base_url (it usually ends in /v1)")
+            return RequestFailure(what, "correct the model's name", True, wait, loading_seconds=DEPLOYING_SECONDS)
+        return RequestFailure(what, "check base_url (it usually ends in /v1)")
 
     def _refusal(
         self, error: openai.APIStatusError, message: str, what: str, sent: dict[str, Any], thinking_tokens: int
-    ) -> Failure:
+    ) -> RequestFailure:
         reason = f"it answered {error.status_code}"
         # Numbers differ from request to request; failures are counted by their reasons.
         alike = re.sub(r"\d+", "N", what.removeprefix(reason))
-        adaptation = adaptation_to(message, error.param, sent, self.options.sampling)
+        adaptation = find_adaptation(message, error.param, sent, self.options.sampling)
         too_long = is_too_long(error.code, error.type, message)
         if adaptation is None and thinking_tokens and (too_long or has_no_room_to_think(message)):
             # It may be what was added to the limit of the reply.
             adaptation = Adaptation("think_less", limit=thinking_tokens)
-            return Failure(what, "lower thinking_tokens", reason=reason, adaptation=adaptation)
+            return RequestFailure(what, "lower thinking_tokens", reason=reason, adaptation=adaptation)
         if error.status_code == 413 or too_long:
-            return Failure(what, "shorten the prompt", reason=reason, too_long=True)
+            return RequestFailure(what, "shorten the prompt", reason=reason, too_long=True)
         field, words = GRAMMAR_FIELDS[self.options.grammar_dialect], f"{error.param} {message}"
         about = re.search(rf"{field}|grammar|structured|guided|extra", words, re.IGNORECASE)
         if about is not None and field in sent.get("extra_body", {}):
-            return Failure(what, OTHER_DIALECT, adaptation=adaptation, is_refusal=True)
+            return RequestFailure(what, OTHER_DIALECT, adaptation=adaptation, is_refusal=True)
         remedy = self._remedy(message, error.param, sent)
-        return Failure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation, is_refusal=True)
+        return RequestFailure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation, is_refusal=True)
 
     def _remedy(self, message: str, parameter: str | None, sent: dict[str, Any]) -> str:
         setting = refused_setting(message, parameter, sent)
@@ -116,15 +116,17 @@ class StatusReader:
         is_own = added in ("chat_template_kwargs", "reasoning_effort")
         return f"leave out or change the setting {added if is_own else f'extra_body.{added}'}"
 
-    def lost(self, error: Exception) -> Failure:
+    def lost(self, error: Exception) -> RequestFailure:
         """What it means that no answer came at all."""
         cause = error.__cause__ or error
         for each in (error, cause):
             if isinstance(each, TooLongError):
                 remedy = "check that base_url is a chat server, or lower max_tokens and n"
-                return Failure(f"it answered with more than {BODY_LIMIT // 1_000_000} MB", remedy, True)
+                return RequestFailure(f"it answered with more than {BODY_LIMIT // 1_000_000} MB", remedy, True)
             if isinstance(each, RedirectError):
                 where = self.endpoint.excerpt(str(each))
-                return Failure(f"it sends requests on to {where}, which nobody named", "set base_url to where it runs")
+                return RequestFailure(
+                    f"it sends requests on to {where}, which nobody named", "set base_url to where it runs"
+                )
         told = self.endpoint.excerpt(str(cause) or type(cause).__name__)
-        return Failure(f"the connection failed: {told}", "check base_url and that the server runs", True)
+        return RequestFailure(f"the connection failed: {told}", "check base_url and that the server runs", True)

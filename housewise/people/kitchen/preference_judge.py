@@ -11,8 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.language.words import verb_forms, occurs_in_verb
-from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
+from housewise.language.words import occurs_in_verb, verb_forms
+from housewise.people.kitchen.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Not,
+    Predicate,
+    normalize_words,
+    parse_condition,
+)
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.dishes import before, together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
@@ -96,7 +104,9 @@ class Judge:
             return PreferenceVerdict(preference, "inapplicable", f"does not hold: {preference.if_text}")
         satisfied = self.holds(preference.wish, trace)
         word = "holds" if satisfied else "does not hold"
-        return PreferenceVerdict(preference, "satisfied" if satisfied else "violated", f"{word}: {preference.wants_text}")
+        return PreferenceVerdict(
+            preference, "satisfied" if satisfied else "violated", f"{word}: {preference.wants_text}"
+        )
 
     @property
     def dishes(self) -> tuple[str, ...]:
@@ -130,13 +140,13 @@ class Judge:
             case "cooked":
                 return bool(first & trace.cooked.keys())
             case "in_container":
-                return any(shot.in_container and shot.sources & first for shot in trace.shots)
+                return any(shot.in_container and shot.sources & first for shot in trace.snapshots)
             case "on_appliance":
-                return any(shot.on_appliance and shot.sources & first for shot in trace.shots)
+                return any(shot.on_appliance and shot.sources & first for shot in trace.snapshots)
             case "together":
-                return any(together(shot.layers, first, second) for shot in trace.shots)
+                return any(together(shot.layers, first, second) for shot in trace.snapshots)
             case "before":
-                shots = (self._on_top(shot.layers) if predicate.on_top else shot.layers for shot in trace.shots)
+                shots = (self._on_top(shot.layers) if predicate.on_top else shot.layers for shot in trace.snapshots)
                 return any(before(layers, first, second) for layers in shots)
             case "made" | "done":
                 by_name = predicate.name == "made"
@@ -166,14 +176,15 @@ def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trac
     """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
     called = [form for word in words for form in verb_forms(word)] if by_name else []
     return any(
-        occurs_in_verb(words, normalize_words(result.verb)) or any(word in normalize_words(result.id) for word in called)
+        occurs_in_verb(words, normalize_words(result.verb))
+        or any(word in normalize_words(result.id) for word in called)
         for result in trace.made
         if of is None or result.sources & of
     )
 
 
 def _served_at(places: Sources, trace: Trace) -> bool:
-    prepared = trace.prepared()
+    prepared = trace.prepared_foods()
     return bool(prepared) and all(places.intersection(trace.state.holders(id)) for id in prepared)
 
 
@@ -191,7 +202,9 @@ def satisfaction_rate(verdicts: Iterable[PreferenceVerdict]) -> float | None:
     return decisions.count("satisfied") / len(decisions) if decisions else None
 
 
-def satisfaction_curve(judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]) -> Mapping[float, float]:
+def satisfaction_curve(
+    judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]
+) -> Mapping[float, float]:
     """The paper's figure 4: at each fraction of the trajectory, of what is applicable at its end, the share that is
     satisfied then and at the end."""
     final = judge.verdicts(person, trace)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from housewise.core.plugins import VIEWS, open_plugin, plugins
+from housewise.core.plugins import VIEWS, open_plugin, plugin_names
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result, UnknownEvent
 from housewise.rollout.comparison_settings import planner_label
@@ -137,7 +137,7 @@ def view_of(system: str) -> View:
     Raises:
         UserError: when a view of another package fails to import.
     """
-    if system in plugins(VIEWS):
+    if system in plugin_names(VIEWS):
         made: View = open_plugin(VIEWS, system, "view", needs=("measure", "title", "shown"))
         return made
     return EventsView(system)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.processes import has_processes
+from housewise.core.processes import can_start_processes
 from housewise.rollout.executors.base import Executor, NullCallback, RunCallback
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
@@ -27,7 +27,7 @@ def open_executor(system: System[Any], episodes: Path, watcher: RunCallback, met
         UserError: when it is not installed, or the settings do not fit.
     """
     execution = system.settings.execution
-    if execution.ray is None and execution.workers > 1 and not system.roles and has_processes():
+    if execution.ray is None and execution.workers > 1 and not system.roles and can_start_processes():
         from housewise.rollout.executors.processes import ProcessExecutor
 
         return ProcessExecutor(system, episodes, watcher, meter)

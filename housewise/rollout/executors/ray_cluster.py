@@ -21,7 +21,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import FAILED, FINISHED, Outcome, Result
-from housewise.core.render_devices import start_turns_at
+from housewise.core.render_devices import set_device_turn
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
@@ -141,7 +141,7 @@ class _Stage:
     def __init__(self, system: System[Any], is_metered: bool, openers: Mapping[str, Opener]) -> None:
         self._openers = openers
         if not isinstance(system.settings.execution.gpu, int):
-            start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
+            set_device_turn(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
         meter = _DeskMeter() if is_metered else None
         self._stage = EpisodeRunner(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
 

@@ -15,12 +15,18 @@ from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
-from housewise.language.adapters import asked_with
+from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, check_paraphrases, load_profiles, find_profile_files
+from housewise.people.kitchen.profile_files import (
+    ADAPT_PROFILES,
+    KitchenProfile,
+    check_paraphrases,
+    find_profile_files,
+    load_profiles,
+)
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory
@@ -78,7 +84,7 @@ class Adapt(System[AdaptSettings]):
         asked = settings.models.agent
         if (asked.model, asked.base_url, asked.adapter) == _UNNAMED:
             return {}
-        return {"agent": {"planner": "llm", **asked_with(asked.adapter, cls.name)}}
+        return {"agent": {"planner": "llm", **adapter_defaults(asked.adapter, cls.name)}}
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:

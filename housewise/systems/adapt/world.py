@@ -11,7 +11,7 @@ from typing import Any
 from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
-from housewise.language.words import one_line, normalize_letters
+from housewise.language.words import normalize_letters, one_line
 from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.memory import About, Note

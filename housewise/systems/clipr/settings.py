@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
 from housewise.core.errors import UserError
-from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.choice_sets import HOUSES, OWN, is_of_houses
@@ -35,7 +35,7 @@ class ChoiceTasks(TaskSettings):
     """
 
     data: str = OWN
-    examples: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    examples: int = Field(default=10, ge=1, le=MAX_COUNT)
     training: bool = True
     person: Literal["cooperative", "adversarial"] = "cooperative"
     profile: Literal["kitchen", "ambik", "introplan"] | None = None
@@ -55,12 +55,12 @@ class CliprAgentSettings(Settings):
     method: Literal["clipr", "adaptive"] = "adaptive"
     components: Components = "local"
     budget: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
-    batch: int = Field(default=10, ge=1, le=MOST_COUNTED)
-    interval: int = Field(default=20, ge=1, le=MOST_COUNTED)
+    batch: int = Field(default=10, ge=1, le=MAX_COUNT)
+    interval: int = Field(default=20, ge=1, le=MAX_COUNT)
     sensitivity: float = Field(default=1.0, ge=0)
-    recent: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    recent: int = Field(default=10, ge=1, le=MAX_COUNT)
     accuracy_gate: bool = True
-    most_replayed: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+    most_replayed: int | None = Field(default=None, ge=1, le=MAX_COUNT)
 
     @model_validator(mode="after")
     def _intervals_hold_batches(self) -> CliprAgentSettings:

@@ -16,7 +16,7 @@ from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.memory_notes import note_topic, recall_answers, recall_rules
 from housewise.core.text_files import is_file
-from housewise.language.adapters import asked_with
+from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
@@ -25,8 +25,8 @@ from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import (
     PROFILES_FOLDER,
     UNSEEN_SPEECH_FILE,
-    Profile,
     ChoicesRespondent,
+    Profile,
     read_profile,
     respondent_name,
 )
@@ -76,7 +76,7 @@ class Clipr(System[CliprSettings]):
         """See System.advice: a model that is named is asked."""
         asked, usual = settings.models.agent, ModelSettings()
         named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
-        return {"agent": {"components": "chat", **asked_with(asked.adapter, cls.name)}} if named else {}
+        return {"agent": {"components": "chat", **adapter_defaults(asked.adapter, cls.name)}} if named else {}
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from housewise.core.record import Header, Line, Result, Usage
-from housewise.core.settings import known_only, placed
+from housewise.core.record import Header, RecordLine, Result, Usage
+from housewise.core.settings import drop_unknown_keys, place_in_sections
 from housewise.systems.personalize.settings import PersonalizeSettings
 
 _SETTING = ("scene", "episode", "task_set", "simulator", "rooms", "placements", "correct")
@@ -14,7 +14,7 @@ _USAGE = tuple(Usage.model_fields)
 _NOT_SCORES = {"ended", "placements", *_USAGE}
 
 
-def upgraded(lines: Sequence[Line]) -> list[Line]:
+def upgraded(lines: Sequence[RecordLine]) -> list[RecordLine]:
     """Lines of version 1 in today's form; what is damaged stays so.
 
     Args:
@@ -24,11 +24,11 @@ def upgraded(lines: Sequence[Line]) -> list[Line]:
     return [_upgraded(line, base) for line in lines]
 
 
-def _upgraded(line: Line, base: Mapping[str, Any]) -> Line:
+def _upgraded(line: RecordLine, base: Mapping[str, Any]) -> RecordLine:
     if line.type == "episode":
-        return Line(Header.type, _header(line.data, base))
+        return RecordLine(Header.type, _header(line.data, base))
     if line.type == Result.type:
-        return Line(Result.type, _result(line.data))
+        return RecordLine(Result.type, _result(line.data))
     return line
 
 
@@ -46,7 +46,7 @@ def _header(data: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
         "agent": data.get("planner"),
         "person": str(flat.get("person", "majority")),
         "models": {"agent": data["model"]} if data.get("model") else {},
-        "settings": placed(known_only(flat, base), base, "the record"),
+        "settings": place_in_sections(drop_unknown_keys(flat, base), base, "the record"),
         "setting": {key: data[key] for key in _SETTING if key in data},
     }
 

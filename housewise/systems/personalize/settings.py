@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted_planner import MoveOrder
-from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
+from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
 from housewise.core.settings import (
     MAX_COUNT,
     Settings,
@@ -20,8 +20,8 @@ from housewise.core.settings import (
     merge_nested,
     packaged_defaults,
 )
-from housewise.core.user_code import CodeName, is_code
-from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
+from housewise.core.user_code import CodeReference, is_code_reference
+from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, adapter_defaults
 from housewise.rollout.settings import RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
 
@@ -85,13 +85,13 @@ class WorldSettings(Settings):
     @field_validator("simulator")
     @classmethod
     def _known(cls, name: str) -> str:
-        return check_known_name(name, plugins(SIMULATORS))
+        return check_known_name(name, plugin_names(SIMULATORS))
 
 
 class AgentSettings(Settings):
     """Who decides, and how it is asked."""
 
-    planner: CodeName = "llm"
+    planner: CodeReference = "llm"
     prompt: str = "planner"
     most_steps_per_plan: int = Field(default=10, ge=1, le=MAX_COUNT)
     most_plans: int = Field(default=150, ge=1, le=MAX_COUNT)
@@ -107,7 +107,7 @@ class AgentSettings(Settings):
     confidence: float = Field(default=0.0, ge=0, le=1)
     confidence_alike: float | None = Field(default=None, ge=0, le=1)
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
-    familiar: Familiar | None = None
+    familiar: FamiliarKinds | None = None
     explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
     records: str | None = None
@@ -115,13 +115,13 @@ class AgentSettings(Settings):
     @field_validator("planner")
     @classmethod
     def _known(cls, name: str) -> str:
-        if is_code(name):
+        if is_code_reference(name):
             return name
         if name.partition(":")[0].endswith(".py"):
             raise PydanticCustomError(
                 "no_class", "{name} names no class or function of the file; say {name}:NAME", {"name": name.rstrip(":")}
             )
-        return check_known_name(name, plugins(PLANNERS))
+        return check_known_name(name, plugin_names(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):
@@ -153,7 +153,7 @@ class PersonalizeSettings(RunSettings):
         agent = given.get("agent") if isinstance(given, dict) else None
         if not isinstance(agent, dict) or agent.get("prompt") is not None:
             return given
-        advised = {} if agent.get("planner") in ("sayplan", "saycan") else asked_with(_adapter(given))
+        advised = {} if agent.get("planner") in ("sayplan", "saycan") else adapter_defaults(_adapter(given))
         return {**given, "agent": {**agent, "prompt": advised.get("prompt", "planner")}}
 
     @model_validator(mode="after")
@@ -203,7 +203,7 @@ class PersonalizeSettings(RunSettings):
     @property
     def advice(self) -> dict[str, Any]:
         """What the adapter says of how it is meant to be asked, as settings of a run."""
-        return asked_with(self.models.agent.adapter) if self.agent.planner == "llm" else {}
+        return adapter_defaults(self.models.agent.adapter) if self.agent.planner == "llm" else {}
 
 
 def house_settings(

@@ -14,10 +14,10 @@ from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.errors import UserError
-from housewise.core.record import FINISHED, Line, Record, Result
+from housewise.core.record import FINISHED, Record, RecordLine, Result
 from housewise.core.settings import packaged_defaults
 from housewise.core.text_files import is_file
-from housewise.core.user_code import code_file
+from housewise.core.user_code import referenced_file
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
@@ -88,7 +88,7 @@ class Personalize(System[PersonalizeSettings]):
         return settings.advice
 
     @classmethod
-    def upgrade_lines(cls, lines: Sequence[Line]) -> Sequence[Line]:
+    def upgrade_lines(cls, lines: Sequence[RecordLine]) -> Sequence[RecordLine]:
         """See System.upgraded."""
         return upgraded(lines)
 
@@ -153,7 +153,7 @@ class Personalize(System[PersonalizeSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: its prompt, its person and its planner."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
-        if (planner := code_file(self.settings.agent.planner)) is not None:
+        if (planner := referenced_file(self.settings.agent.planner)) is not None:
             named["planner"] = planner
         return {setting: path for setting, path in named.items() if is_file(path)}
 

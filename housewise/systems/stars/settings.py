@@ -13,8 +13,8 @@ from housewise.agent.stars.oversight import MOST_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
 from housewise.agent.stars.retrieval import Thresholds
 from housewise.agent.stars.settings import ROBOT, VOCABULARY
-from housewise.core.plugins import SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings, one_of
+from housewise.core.plugins import SIMULATORS, plugin_names
+from housewise.core.settings import MAX_COUNT, Settings, check_known_name
 from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.systems.stars.house import STAND_INS
@@ -60,12 +60,12 @@ class StarsWorldSettings(Settings):
 
     simulator: str | None = None
     stand_ins: _Named = STAND_INS
-    most_steps: int = Field(default=20_000, ge=1, le=MOST_COUNTED)
+    most_steps: int = Field(default=20_000, ge=1, le=MAX_COUNT)
 
     @field_validator("simulator")
     @classmethod
     def _known(cls, name: str | None) -> str | None:
-        return name and one_of(name, plugins(SIMULATORS))
+        return name and check_known_name(name, plugin_names(SIMULATORS))
 
 
 class TreeSettings(Settings):

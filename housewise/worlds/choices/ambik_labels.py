@@ -22,7 +22,7 @@ from pydantic import Field, field_validator
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.language.words import content_words, plain
+from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample
@@ -59,9 +59,9 @@ class Stable(Settings):
     def best(self, options: Sequence[str], among: Sequence[int]) -> list[int]:
         """Those of some options that come first in the order; all of them where the family has no say."""
         family, order = self._compiled
-        belonging = [number for number in among if family.search(plain(options[number]))]
+        belonging = [number for number in among if family.search(normalize_letters(options[number]))]
         for each in order if belonging else ():
-            first = [number for number in belonging if each.search(plain(options[number]))]
+            first = [number for number in belonging if each.search(normalize_letters(options[number]))]
             if first:
                 return first
         return list(among)
@@ -115,7 +115,7 @@ def unify(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution"
         return _with_options(task, person, tier)
     if task.about_amount_or_procedure:
         return "about an amount or a procedure"
-    asked = plain(task.request)
+    asked = normalize_letters(task.request)
     for family in person.contextual:
         if re.search(family.request, asked) and not _named(family.prefer, asked):
             return _with_injected(task, family, asked, tier)
@@ -147,8 +147,8 @@ def _with_injected(task: AmbikTask, family: Contextual, asked: str, tier: Tier) 
     generator = random.Random(int.from_bytes(sha256(task.id.encode()).digest()[:8], "big"))
     options = [family.prefer, *generator.sample(others, min(len(others), generator.choice((2, 3))))]
     generator.shuffle(options)
-    there = " ".join(plain(thing) for thing in task.environment)
-    missing = tuple(option for option in options if plain(option) not in there)
+    there = " ".join(normalize_letters(thing) for thing in task.environment)
+    missing = tuple(option for option in options if normalize_letters(option) not in there)
     return Scenario(
         Situation(task.id, (*task.environment, *missing), task.request, tuple(options)),
         frozenset(range(len(options))),

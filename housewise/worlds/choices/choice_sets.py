@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from housewise.core.errors import DataError
-from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.worlds.choices import ambik, introplan_text
 from housewise.worlds.choices.ambik_labels import ambik_choices
 from housewise.worlds.choices.files import MOST_BYTES
@@ -66,6 +66,6 @@ def is_of_houses(data: str) -> bool:
 
 def _fields(text: str, path: Path) -> set[str]:
     """The fields of the first line of JSON."""
-    number, first = next(text_lines(text), (1, "{}"))
+    number, first = next(numbered_lines(text), (1, "{}"))
     content = parse_json(first, f"{path}, line {number}", f"give a JSON object a line, {OWN} or {HOUSES}")
     return set(content) if isinstance(content, dict) else set()

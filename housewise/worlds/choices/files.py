@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError
-from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.core.yaml_files import read_yaml as read_values
 
 MOST_BYTES = 64 << 20
@@ -43,7 +43,9 @@ def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
             the field and what is expected.
     """
     remedy = f"give {source} as a text file of JSON lines"
-    rows = [_row(path, number, line, kind, source) for number, line in text_lines(read_text(path, remedy, MOST_BYTES))]
+    rows = [
+        _row(path, number, line, kind, source) for number, line in numbered_lines(read_text(path, remedy, MOST_BYTES))
+    ]
     if not rows:
         raise DataError(f"{path}: is empty; {remedy}")
     return rows

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Literal
 
 from housewise.core.errors import DataError
-from housewise.language.words import unbroken
+from housewise.language.words import flatten_if_broken
 from housewise.worlds.house.preferences import Person
 
 Tier = Literal["training", "in distribution", "out of distribution"]
@@ -38,9 +38,9 @@ class Situation:
     actions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "environment", tuple(map(unbroken, self.environment)))
-        object.__setattr__(self, "request", unbroken(self.request))
-        object.__setattr__(self, "actions", tuple(map(unbroken, self.actions)))
+        object.__setattr__(self, "environment", tuple(map(flatten_if_broken, self.environment)))
+        object.__setattr__(self, "request", flatten_if_broken(self.request))
+        object.__setattr__(self, "actions", tuple(map(flatten_if_broken, self.actions)))
 
 
 @dataclass(frozen=True)

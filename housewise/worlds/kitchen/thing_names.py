@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
-from housewise.language.words import STOP_WORDS, tokens
+from housewise.language.words import STOP_WORDS, word_stems
 from housewise.worlds.kitchen.name_resolution import as_id, describe
 from housewise.worlds.kitchen.state import Entity, State
 
@@ -89,7 +89,9 @@ class ThingNames:
             return self.mention(as_id(said))
         found = self._matches(said, state)
         if not found:
-            raise NotUnderstoodLine(f'I know of no "{said}". Try for example: find {said.split()[-1] if said else "milk"}; look')
+            raise NotUnderstoodLine(
+                f'I know of no "{said}". Try for example: find {said.split()[-1] if said else "milk"}; look'
+            )
         recent = [id for id in reversed(self._recent) if id in found]
         kinds = {(state[id].kind, state[id].description) for id in found}
         if recent or len(kinds) == 1:
@@ -169,4 +171,4 @@ def _counted(names: Iterable[str]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in tokens(text.replace("_", " ")) if word not in STOP_WORDS]
+    return [word for word in word_stems(text.replace("_", " ")) if word not in STOP_WORDS]

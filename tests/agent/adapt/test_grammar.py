@@ -8,10 +8,10 @@ pytest.importorskip("llguidance")
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
-from housewise.language.grammar_matching import follows
+from housewise.language.grammar_matching import matches_grammar
 from housewise.worlds.kitchen.action_parser import parse
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import SIXTEEN
 
 MIRANDA = SIXTEEN["miranda"]
 
@@ -27,7 +27,7 @@ def test_whatever_the_scripted_cook_does_can_be_said():
         cook = ScriptedCook(MIRANDA, task)
         while not world.ended:
             action = cook.act(world.cooking)
-            assert follows(action, grammar(world)), action
+            assert matches_grammar(action, grammar(world)), action
             world.step(action)
 
 
@@ -45,7 +45,7 @@ def test_whatever_the_scripted_cook_does_can_be_said():
 def test_what_can_be_said_at_the_beginning(action):
     world = TextKitchen(1, seed=4)
     start = [*world.kitchen.house.rooms, *world.kitchen.furniture]
-    assert follows(action, grammar(world, start))
+    assert matches_grammar(action, grammar(world, start))
     assert parse(action, world.kitchen.verbs)
 
 
@@ -55,12 +55,12 @@ def test_what_can_be_said_at_the_beginning(action):
 def test_what_was_not_seen_or_is_no_action_cannot_be_said(action):
     world = TextKitchen(1, seed=4)
     start = [*world.kitchen.house.rooms, *world.kitchen.furniture]
-    assert not follows(action, grammar(world, start))
+    assert not matches_grammar(action, grammar(world, start))
 
 
 def test_a_robot_that_does_not_ask_cannot():
     world = TextKitchen(1, seed=4)
-    assert not follows('Ask "Why?"', grammar(world, asks=False))
+    assert not matches_grammar('Ask "Why?"', grammar(world, asks=False))
 
 
 def test_whole_replies_at_random_are_understood():
@@ -70,10 +70,10 @@ def test_whole_replies_at_random_are_understood():
     for begun in ("Move ", "Look for "):
         said = begun
         while not _complete(said, world):
-            letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0123_ " if follows(said + letter, rules)]
+            letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0123_ " if matches_grammar(said + letter, rules)]
             assert letters, said
             said += rng.choice(letters)
-        assert follows(said, rules)
+        assert matches_grammar(said, rules)
 
 
 def _complete(said, world):

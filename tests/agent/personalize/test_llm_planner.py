@@ -14,7 +14,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
-from housewise.language.grammar_matching import follows
+from housewise.language.grammar_matching import matches_grammar
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from tests.agent.personalize.test_planner import Listener
 from tests.agent.personalize.test_preference_knowledge import house, remembered, told
@@ -94,7 +94,7 @@ def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
 
 def test_a_model_that_tells_no_probabilities_is_named() -> None:
     planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5)))
-    with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.confidence=0"):
+    with pytest.raises(UserError, match=r"does not return token probabilities; set agent\.confidence=0"):
         planner.plan(house(), [])
 
 
@@ -140,7 +140,7 @@ def allowed(
     LLMPlanner(model, context, habits=PlannerConfig(grounded=True, constrain_to_judgements=True)).plan(
         house(holding), attempts
     )
-    return follows(plan, model.asked[1].grammar or "")
+    return matches_grammar(plan, model.asked[1].grammar or "")
 
 
 def test_a_consistent_plan_brings_a_thing_to_where_it_was_judged_to_belong_or_enters_a_room() -> None:

@@ -113,15 +113,15 @@ def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str)
 
 def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     pytest.importorskip("llguidance")
-    from housewise.language.grammar_matching import follows
+    from housewise.language.grammar_matching import matches_grammar
 
     graph = house()
     called = PromptTemplate.load("judging").called(graph)
     grammar = plan_grammar(graph, 3, called, judging=True)
-    assert follows(JUDGED, grammar)
-    assert follows(
+    assert matches_grammar(JUDGED, grammar)
+    assert matches_grammar(
         format_judgements(dict.fromkeys(objects_to_judge(graph)), graph, called) + "\nstep 1: mission complete", grammar
     )
-    assert not follows(JUDGED.replace("hall chest\n", "hall 1 chest 9\n"), grammar)
-    assert not follows(JUDGED.replace("\nmug on kitchen sink: fine", ""), grammar)
-    assert not follows(" go to cap", grammar)
+    assert not matches_grammar(JUDGED.replace("hall chest\n", "hall 1 chest 9\n"), grammar)
+    assert not matches_grammar(JUDGED.replace("\nmug on kitchen sink: fine", ""), grammar)
+    assert not matches_grammar(" go to cap", grammar)

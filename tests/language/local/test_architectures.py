@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from housewise.language.local import equivalence_check  # noqa: E402
-from housewise.language.local.model_runner import Reader  # noqa: E402
+from housewise.language.local.model_runner import ModelRunner  # noqa: E402
 from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -41,7 +41,7 @@ class Rows:
     """Rows of a reader, each with the text that it should hold."""
 
     def __init__(self, model: Any) -> None:
-        self.model, self.reader = model, Reader(model)
+        self.model, self.reader = model, ModelRunner(model)
         self.texts: list[list[int]] = []
         self.logits: Any = None
 
@@ -91,7 +91,7 @@ def test_rows_that_come_and_go_answer_as_alone(name: str) -> None:
 @pytest.mark.parametrize("name", EACH)
 def test_texts_are_scored_as_alone(name: str) -> None:
     model = network(name)
-    reader, prompt = Reader(model), tokens(400, 1)
+    reader, prompt = ModelRunner(model), tokens(400, 1)
     for length in LENGTHS:
         begun = tokens(2, 3)
         texts = [begun + tokens(4, 4), begun + tokens(1, 5), tokens(3, 6), begun[:1]]
@@ -104,7 +104,7 @@ def test_texts_are_scored_as_alone(name: str) -> None:
 @pytest.mark.parametrize("name", STATEFUL)
 def test_what_keeps_a_state_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="keeps a recurrent state"):
-        Reader(network(name))
+        ModelRunner(network(name))
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt neo", "mpt", "bloom"])
@@ -113,33 +113,33 @@ def test_half_precision_hides_nothing(name: str, is_cast: bool) -> None:
     """Neither where a model is measured in float32 nor where it has to stay as it is."""
     with torch.inference_mode(not is_cast):
         half = network(name).bfloat16()
-    assert Reader(half).ways == Reader(network(name)).ways
+    assert ModelRunner(half).ways == ModelRunner(network(name)).ways
 
 
 def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = network("gpt neo")
-    ways = Reader(model).ways
+    ways = ModelRunner(model).ways
     assert not ways.batches and not ways.trees and ways.masks
     [kept] = (cache / "ways").iterdir()
     monkeypatch.setattr(equivalence_check, "_Measurement", lambda *args: pytest.fail("it was measured again"))
-    assert Reader(model).ways == ways
+    assert ModelRunner(model).ways == ways
     monkeypatch.undo()
     monkeypatch.setenv("HOUSEWISE_CACHE", str(cache))
     for damaged in ("{", "{}", "null", '{"masks": true, "batches": "no", "holds": true, "trees": true}'):
         kept.write_text(damaged)
-        assert Reader(model).ways == ways
+        assert ModelRunner(model).ways == ways
 
 
 @pytest.mark.parametrize("name", ["gpt neo", "mpt"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_rounding_hides_nothing(cache: Path, name: str, dtype: torch.dtype) -> None:
     model = network(name)
-    ways = Reader(model).ways
+    ways = ModelRunner(model).ways
     shutil.rmtree(cache / "ways")
     with torch.inference_mode(False):
         halved = network(name).to(dtype)
     weights = [weight.clone() for weight in halved.parameters()]
-    assert Reader(halved).ways == ways != equivalence_check.Ways()
+    assert ModelRunner(halved).ways == ways != equivalence_check.Ways()
     assert all(map(torch.equal, halved.parameters(), weights))
 
 
@@ -147,13 +147,13 @@ def test_rounding_hides_nothing(cache: Path, name: str, dtype: torch.dtype) -> N
 def test_windows_of_any_size_are_found(sizes: dict[str, int]) -> None:
     config = ARCHITECTURES["gpt neo"]()
     config.update(sizes)
-    assert not Reader(transformers.AutoModelForCausalLM.from_config(config).eval()).ways.batches
+    assert not ModelRunner(transformers.AutoModelForCausalLM.from_config(config).eval()).ways.batches
 
 
 def test_a_model_that_reads_few_tokens_is_measured_with_few() -> None:
     config = ARCHITECTURES["mpt"]()
     config.update({"max_seq_len": 64})
-    ways = Reader(transformers.AutoModelForCausalLM.from_config(config).eval()).ways
+    ways = ModelRunner(transformers.AutoModelForCausalLM.from_config(config).eval()).ways
     assert ways.batches and not ways.trees
 
 
@@ -170,4 +170,4 @@ def test_what_answers_otherwise_than_in_transformers_is_refused() -> None:
     forgets.__signature__ = __import__("inspect").signature(forward)  # type: ignore[attr-defined]
     model.forward = forgets
     with pytest.raises(ValueError, match="a llama model comes to other results here than in transformers"):
-        Reader(model)
+        ModelRunner(model)

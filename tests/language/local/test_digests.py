@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from housewise.language import ChatModelError
-from housewise.language.adapters import packaged_adapters
+from housewise.language.adapters import bundled_adapters
 from housewise.language.local.adapters import BASE_MODEL, check_adapter, save_base_weights
 from housewise.language.local.digests import weights_digest
 from tests.language.tiny import save_tiny_adapter, save_tiny_model
@@ -140,7 +140,7 @@ def test_a_damaged_file_about_the_base_is_named(model: Path, tmp_path: Path, con
         check_adapter(str(model), adapter)
 
 
-@pytest.mark.parametrize("adapter", packaged_adapters())
+@pytest.mark.parametrize("adapter", bundled_adapters())
 @pytest.mark.parametrize("name", ["smollm2", "elsewhere/SmolLM2-135M-Instruct"])
 def test_bundled_adapters_fit_their_base_under_all_its_names(adapter: str, name: str) -> None:
     assert check_adapter(name, adapter).is_dir()

@@ -19,7 +19,7 @@ import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from housewise.language.base import Message
-from housewise.language.local.encoding import _encoder, encode, token_spans
+from housewise.language.local.encoding import _encoder_of, encode, token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 
 CHATML = (
@@ -162,7 +162,7 @@ def test_other_texts_are_encoded_as_they_always_were(name: str, contents: list[s
     expected = tokenizer(text, add_special_tokens=tokenizer.chat_template is None).input_ids
     assert prompt(tokenizer, contents) == expected
     # With a control string in another content, the tokens of these are the same as well.
-    encoder = _encoder(tokenizer)
+    encoder = _encoder_of(tokenizer)
     start = encoder.start if tokenizer.chat_template is None else []
     assert [*start, *encoder.encode(contents, lambda each: rendered(tokenizer, each))] == expected
 

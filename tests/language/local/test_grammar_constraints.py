@@ -18,10 +18,10 @@ from transformers import AutoTokenizer
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
-from housewise.language.grammar_matching import follows
-from housewise.language.local.grammar_constraints import Constraint, Grammars
+from housewise.language.grammar_matching import matches_grammar
+from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
 from housewise.language.local.model import LocalChatModel
-from housewise.language.local.model_runner import Reader
+from housewise.language.local.model_runner import ModelRunner
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.language.tiny import SPECIAL, save_tiny_model
@@ -116,7 +116,7 @@ def test_a_reply_that_is_cut_keeps_to_the_grammar(model: LocalChatModel) -> None
 def test_control_strings_of_a_grammar_are_plain_text(tmp_path: Path, kind: Literal["bytes", "words"]) -> None:
     tokenizer = AutoTokenizer.from_pretrained(save_tiny_model(tmp_path, kind))
     end, name = tokenizer.eos_token_id, f"mug {SPECIAL[1]} 1"
-    forced = Grammars(tokenizer, len(tokenizer), [end]).constraint(choice_grammar([name], lead="")).forced()
+    forced = GrammarCompiler(tokenizer, len(tokenizer), [end]).constraint(choice_grammar([name], lead="")).forced()
     assert end not in forced and tokenizer.decode(forced, skip_special_tokens=False) == name
 
 
@@ -138,12 +138,12 @@ def test_what_is_no_grammar_is_refused(model: LocalChatModel) -> None:
     ],
 )
 def test_whether_a_text_follows_a_grammar(text: str, whether: bool) -> None:
-    assert follows(text, COLOURS, "step 1:") == whether
+    assert matches_grammar(text, COLOURS, "step 1:") == whether
 
 
 def test_any_text_can_be_compared_with_a_grammar() -> None:
-    assert not follows("\ud800 \0", COLOURS)
-    assert follows(' gré "n', COLOURS)
+    assert not matches_grammar("\ud800 \0", COLOURS)
+    assert matches_grammar(' gré "n', COLOURS)
 
 
 def test_what_can_only_follow_is_read_not_written(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,16 +151,16 @@ def test_what_can_only_follow_is_read_not_written(model: LocalChatModel, monkeyp
     requests = [ask(lines, n=4, temperature=0.0), ask(None, max_tokens=30, temperature=0.0)]
     replies = [[reply.text for reply in several] for several in model.complete(requests)]
     widths = []
-    step = Reader.step
+    step = ModelRunner.step
 
-    def counted(reader: Reader, tokens: Any) -> Any:
+    def counted(reader: ModelRunner, tokens: Any) -> Any:
         widths.append(max(map(len, tokens)))
         return step(reader, tokens)
 
-    monkeypatch.setattr(Reader, "step", counted)
+    monkeypatch.setattr(ModelRunner, "step", counted)
     assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
     assert max(widths) > 10
-    monkeypatch.setattr(Constraint, "forced", lambda constraint: [])
+    monkeypatch.setattr(GrammarConstraint, "forced", lambda constraint: [])
     assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
 
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("safetensors")
 
 from housewise.core.errors import UserError
-from housewise.language.local.libraries import saving_weights
+from housewise.language.local.libraries import convert_save_errors
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from housewise.language.local.libraries import saving_weights
     ],
 )
 def test_what_cannot_be_written_is_told_in_a_line(tmp_path: Path, error: Exception) -> None:
-    with pytest.raises(UserError, match=r"cannot be written .*; make room"), saving_weights(tmp_path):
+    with pytest.raises(UserError, match=r"cannot be written .*; make room"), convert_save_errors(tmp_path):
         raise error
 
 
@@ -30,5 +30,5 @@ def test_what_cannot_be_written_is_told_in_a_line(tmp_path: Path, error: Excepti
     "error", [RuntimeError("CUDA error: invalid device ordinal"), RuntimeError("out of memory"), KeyError("lora")]
 )
 def test_what_else_goes_wrong_is_not_blamed_on_the_disk(tmp_path: Path, error: Exception) -> None:
-    with pytest.raises(type(error)), saving_weights(tmp_path):
+    with pytest.raises(type(error)), convert_save_errors(tmp_path):
         raise error

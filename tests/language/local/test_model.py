@@ -218,9 +218,9 @@ def test_a_folder_without_a_model(tmp_path: Path) -> None:
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random LoRA adapter, saved by PEFT."""
     peft = pytest.importorskip("peft")
-    from housewise.language.local.weights import load
+    from housewise.language.local.weights import load_model
 
-    network, _ = load("smollm2", None, "cpu", "float32")
+    network, _ = load_model("smollm2", None, "cpu", "float32")
     torch.manual_seed(0)
     config = peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
     folder = tmp_path_factory.mktemp("adapters") / "tidy"
@@ -318,7 +318,7 @@ def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> Non
     from tokenizers import decoders
     from transformers import AutoTokenizer
 
-    from housewise.language.local.grammar_constraints import Grammars
+    from housewise.language.local.grammar_constraints import GrammarCompiler
     from housewise.language.local.smollm2 import _read_bytes, smollm2_folder
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())
@@ -331,7 +331,7 @@ def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> Non
     _read_bytes(tokenizer)
     tokens = tokenizer(" Ask", add_special_tokens=False)["input_ids"]
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
-    constraint = Grammars(tokenizer, len(tokenizer), [end]).constraint('root ::= " Ask"')
+    constraint = GrammarCompiler(tokenizer, len(tokenizer), [end]).constraint('root ::= " Ask"')
     for token in tokens:
         assert constraint.allowed(len(tokenizer))[token]
         constraint.take(token)

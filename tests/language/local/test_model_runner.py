@@ -16,9 +16,9 @@ transformers = pytest.importorskip("transformers")
 
 from housewise.language.base import ChatModelError  # noqa: E402
 from housewise.language.local.architecture import PLAIN_ATTENTION  # noqa: E402
-from housewise.language.local.kv_cache import attend, attend_anywhere  # noqa: E402
-from housewise.language.local.model_runner import Reader  # noqa: E402
-from housewise.language.local.token_sampling import choose  # noqa: E402
+from housewise.language.local.kv_cache import attention_with_logsumexp, eager_attention_with_logsumexp  # noqa: E402
+from housewise.language.local.model_runner import ModelRunner  # noqa: E402
+from housewise.language.local.token_sampling import sample_tokens  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -89,7 +89,9 @@ def generated(model: Any, prompt: list[int], count: int) -> list[int]:
     return written
 
 
-def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts: list[int]) -> list[list[list[int]]]:
+def written(
+    reader: ModelRunner, prompts: list[list[int]], copies: list[int], counts: list[int]
+) -> list[list[list[int]]]:
     """What the reader writes: for each prompt its copies, each of the prompt's count of tokens."""
     which = [index for index, count in enumerate(copies) for _ in range(count)]
     order, logits = reader.admit([prompts[index] for index in which])
@@ -121,7 +123,7 @@ def test_a_batch_writes_what_generate_writes(kind: str, reuse: bool) -> None:
     counts, copies = [9, 14, 3, 6], [1, 3, 2, 1]
     wanted = [generated(model, prompt, count) for prompt, count in zip(prompts, counts, strict=True)]
     assert len({tuple(text[:3]) for text in wanted}) > 1
-    reader = Reader(model, reuse)
+    reader = ModelRunner(model, reuse)
     for _ in range(2):
         texts = written(reader, prompts, copies, counts)
         assert texts == [[text] * count for text, count in zip(wanted, copies, strict=True)]
@@ -133,14 +135,14 @@ def test_every_fast_architecture_is_tested() -> None:
 
 def test_a_kept_prefix_serves_every_later_prompt() -> None:
     model = network()
-    reader, base = Reader(model), tokens(40, seed=1)
+    reader, base = ModelRunner(model), tokens(40, seed=1)
     for prompt in [base, base[:25] + tokens(9, 2), base[:10], base, base + tokens(5, 3), tokens(8, 4), base[:1]]:
         assert written(reader, [prompt], [1], [8]) == [[generated(model, prompt, 8)]]
 
 
 def test_a_kept_prefix_is_not_read_again() -> None:
     model = network()
-    reader, base = Reader(model), tokens(100, seed=1)
+    reader, base = ModelRunner(model), tokens(100, seed=1)
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
     reader.admit([base + tokens(5, 2), base + tokens(3, 3)])
@@ -159,7 +161,7 @@ def test_a_kept_prefix_is_not_read_again() -> None:
 def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.language.local.kv_cache.GROWTH", 4)
     model, chance = network(kind), random.Random(0)
-    reader, shared = Reader(model, reuse), tokens(20, seed=1)
+    reader, shared = ModelRunner(model, reuse), tokens(20, seed=1)
     waiting = [(shared[: chance.choice([0, 12, 20])] + tokens(1 + index, index), chance.randrange(1, 9))
                for index in range(14)]  # fmt: skip
     # Conversations that go on, and one that is asked again.
@@ -186,7 +188,7 @@ def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatc
 
 def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
     model = network()
-    reader, begun = Reader(model), [tokens(20, 1) + tokens(60, 10 + each) for each in range(3)]
+    reader, begun = ModelRunner(model), [tokens(20, 1) + tokens(60, 10 + each) for each in range(3)]
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
     for number in range(3):
@@ -200,7 +202,7 @@ def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
 
 def test_a_conversation_that_goes_on_is_not_read_again() -> None:
     model = network()
-    reader, talks = Reader(model), [tokens(60, seed=seed) for seed in range(3)]
+    reader, talks = ModelRunner(model), [tokens(60, seed=seed) for seed in range(3)]
     for _, text in zip(range(3), talks, strict=True):
         reader.admit([text])
     for _ in range(3):
@@ -218,15 +220,19 @@ def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> Non
     model = network()
     prompts = [tokens(45, 1) + tokens(own, own) for own in (3, 11, 20, 5, 8)]
     wanted = [[generated(model, prompt, 12)] for prompt in prompts]
-    assert written(Reader(model), prompts, [1] * 5, [12] * 5) == wanted
-    assert written(Reader(model, reuse_prefix=False), prompts, [1] * 5, [12] * 5) == wanted
+    assert written(ModelRunner(model), prompts, [1] * 5, [12] * 5) == wanted
+    assert written(ModelRunner(model, reuse_prefix=False), prompts, [1] * 5, [12] * 5) == wanted
 
 
 def test_attention_is_the_same_on_every_device() -> None:
     query, key, value = torch.randn(2, 3, 4, 8), torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
     mask = torch.zeros(2, 1, 1, 9).masked_fill_(torch.rand(2, 1, 1, 9) < 0.3, float("-inf"))
     for added in (None, mask):
-        parts = zip(attend(query, key, value, added, 0.3), attend_anywhere(query, key, value, added, 0.3), strict=True)
+        parts = zip(
+            attention_with_logsumexp(query, key, value, added, 0.3),
+            eager_attention_with_logsumexp(query, key, value, added, 0.3),
+            strict=True,
+        )
         for one, other in parts:
             torch.testing.assert_close(one, other)
 
@@ -249,7 +255,7 @@ def test_scores_are_sums_of_log_probabilities(
         wanted.append(sum(float(step[token]) for step, token in zip(steps, continuation, strict=True)))
     steps = model(torch.tensor([prompt])).logits[0].log_softmax(-1)
     whole = sum(float(step[token]) for step, token in zip(steps, prompt[1:], strict=False))
-    reader = Reader(model, reuse)
+    reader = ModelRunner(model, reuse)
     for _ in range(2):
         assert [sum(each) for each in reader.score(prompt, continuations)] == pytest.approx(wanted, abs=1e-3)
         # What a tree has left behind its trunk is not taken for what comes next.
@@ -262,25 +268,25 @@ def test_scores_are_sums_of_log_probabilities(
 def test_a_recurrent_model_is_refused() -> None:
     config = transformers.MambaConfig(vocab_size=97, hidden_size=16, num_hidden_layers=1, state_size=4)
     with pytest.raises(ValueError, match="recurrent state"):
-        Reader(transformers.AutoModelForCausalLM.from_config(config))
+        ModelRunner(transformers.AutoModelForCausalLM.from_config(config))
 
 
 def test_draws_follow_the_distribution() -> None:
     probabilities = [0.5, 0.3, 0.15, 0.05]
     draws = [(index + 0.5) / 1000 for index in range(1000)]
     logits = torch.tensor([probabilities]).log().expand(1000, -1)
-    chosen, logprobs = choose(logits, [1.0] * 1000, [1.0] * 1000, draws)
+    chosen, logprobs = sample_tokens(logits, [1.0] * 1000, [1.0] * 1000, draws)
     assert Counter(chosen) == {0: 500, 1: 300, 2: 150, 3: 50}
     assert logprobs[-1] == pytest.approx(torch.tensor(0.05).log().item(), abs=1e-5)
-    hotter, _ = choose(logits, [2.0] * 1000, [1.0] * 1000, draws)
+    hotter, _ = sample_tokens(logits, [2.0] * 1000, [1.0] * 1000, draws)
     assert Counter(hotter)[3] > 100
-    nucleus, _ = choose(logits, [1.0] * 1000, [0.7] * 1000, draws)
+    nucleus, _ = sample_tokens(logits, [1.0] * 1000, [0.7] * 1000, draws)
     assert Counter(nucleus) == {0: 625, 1: 375}
 
 
 def test_rows_are_drawn_each_their_own_way() -> None:
     logits = torch.tensor([[2.0, 1.0, 0.0]] * 4)
-    chosen, _ = choose(logits, [0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0], [0.999, 0.999, 0.999, 0.0])
+    chosen, _ = sample_tokens(logits, [0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0], [0.999, 0.999, 0.999, 0.0])
     assert chosen == [0, 2, 0, 0]
 
 
@@ -291,20 +297,22 @@ def test_rows_are_drawn_each_their_own_way() -> None:
 )  # fmt: skip
 def test_a_row_is_drawn_as_it_would_be_alone(rows: list[tuple[float, float, float]], seed: int) -> None:
     logits = torch.randn(len(rows), 12, generator=torch.Generator().manual_seed(seed))
-    together, _ = choose(logits, *([row[part] for row in rows] for part in range(3)))
-    alone = [choose(logits[index : index + 1], *([part] for part in row))[0][0] for index, row in enumerate(rows)]
+    together, _ = sample_tokens(logits, *([row[part] for row in rows] for part in range(3)))
+    alone = [
+        sample_tokens(logits[index : index + 1], *([part] for part in row))[0][0] for index, row in enumerate(rows)
+    ]
     assert together == alone
 
 
 def test_tokens_of_no_weight_are_never_drawn() -> None:
     logits = torch.tensor([[float("-inf"), 0.0, float("-inf")]] * 2)
-    assert choose(logits, [1.0, 1.0], [1.0, 0.5], [0.0, 1.0 - 1e-12])[0] == [1, 1]
+    assert sample_tokens(logits, [1.0, 1.0], [1.0, 0.5], [0.0, 1.0 - 1e-12])[0] == [1, 1]
 
 
 def test_a_nucleus_wider_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.language.local.token_sampling.NUCLEUS", 2)
     draws = [(index + 0.5) / 100 for index in range(100)]
-    chosen, _ = choose(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
+    chosen, _ = sample_tokens(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
     assert len(set(chosen)) == 8
 
 
@@ -313,4 +321,4 @@ def test_logits_that_are_no_numbers_are_told_in_a_line(temperature: float) -> No
     logits = torch.zeros(2, 5)
     logits[1, 3] = float("nan")
     with pytest.raises(ChatModelError, match="not finite numbers"):
-        choose(logits, [temperature] * 2, [1.0] * 2, [0.5] * 2)
+        sample_tokens(logits, [temperature] * 2, [1.0] * 2, [0.5] * 2)

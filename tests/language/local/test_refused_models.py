@@ -16,7 +16,7 @@ from housewise.language import ChatModelError
 from housewise.language.local.devices import find_device
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.model_runner import check_architecture
-from housewise.language.local.weights import check_weights
+from housewise.language.local.weights import load_outline
 from tests.language.kinds import save_kind
 from tests.language.tiny import save_tiny_model
 
@@ -24,7 +24,7 @@ from tests.language.tiny import save_tiny_model
 def refusals(folder: Path) -> list[str]:
     """What is said when a model is opened, and when it is checked without its weights."""
     said = []
-    for use in (LocalChatModel, lambda model: check_weights(model, None)):
+    for use in (LocalChatModel, lambda model: load_outline(model, None)):
         with pytest.raises(ChatModelError) as caught:
             use(str(folder))
         said.append(str(caught.value))
@@ -80,7 +80,7 @@ def test_a_model_with_a_recurrent_state(tmp_path: Path, kind: str) -> None:
     folder = save_kind(tmp_path, kind)
     with pytest.raises(ChatModelError, match="keeps a recurrent state"):
         LocalChatModel(str(folder))
-    network, _ = check_weights(str(folder), None)
+    network, _ = load_outline(str(folder), None)
     assert network.device.type == "meta"
     with pytest.raises(ValueError, match="keeps a recurrent state"):
         check_architecture(network)

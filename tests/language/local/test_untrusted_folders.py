@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
 
 from housewise.language import ChatModelError, adapters
-from housewise.language.local.weights import check_weights, load
+from housewise.language.local.weights import load_model, load_outline
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 
@@ -88,17 +88,17 @@ def test_pickled_weights_of_an_adapter_are_refused(tmp_path: Path) -> None:
     folder = shutil.copytree(TIDY, tmp_path / "tidy")
     (folder / "adapter_model.safetensors").rename(folder / "adapter_model.bin")
     with pytest.raises(ChatModelError, match=r"adapter_model\.bin.* save them as adapter_model\.safetensors"):
-        check_weights("smollm2", folder)
+        load_outline("smollm2", folder)
     (folder / "adapter_model.bin").unlink()
     with pytest.raises(ChatModelError, match="it has no weights"):
-        check_weights("smollm2", folder)
+        load_outline("smollm2", folder)
 
 
 def test_an_adapter_names_no_module_to_import(tmp_path: Path) -> None:
     folder = shutil.copytree(TIDY, tmp_path / "tidy")
     change(folder / "adapter_config.json", megatron_config={"a": 1}, megatron_core="own")
     with pytest.raises(ChatModelError, match="Megatron"):
-        check_weights("smollm2", folder)
+        load_outline("smollm2", folder)
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a": ' * 100_000 + "1" + "}" * 100_000, "3", "null", '"x"'])
@@ -106,11 +106,11 @@ def test_settings_that_are_none_are_refused(tmp_path: Path, content: str) -> Non
     folder = shutil.copytree(TIDY, tmp_path / "tidy")
     (folder / "adapter_config.json").write_text(content)
     with pytest.raises(ChatModelError, match="no readable adapter_config"):
-        check_weights("smollm2", folder)
+        load_outline("smollm2", folder)
     model = save_tiny_model(tmp_path / "model")
     (model / "config.json").write_text(content)
     with pytest.raises(ChatModelError, match="it cannot be read"):
-        check_weights(str(model), None)
+        load_outline(str(model), None)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_odd_settings_of_an_adapter_end_in_a_line(
     adapter = shutil.copytree(plain, tmp_path / "adapter")
     change(adapter / "adapter_config.json", **changes)
     try:
-        load(str(model), adapter, "cpu", "float32")
+        load_model(str(model), adapter, "cpu", "float32")
     except ChatModelError as error:
         assert str(error).startswith(f"adapter {adapter}: ") and "\n" not in str(error)
 
@@ -167,7 +167,7 @@ def test_odd_weights_of_an_adapter_end_in_a_line(made: tuple[Path, Path], tmp_pa
     adapter = shutil.copytree(plain, tmp_path / "adapter")
     (adapter / "adapter_model.safetensors").write_bytes(content)
     try:
-        load(str(model), adapter, "cpu", "float32")
+        load_model(str(model), adapter, "cpu", "float32")
     except ChatModelError as error:
         assert str(error).startswith(f"adapter {adapter}: ") and "\n" not in str(error)
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.language.base import TokenLogprob
-from housewise.language.server.responses import alternatives
+from housewise.language.server.responses import token_alternatives
 from tests.language.conftest import KEY, Body, ChatServer, Handler, Open, ask, completion, says, sends
 
 
@@ -136,7 +136,7 @@ anything = st.recursive(
 
 @given(offered=anything, most=st.integers(1, 5))
 def test_whatever_comes_is_tokens_or_none(offered: Any, most: int) -> None:
-    for found in alternatives(offered, most) or ():
+    for found in token_alternatives(offered, most) or ():
         assert 1 <= len(found) <= most
         for text, logprob in found:
             assert isinstance(text, str) and not math.isnan(logprob) and logprob <= 0.01

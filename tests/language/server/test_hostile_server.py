@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from housewise.core.urls import redacted, secrets
+from housewise.core.urls import redact_url, secret_texts
 from housewise.language import ChatModelError
 from housewise.language.base import RequestError
 from tests.language.conftest import (
@@ -222,8 +222,8 @@ def test_a_password_of_the_address_is_sent_and_not_shown(server: ChatServer, ope
     ],
 )
 def test_what_is_secret_about_an_address(url: str, shown: str) -> None:
-    assert redacted(url) == redacted(redacted(url)) == shown
-    assert "secret" in secrets("", "http://user:secret@h")
+    assert redact_url(url) == redact_url(redact_url(url)) == shown
+    assert "secret" in secret_texts("", "http://user:secret@h")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from housewise.language.words import forms
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate, satisfaction_curve
+from housewise.language.words import verb_forms
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_curve, satisfaction_rate
 from tests.people.kitchen.breakfasts import breakfast, decision, wish
 from tests.people.kitchen.sixteen import SIXTEEN
 
@@ -225,4 +225,4 @@ def test_what_was_made_is_called_by_any_form_of_the_verb(word, made):
     ("verb", "called"), [("chop", "chopped"), ("dice", "diced"), ("fry", "fried"), ("boil", "boiled")]
 )
 def test_what_a_verb_makes_of_food(verb, called):
-    assert called in forms(verb)
+    assert called in verb_forms(verb)

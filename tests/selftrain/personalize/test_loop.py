@@ -18,7 +18,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.agent.personalize.placement_judgement import find_judged_kinds
 from housewise.core.errors import UserError
-from housewise.language.adapters import asked_with
+from housewise.language.adapters import adapter_defaults
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.selftrain.personalize.loop import Observer, SelfTraining
 from housewise.selftrain.personalize.pairs import read_pairs
@@ -176,7 +176,7 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     taught: set[str] = set()
     for phase in ("imitate", "iteration-1"):
         taught |= {kind for pair in read_pairs(out / phase / "pairs.jsonl") for kind in find_judged_kinds(pair.reply)}
-        assert taught and asked_with(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
+        assert taught and adapter_defaults(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
 
 
 def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:

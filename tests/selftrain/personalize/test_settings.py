@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
-from housewise.core.settings import configs
+from housewise.core.settings import packaged_configs
 from housewise.rollout.executors import NullCallback, RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -72,7 +72,9 @@ def test_houses_that_test_teach_nothing(tmp_path: Path, settings: list[str], mes
         SelfTraining(config, tmp_path / "out", Unheard())
 
 
-@pytest.mark.parametrize("name", [name for name, path in configs().items() if "evaluation:" in path.read_text()])
+@pytest.mark.parametrize(
+    "name", [name for name, path in packaged_configs().items() if "evaluation:" in path.read_text()]
+)
 def test_no_recipe_that_comes_along_teaches_the_houses_that_test(name: str) -> None:
     load_selftraining(Path(name), overrides=["run.data=null"]).check_houses()
 

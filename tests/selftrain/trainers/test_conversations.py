@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
-from housewise.language.local.weights import load
+from housewise.language.local.weights import load_model
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
@@ -37,7 +37,7 @@ def learned(rows: list[dict[str, list[int]]]) -> list[tuple[tuple[int, ...], int
 
 def test_a_conversation_teaches_what_its_replies_teach(tmp_path: Path) -> None:
     folder = save_talker(tmp_path / "tiny")
-    _, tokenizer = load(str(folder), None, "cpu", "float32")
+    _, tokenizer = load_model(str(folder), None, "cpu", "float32")
     whole = Pair(prompt=TURNS, prefix="Action:", reply=" Declare Done", turns=True)
     replies = [(2, " Look for mug"), (4, " Move mug to table"), (6, " Declare Done")]
     parts = [Pair(prompt=TURNS[:turn], prefix="Action:", reply=reply) for turn, reply in replies]

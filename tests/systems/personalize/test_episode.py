@@ -12,7 +12,7 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
-from housewise.core.record import RecordWriter, Result, line_of
+from housewise.core.record import RecordWriter, Result, format_event
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.report.views.house import HouseView
@@ -314,7 +314,7 @@ def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: Tas
         update={"scores": {name: value for name, value in played.result.scores.items() if name not in new}}
     )
     assert json.loads(last)["type"] == "result"
-    path.write_text("\n".join([*lines, line_of(result)]) + "\n")
+    path.write_text("\n".join([*lines, format_event(result)]) + "\n")
     read = read_house_record(path).result
     assert read.scores == {**result.scores, "last_correct_step": played.result.scores["last_correct_step"]}
     found = summary([read], Personalize.scores)

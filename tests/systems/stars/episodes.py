@@ -20,8 +20,8 @@ from housewise.agent.stars.selection import Numbered, Selector
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
-from housewise.core.settings import MOST_COUNTED
-from housewise.language.completion import GenerationLimits, Continuation, Token
+from housewise.core.settings import MAX_COUNT
+from housewise.language.completion import Continuation, GenerationLimits, Token
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
@@ -128,7 +128,7 @@ def played(
     agent = StarsAgent(room_task, learner, prompts, "ann", room.lessons.append)
     writer = RecordWriter(folder, "episode")
     try:
-        limits = EpisodeLimits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        limits = EpisodeLimits(plans=MAX_COUNT, idle_plans=MAX_COUNT)
         EpisodeLoop(room, agent, writer, limits).play(Header(system="stars", task=name, agent=condition))
     finally:
         writer.close()

@@ -11,7 +11,7 @@ from habitat.config.default_structured_configs import AgentConfig
 from omegaconf import DictConfig, OmegaConf
 
 from housewise.core.errors import UserError
-from housewise.core.plugins import SIMULATORS, plugins
+from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.worlds.house.habitat_lab.settings import ROBOT, HousewiseDatasetConfig, HousewiseSimulatorConfig
 from housewise.worlds.house.simulator.base import SENSORS
 
@@ -35,7 +35,7 @@ def check_simulator(config: DictConfig) -> None:
     Raises:
         UserError: for a setting that is not played; the message names it, and what is.
     """
-    backends = plugins(SIMULATORS)
+    backends = plugin_names(SIMULATORS)
     if config.backend not in backends:
         raise UserError(f"{_SIMULATOR}.backend={config.backend}: use {' or '.join(backends)}")
     _compare(config, OmegaConf.structured(HousewiseSimulatorConfig), _SIMULATOR, _FREE)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from housewise.core.plugins import SIMULATORS, load_plugin, open_plugin
-from housewise.core.render_devices import ANY, Gpu, next_device
+from housewise.core.render_devices import ANY, GpuSetting, next_device
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
 SimulatorName = str
@@ -25,7 +25,7 @@ class SimulatorChoice:
     """
 
     name: SimulatorName = "raycast"
-    gpu: Gpu = ANY
+    gpu: GpuSetting = ANY
 
 
 RAYCAST = SimulatorChoice()
@@ -54,7 +54,7 @@ def open_simulator(
     chosen: SimulatorName | SimulatorChoice,
     sensors: Sequence[Sensor] = SENSORS,
     camera: Camera | None = None,
-    gpu: Gpu = ANY,
+    gpu: GpuSetting = ANY,
 ) -> Simulator:
     """A simulator to play in, for one episode after the other.
 
