@@ -53,7 +53,7 @@ class PublishedJudge(Judge):
     def _predicate(self, predicate: Predicate, trace: Trace) -> bool:
         if predicate.name == "served_at":
             state = trace.state
-            return any(predicate.ids[0].intersection(state.holders(id)) for id in trace.prepared())
+            return any(predicate.ids[0].intersection(state.holders(id)) for id in trace.prepared_foods())
         if predicate.name == "served_before":
             seen = [serving for serving in trace.servings if serving.place in VISIBLE_DINING_PLACES]
             return is_served_before(predicate.ids[0], predicate.ids[1], seen)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, word_stems
-from housewise.people.kitchen.conditions import Condition, ConditionError, parse_condition, iter_predicates
+from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
 from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
@@ -65,7 +65,8 @@ class QuestionTopic:
         if wish.dishes and dish not in wish.dishes:
             return False
         return wish.category in self.categories or any(
-            predicate.name in self.predicates and any(map(fits, predicate.ids)) for predicate in iter_predicates(wish.wish)
+            predicate.name in self.predicates and any(map(fits, predicate.ids))
+            for predicate in iter_predicates(wish.wish)
         )
 
     def is_named_in(self, question: str) -> bool:
@@ -134,7 +135,9 @@ def topic_of_preference(wish: Preference, dishes: Sequence[str]) -> QuestionTopi
     said = tuple(filter(None, (wish.text, wish.paraphrase)))
     words = frozenset(content_words(" ".join(said))) - frozenset(content_words(" ".join(dishes)))
     nothing: frozenset[Any] = frozenset()
-    return QuestionTopic(f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ())
+    return QuestionTopic(
+        f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ()
+    )
 
 
 def _spoken(text: str) -> str:
@@ -148,7 +151,9 @@ def default_topics() -> tuple[QuestionTopic, ...]:
     return load_topics()
 
 
-def sort_by_use(people: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None) -> tuple[QuestionTopic, ...]:
+def sort_by_use(
+    people: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None
+) -> tuple[QuestionTopic, ...]:
     """Topics in the order of how many of some people wish something about them, for the mean dish that they are about.
 
     Args:

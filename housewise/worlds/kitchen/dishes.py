@@ -37,7 +37,7 @@ def foods_in(state: State, root: str) -> list[str]:
 
 def foods_below(state: State, id: str) -> list[str]:
     """All the food that ``id`` is or holds, at any depth."""
-    return [other for other in (id, *state.below(id)) if is_food(state, other)]
+    return [other for other in (id, *state.descendants(id)) if is_food(state, other)]
 
 
 def dishes_below(state: State, id: str) -> list[str]:

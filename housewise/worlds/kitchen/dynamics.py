@@ -105,7 +105,7 @@ class KitchenDynamics:
         return self._tag(self._appliance(action.x), "off", "on")
 
     def _tag(self, id: str, tag: str, without: str) -> str:
-        self._state = self._state.tagged(id, tag, without=[without])
+        self._state = self._state.with_tags(id, tag, without=[without])
         return f"{id} is now {tag}"
 
     def _appliance(self, words: str) -> str:
@@ -118,11 +118,11 @@ class KitchenDynamics:
         id = self._find(action.x)
         self._need_appliance(id)
         foods = foods_below(self._state, id)
-        self._state = self._state.tagged(id, "hot")
+        self._state = self._state.with_tags(id, "hot")
         for food in foods:
-            self._state = self._state.tagged(food, "hot", "cooked")
-        self.trace.note_use([id, *foods], self._step)
-        self.trace.note_cooked(foods, self._step)
+            self._state = self._state.with_tags(food, "hot", "cooked")
+        self.trace.record_use([id, *foods], self._step)
+        self.trace.record_cooking(foods, self._step)
         return f"{id} is now hot"
 
     def _need_appliance(self, id: str) -> None:
@@ -150,7 +150,7 @@ class KitchenDynamics:
         else:
             self._relocate(id, to)
             if self._state[holder].can("container"):
-                self.trace.note_use([holder], self._step)
+                self.trace.record_use([holder], self._step)
         return f"{id} is now in/on {to}"
 
     _pour = _move_from
@@ -180,14 +180,14 @@ class KitchenDynamics:
         self._state = self._state.with_entity(portion, Place(to))
         self.trace.sources[id] = frozenset({packet})
         self.trace.portions[id] = packet
-        self.trace.note_use([packet], self._step)
+        self.trace.record_use([packet], self._step)
         self._arrived(id, to)
         return id
 
     def _arrived(self, id: str, to: str) -> None:
         """Note that ``id`` was used, what it was added to, and where it was served."""
         state, step, shot = self._state, self._step, ""
-        self.trace.note_use([id], step)
+        self.trace.record_use([id], step)
         if is_food(state, id):
             self._order += 1
             for food in foods_below(state, id):
@@ -195,7 +195,7 @@ class KitchenDynamics:
                     self._layers[food] = (Layer(self._order, self.trace.sources_of(food)),)
             root = dish_of(state, id)
             if state[root].can("container") or state[to].can("cooks"):
-                self.trace.note_use([root if state[root].can("container") else to], step)
+                self.trace.record_use([root if state[root].can("container") else to], step)
             self._shoot(root)
             shot = root
         for root in dishes_below(state, id):
@@ -211,7 +211,7 @@ class KitchenDynamics:
             self.trace.servings.append(Serving(self._step, places[0], sources))
 
     def _shoot(self, root: str) -> None:
-        self.trace.shots.append(shoot(self._state, root, self._layers, self._step))
+        self.trace.snapshots.append(shoot(self._state, root, self._layers, self._step))
 
     # Making something of something
 
@@ -242,9 +242,9 @@ class KitchenDynamics:
         for child, place in list(self._state.places.items()):
             if place.holder in parts and child not in parts:
                 self._state = self._state.put(child, holder)
-        self._state = self._state.without(parts)
+        self._state = self._state.without_entities(parts)
         self._become(id, parts, verb, Place(holder), layers)
-        self.trace.note_use([holder], self._step)
+        self.trace.record_use([holder], self._step)
         self._shoot(dish_of(self._state, id))
         return f"{id} is now in/on {holder}, made of {', '.join(parts)}"
 
@@ -283,9 +283,9 @@ class KitchenDynamics:
         self._become(name, [id], verb, place, self._layers[id])
         for child in on_it:
             self._state = self._state.put(child, name)
-        self._state = self._state.without([id])
+        self._state = self._state.without_entities([id])
         if on_appliance(self._state, place.holder):
-            self.trace.note_use([place.holder], self._step)
+            self.trace.record_use([place.holder], self._step)
         self._shoot(dish_of(self._state, name))
         return f"{id} is now {name} in/on {place.holder}"
 
@@ -300,9 +300,9 @@ class KitchenDynamics:
         sources = frozenset().union(*(self.trace.sources_of(part) for part in parts))
         self.trace.sources[id] = sources
         self._layers[id] = layers
-        self.trace.note_use(parts, self._step)
+        self.trace.record_use(parts, self._step)
         if cooks:
-            self.trace.note_cooked([id], self._step)
+            self.trace.record_cooking([id], self._step)
         self.trace.made.append(PreparedFood(self._step, id, verb, sources, cooks, tuple(parts)))
 
     def _new_name(self, wanted: str) -> str:

@@ -113,14 +113,16 @@ class KitchenTasks(_Strict):
 _OWN_ACTIONS = frozenset({"cook", "mix", "chop"})  # verbs that are actions of their own
 
 
-class Verbs(_Strict):
+class KitchenVerbs(_Strict):
     open: tuple[str, ...]
     cooking: frozenset[str]
     warming: frozenset[str]
 
     def meant_by(self, word: str) -> list[str]:
         """Verbs that a word of people's files holds for; see people.language."""
-        return sorted(verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if occurs_in_verb([word], verb))
+        return sorted(
+            verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if occurs_in_verb([word], verb)
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ class Kitchen:
     objects: KitchenLayout
     groups: Mapping[str, frozenset[str]]
     tasks: KitchenTasks
-    verbs: Verbs
+    verbs: KitchenVerbs
     kinds: Mapping[str, str]
 
     @cached_property
@@ -194,7 +196,7 @@ def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
         objects=objects,
         groups=resolve_groups(read_yaml(folder / "groups.yaml"), known, str(folder / "groups.yaml")),
         tasks=read_model(folder / "tasks.yaml", KitchenTasks),
-        verbs=read_model(folder / "verbs.yaml", Verbs),
+        verbs=read_model(folder / "verbs.yaml", KitchenVerbs),
         kinds={entity.id: entity.kind for entity in entities},
     )
 

@@ -65,8 +65,8 @@ def why_not(state: State, act: Act) -> str | None:
         return None if stands else f"{act.thing} is no furniture"
     if act.verb == "put":
         return _why_not_put(state, act)
-    if state.held is not None:
-        return f"the hand holds {state.held}"
+    if state.held_thing is not None:
+        return f"the hand holds {state.held_thing}"
     if not _reachable(state, act.thing):
         return f"{act.thing} is out of reach"
     if act.verb == "pick up":
@@ -87,25 +87,25 @@ def do(state: State, act: Act) -> State:
         raise ImpossibleAct(f"cannot {act}: {reason}")
     if act.verb == "go to":
         for place in [id for id, tags in state.tags.items() if HERE in tags]:
-            state = state.tagged(place, without=[HERE])
-        return state.tagged(act.thing, HERE)
+            state = state.with_tags(place, without=[HERE])
+        return state.with_tags(act.thing, HERE)
     if act.verb == "pick up":
         return state.put(act.thing, HAND)
     if act.verb == "put" and act.target is not None:
         return state.put(act.thing, act.target, act.relation)
-    return state.tagged(act.thing, OPEN) if act.verb == "open" else state.tagged(act.thing, without=[OPEN])
+    return state.with_tags(act.thing, OPEN) if act.verb == "open" else state.with_tags(act.thing, without=[OPEN])
 
 
 def acts(state: State, ids: frozenset[str]) -> Iterator[Act]:
     """All acts on a few things that a state allows."""
     everything = [Act(verb, id) for id in sorted(ids) for verb in _ALONE]
-    if state.held in ids and state.held is not None:
-        everything += [Act("put", state.held, how, id) for id in sorted(ids) for how in _RELATIONS]
+    if state.held_thing in ids and state.held_thing is not None:
+        everything += [Act("put", state.held_thing, how, id) for id in sorted(ids) for how in _RELATIONS]
     return (act for act in everything if why_not(state, act) is None)
 
 
 def _why_not_put(state: State, act: Act) -> str | None:
-    if state.held != act.thing:
+    if state.held_thing != act.thing:
         return f"the hand does not hold {act.thing}"
     if act.target is None or act.thing in (act.target, *state.holders(act.target)):
         return "nothing else is named to put it in or on"

@@ -48,4 +48,4 @@ def scene_with(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
         for id, thing in inside.items()
         if thing.tags and (layout is kitchen.house or id in there)
     }
-    return State.of(kitchen.house.entities() + things, places, tags)
+    return State.create(kitchen.house.entities() + things, places, tags)

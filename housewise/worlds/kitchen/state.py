@@ -63,7 +63,7 @@ class State:
     tags: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(
+    def create(
         cls,
         entities: Iterable[Entity],
         places: Mapping[str, Place],
@@ -125,7 +125,7 @@ class State:
         """What is directly in or on ``id``, in the order in which it was put there."""
         return list(self._inside.get(id, ()))
 
-    def below(self, id: str) -> list[str]:
+    def descendants(self, id: str) -> list[str]:
         """All that is in or on ``id`` at any depth."""
         found = self.inside(id)
         for child in found:  # grows while it is gone through
@@ -152,12 +152,12 @@ class State:
         return any(self[holder].can("openable") and not self.has(holder, "open") for holder in self.holders(id))
 
     @property
-    def held(self) -> str | None:
+    def held_thing(self) -> str | None:
         """What the robot's hand holds."""
         inside = self.inside(HAND)
         return inside[0] if inside else None
 
-    def part(self, ids: Iterable[str]) -> frozenset[tuple[str, Place | None, frozenset[str]]]:
+    def substate(self, ids: Iterable[str]) -> frozenset[tuple[str, Place | None, frozenset[str]]]:
         """Places and tags of a few things, to hash and compare by a planner that changes nothing else."""
         return frozenset((id, self.places.get(id), self.tags.get(id, frozenset())) for id in ids)
 
@@ -175,7 +175,7 @@ class State:
         places[id] = Place(holder, relation)
         return replace(self, places=places)
 
-    def tagged(self, id: str, *tags: str, without: Iterable[str] = ()) -> State:
+    def with_tags(self, id: str, *tags: str, without: Iterable[str] = ()) -> State:
         """``id`` has these tags from now on, and not the others."""
         now = (self.tags.get(id, frozenset()) | frozenset(tags)) - frozenset(without)
         kept = {other: words for other, words in self.tags.items() if other != id}
@@ -200,7 +200,7 @@ class State:
             {**self.tags, entity.id: words} if words else self.tags,
         )
 
-    def without(self, ids: Iterable[str]) -> State:
+    def without_entities(self, ids: Iterable[str]) -> State:
         """Things cease to be; nothing may be left in or on them.
 
         Raises:

@@ -99,7 +99,7 @@ class Trace:
     cooked: dict[str, int] = field(default_factory=dict)
     made: list[PreparedFood] = field(default_factory=list)
     portions: dict[str, str] = field(default_factory=dict)
-    shots: list[DishSnapshot] = field(default_factory=list)
+    snapshots: list[DishSnapshot] = field(default_factory=list)
     servings: list[Serving] = field(default_factory=list)
     sources: dict[str, Sources] = field(default_factory=dict)
 
@@ -122,7 +122,7 @@ class Trace:
         """What an entity stems from; a thing of the scene stems from itself."""
         return self.sources.get(id) or frozenset({id})
 
-    def prepared(self) -> list[str]:
+    def prepared_foods(self) -> list[str]:
         """What the robot made, portioned or cooked and still exists."""
         state = self.state
         cooked = [id for id in self.cooked if id in state and state[id].can("edible")]
@@ -140,7 +140,7 @@ class Trace:
             cooked={id: when for id, when in self.cooked.items() if when <= step},
             made=made,
             portions={id: packet for id, packet in self.portions.items() if id in there},
-            shots=[shot for shot in self.shots if shot.step <= step],
+            snapshots=[shot for shot in self.snapshots if shot.step <= step],
             servings=[serving for serving in self.servings if serving.step <= step],
             sources={id: sources for id, sources in self.sources.items() if id in there},
         )
@@ -155,7 +155,7 @@ class Trace:
             dict(self.cooked),
             list(self.made),
             dict(self.portions),
-            list(self.shots),
+            list(self.snapshots),
             list(self.servings),
             dict(self.sources),
         )
@@ -164,12 +164,12 @@ class Trace:
         """All that a thing of the scene turned into, in order, what was used up included."""
         return [other for other, sources in self.sources.items() if id in sources and other != id]
 
-    def note_use(self, ids: Iterable[str], step: int) -> None:
+    def record_use(self, ids: Iterable[str], step: int) -> None:
         for id in ids:
             for source in self.sources_of(id):
                 self.used.setdefault(source, step)
 
-    def note_cooked(self, ids: Iterable[str], step: int) -> None:
+    def record_cooking(self, ids: Iterable[str], step: int) -> None:
         for id in ids:
             for source in self.sources_of(id):
                 self.cooked.setdefault(source, step)

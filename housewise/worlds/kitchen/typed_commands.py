@@ -13,7 +13,7 @@ from housewise.worlds.kitchen.dishes import is_food
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 from housewise.worlds.kitchen.name_resolution import as_id
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.thing_names import ThingNames, NotUnderstoodLine
+from housewise.worlds.kitchen.thing_names import NotUnderstoodLine, ThingNames
 
 Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]
 

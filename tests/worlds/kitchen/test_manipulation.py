@@ -18,7 +18,7 @@ def room() -> State:
         "milk": Place("table", "on"), "egg": Place("box"),
     }  # fmt: skip
     entities = [Entity(id, id, affords=frozenset(words)) for id, words in afforded.items()]
-    return State.of([*entities, hand()], places)
+    return State.create([*entities, hand()], places)
 
 
 def after(state: State, *path: Act) -> State:
@@ -32,7 +32,7 @@ def test_milk_goes_into_the_fridge(room: State) -> None:
         room, Act("go to", "fridge"), Act("open", "fridge"), Act("go to", "table"), Act("pick up", "milk"),
         Act("go to", "fridge"), Act("put", "milk", "in", "fridge"), Act("close", "fridge"),
     )  # fmt: skip
-    assert end.place("milk") == Place("fridge", "in") and not end.has("fridge", OPEN) and end.held is None
+    assert end.place("milk") == Place("fridge", "in") and not end.has("fridge", OPEN) and end.held_thing is None
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,24 @@ def small() -> State:
         Entity(HAND, "hand"),
     ]
     places = {"fridge": Place("kitchen"), "bowl": Place("fridge"), "egg": Place("bowl")}
-    return State.of(things, places, {"fridge": ["closed"]})
+    return State.create(things, places, {"fridge": ["closed"]})
 
 
 def test_says_what_is_where():
     state = small()
     assert state.inside("fridge") == ["bowl"]
-    assert set(state.below("kitchen")) == {"fridge", "bowl", "egg"}
+    assert set(state.descendants("kitchen")) == {"fridge", "bowl", "egg"}
     assert list(state.holders("egg")) == ["bowl", "fridge", "kitchen"]
     assert state.room("egg") == "kitchen"
     assert state.is_shut_away("egg")
-    assert not state.tagged("fridge", "open", without=["closed"]).is_shut_away("egg")
+    assert not state.with_tags("fridge", "open", without=["closed"]).is_shut_away("egg")
 
 
 def test_a_change_leaves_the_old_state_as_it_was():
     state = small()
     held = state.put("egg", HAND)
-    assert held.held == "egg"
-    assert state.held is None
+    assert held.held_thing == "egg"
+    assert state.held_thing is None
     assert state.inside("bowl") == ["egg"]
     assert held.put("egg", "bowl") == state
     assert hash(held.put("egg", "bowl")) == hash(state)
@@ -52,9 +52,9 @@ def test_contents_come_in_the_order_of_adding():
 
 def test_part_is_the_same_for_a_planner_who_looks_at_nothing_else():
     state = small()
-    other = state.tagged("fridge", "open", without=["closed"])
-    assert state.part(["egg", "bowl"]) == other.part(["egg", "bowl"])
-    assert state.part(["fridge"]) != other.part(["fridge"])
+    other = state.with_tags("fridge", "open", without=["closed"])
+    assert state.substate(["egg", "bowl"]) == other.substate(["egg", "bowl"])
+    assert state.substate(["fridge"]) != other.substate(["fridge"])
 
 
 @pytest.mark.parametrize(("thing", "holder"), [("bowl", "egg"), ("bowl", "bowl"), ("fridge", "egg")])
@@ -65,17 +65,17 @@ def test_nothing_is_within_itself(thing, holder):
 
 def test_nothing_is_left_without_a_place():
     with pytest.raises(ValueError, match="still in or on bowl"):
-        small().without(["bowl"])
-    assert "egg" not in small().without(["bowl", "egg"])
+        small().without_entities(["bowl"])
+    assert "egg" not in small().without_entities(["bowl", "egg"])
 
 
 def test_refuses_what_contradicts_itself():
     egg = Entity("egg", "egg")
     with pytest.raises(ValueError, match="twice"):
-        State.of([egg, egg], {})
+        State.create([egg, egg], {})
     with pytest.raises(ValueError, match="does not exist"):
-        State.of([egg], {"egg": Place("bowl")})
+        State.create([egg], {"egg": Place("bowl")})
     with pytest.raises(ValueError, match="within itself"):
-        State.of([egg, Entity("bowl", "bowl")], {"egg": Place("bowl"), "bowl": Place("egg")})
+        State.create([egg, Entity("bowl", "bowl")], {"egg": Place("bowl"), "bowl": Place("egg")})
     with pytest.raises(ValueError, match="there already"):
         small().with_entity(egg, Place("bowl"))

@@ -30,11 +30,11 @@ def consistent(world: TextKitchen) -> None:
         assert made.sources == frozenset().union(*(trace.sources_of(part) for part in made.parts))
         assert made.sources <= set(trace.used)
     assert set(trace.cooked) <= set(trace.used) | set(start)
-    for shot in trace.shots:
+    for shot in trace.snapshots:
         orders = [layer.order for layer in shot.layers]
         assert orders == sorted(orders)
         assert shot.sources == frozenset().union(*(trace.sources_of(food) for food in shot.foods))
-    last = {shot.root: shot for shot in trace.shots if shot.root in state}
+    last = {shot.root: shot for shot in trace.snapshots if shot.root in state}
     for id in state.entities:
         if state[id].can("edible") and id in trace.sources:
             root = dish_of(state, id)
@@ -110,7 +110,7 @@ def test_ancestry_goes_through_every_change():
     assert world.trace.sources_of("egg_pieces") == {"egg_0", "salt_shaker_0"}
     assert world.trace.descendants("egg_0") == ["cracked_egg", "batter", "eggs", "egg_pieces"]
     assert set(world.trace.cooked) == {"egg_0", "salt_shaker_0"}
-    assert world.trace.prepared() == ["egg_pieces"]
+    assert world.trace.prepared_foods() == ["egg_pieces"]
 
 
 def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container():
@@ -121,7 +121,7 @@ def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container
         "Move breakfast to bowl_1",
     )
     cereal, milk = frozenset({"cereal_box_5"}), frozenset({"milk_1"})
-    by_root = {shot.root: shot for shot in world.trace.shots if shot.layers}
+    by_root = {shot.root: shot for shot in world.trace.snapshots if shot.layers}
     assert before(by_root["bowl_0"].layers, cereal, milk)
     assert not before(by_root["bowl_0"].layers, milk, cereal)
     assert together(by_root["bowl_1"].layers, cereal, milk)
@@ -175,7 +175,7 @@ def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
 
 def test_a_dish_that_is_carried_to_an_appliance_is_on_it():
     world = done("Move white_bread_slice from bread_0 to pan_0", "Move pan_0 to stove_0")
-    shot = world.trace.shots[-1]
+    shot = world.trace.snapshots[-1]
     assert (shot.root, shot.on_appliance) == ("pan_0", True)
 
 
