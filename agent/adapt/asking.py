@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.kitchen.conditions import Condition
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen
@@ -27,7 +27,7 @@ class PhraseBook:
     def __init__(self, people: Iterable[KitchenProfile]) -> None:
         self._wishes = {wish.text: wish for person in people for wish in person.preferences}
 
-    def understood(self, said: str) -> list[Preference]:
+    def understood(self, said: str) -> list[KitchenPreference]:
         """The wishes whose sentences somebody says."""
         return [wish for text, wish in self._wishes.items() if text in said]
 
@@ -52,16 +52,16 @@ class AskingCook:
         told: Iterable[tuple[str, str]] = (),
         kitchen: Kitchen | None = None,
     ) -> None:
-        self._judge = Judge(task, kitchen)
+        self._judge = PreferenceJudge(task, kitchen)
         self._phrases, self._topics, self._left = phrases, topics, most
-        self._known: dict[str, Preference] = {}
+        self._known: dict[str, KitchenPreference] = {}
         self._asked: set[str] = set()
         self._cook = self._scripted()
         for question, answer in told:
             self.hear(question, answer)
 
     @property
-    def known(self) -> tuple[Preference, ...]:
+    def known(self) -> tuple[KitchenPreference, ...]:
         """What it has been told of the person."""
         return tuple(self._known.values())
 
@@ -104,5 +104,5 @@ class AskingCook:
         wishes = self.known
         if supposed is not None:
             task = self._judge.task
-            wishes += (Preference("", "", "preparation", (task,), (), None, supposed, "", ""),)
+            wishes += (KitchenPreference("", "", "preparation", (task,), (), None, supposed, "", ""),)
         return ScriptedCook(KitchenProfile("", "", wishes), self._judge.task, self._judge.kitchen)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from housewise.people.kitchen.conditions import AllOf, Not, Predicate
-from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCasexpand_are_consistent consistent, union
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference
+from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCases, are_consistent, expand_cases, union
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
 from housewise.worlds.kitchen.trace import Trace
 
 MOST_NODES = 20_000  # partial choices that are looked at
@@ -33,18 +33,18 @@ class Choice:
     given_up: dict[str, str]
 
 
-def choose(person: KitchenProfile, judge: Judge, trace: Trace) -> Choice:
+def choose(person: KitchenProfile, judge: PreferenceJudge, trace: Trace) -> Choice:
     """The most wishes that go together in this scene, after what has happened so far."""
     kitchen = judge.kitchen
     absent = kitchen.ids - trace.available
     groups = {name: kitchen.groups[kitchen.tasks.dishes[name].of] for name in kitchen.tasks.tasks[judge.task].dishes}
     dishes = tuple(name for name, of in groups.items() if of - absent)
     given_up: dict[str, str] = {}
-    wanted: list[tuple[Preference, list[Case]]] = []
+    wanted: list[tuple[KitchenPreference, list[Case]]] = []
     for preference in person.preferences:
         if judge.task not in preference.tasks:
             continue
-        lacking = [dish for dish in judge.concerned(preference) if dish not in dishes]
+        lacking = [dish for dish in judge.concerned_dishes(preference) if dish not in dishes]
         if lacking:
             given_up[preference.id] = f"there is nothing to make {' and '.join(lacking)} of"
             continue
@@ -61,7 +61,7 @@ def choose(person: KitchenProfile, judge: Judge, trace: Trace) -> Choice:
     return Choice(LiteralIndex(literals), dishes, given_up)
 
 
-def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:
+def _ways_to_make(dishes: tuple[str, ...], judge: PreferenceJudge, trace: Trace, absent: frozenset[str]) -> list[Case]:
     """What has to be true for the dishes to count as made, which comes before any wish."""
 
     def decide(predicate: Predicate) -> bool | None:
@@ -71,7 +71,7 @@ def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: f
     return [way for way in ways if are_consistent(way, judge.kitchen.kinds, absent)] or [()]
 
 
-def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:
+def _ways(preference: KitchenPreference, judge: PreferenceJudge, trace: Trace, absent: frozenset[str]) -> list[Case]:
     """The cases in which the wish is fulfilled or, second best, does not apply."""
 
     def decide(predicate: Predicate) -> bool | None:
@@ -110,7 +110,7 @@ def _served(predicate: Predicate, trace: Trace) -> bool | None:
 
 
 def _best(
-    wanted: list[tuple[Preference, list[Case]]], base: Case, judge: Judge, absent: frozenset[str]
+    wanted: list[tuple[KitchenPreference, list[Case]]], base: Case, judge: PreferenceJudge, absent: frozenset[str]
 ) -> dict[str, Case]:
     """A way for as many wishes as possible so that all of these hold together (branch and bound)."""
     order = sorted(wanted, key=lambda pair: len(pair[1]))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from housewise.agent.adapt.choosing import Choice, choose
 from housewise.agent.adapt.menu import write_menu
 from housewise.agent.adapt.preparation import Preparation
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen
@@ -32,7 +32,7 @@ class ScriptedCook:
 
     def __init__(self, person: KitchenProfile, task: int, kitchen: Kitchen | None = None) -> None:
         self._person = person
-        self._judge = Judge(task, kitchen)
+        self._judge = PreferenceJudge(task, kitchen)
         self._expected: list[str] = []
 
     def choice(self, cooking: KitchenDynamics) -> Choice:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from housewise.language.words import occurs_in_verb
 from housewise.people.kitchen.consistency import LiteralIndex, union
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
@@ -41,7 +41,7 @@ _DEFAULT = {
 class Kitchenwork:
     """Does things in a fork of the kitchen and keeps the list of what it did."""
 
-    def __init__(self, cooking: KitchenDynamics, judge: Judge, said: LiteralIndex) -> None:
+    def __init__(self, cooking: KitchenDynamics, judge: PreferenceJudge, said: LiteralIndex) -> None:
         self._cooking = cooking
         self._judge = judge
         self._banned = said.banned
@@ -85,7 +85,7 @@ class Kitchenwork:
             return source
         found = [id for id, sources in self.trace.sources.items() if source in sources and id in state]
         found = [id for id in found if is_food(state, id)]
-        cooked = [id for id in found if state.has(id, "cooked")]
+        cooked = [id for id in found if state.has_tag(id, "cooked")]
         return min(cooked or found, key=lambda id: (len(self.trace.sources_of(id)), id), default=None)
 
     def in_dish_with(self, source: str) -> frozenset[str]:

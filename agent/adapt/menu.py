@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from housewise.agent.adapt.choosing import Choice
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.consistency import LiteralIndex, may_meet
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.consistency import LiteralIndex, can_meet
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 
 _SAVORY = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")  # what goes into the pan with eggs
 _ROLES = {  # which kinds of thing do what
@@ -66,13 +66,13 @@ class Menu:
     order: list[tuple[frozenset[str], frozenset[str]]]
 
 
-def write_menu(choice: Choice, work: Kitchenwork, judge: Judge) -> Menu:
+def write_menu(choice: Choice, work: Kitchenwork, judge: PreferenceJudge) -> Menu:
     """Allot what the chosen wishes need to the dishes of the task, and to sides."""
     return _Writer(choice, work, judge).write()
 
 
 class _Writer:
-    def __init__(self, choice: Choice, work: Kitchenwork, judge: Judge) -> None:
+    def __init__(self, choice: Choice, work: Kitchenwork, judge: PreferenceJudge) -> None:
         self._said: LiteralIndex = choice.said
         self._work = work
         self._judge = judge
@@ -114,7 +114,7 @@ class _Writer:
         found = [id for id in found if id not in elsewhere or self._work.is_endless(id)]
         if course is not None:
             apart = self._said.apart
-            found = [id for id in found if all(may_meet(id, other, apart) for other in course.members - {id})]
+            found = [id for id in found if all(can_meet(id, other, apart) for other in course.members - {id})]
         return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
 
     def _value(self, id: str, course: Course | None) -> float:
@@ -254,7 +254,7 @@ class _Writer:
         self._courses.append(Course(kind, adds=[id]))
 
     def _fits(self, id: str, course: Course) -> bool:
-        return all(may_meet(id, other, self._said.apart) for other in course.members)
+        return all(can_meet(id, other, self._said.apart) for other in course.members)
 
     # Names, places, order
 

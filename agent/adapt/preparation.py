@@ -25,7 +25,7 @@ class Preparation(Kitchenwork):
                 if tool not in self.trace.used:
                     self._use_after_all(tool, role, menu)
         self._treat_the_rest()
-        if not self.trace.prepared():
+        if not self.trace.prepared_foods():
             self._offer_water()
         self._serve(menu)
 
@@ -43,7 +43,7 @@ class Preparation(Kitchenwork):
 
     def _treat(self, food: str, words: Iterable[str]) -> None:
         """Do to some food what one of some words says."""
-        verbs = [verb for word in words for verb in self._verbs.meant_by(word)]
+        verbs = [verb for word in words for verb in self._verbs.matching_verbs(word)]
         if not verbs:
             return
         verb = next(filter(self.may, verbs), verbs[0])
@@ -128,7 +128,7 @@ class Preparation(Kitchenwork):
         base = course.base
         assert base is not None
         carrier = self._begun(course)
-        if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has(carrier, "cooked"):
+        if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has_tag(carrier, "cooked"):
             self._add_to(carrier, course)
             self._rename(carrier, course.names)
             return
@@ -206,7 +206,7 @@ class Preparation(Kitchenwork):
         base = course.base
         assert base is not None
         toast = self._begun(course)
-        if toast is None or not self.state.has(toast, "cooked"):
+        if toast is None or not self.state.has_tag(toast, "cooked"):
             toast = self._toast(base, course)
         elif course.names:
             toast = self._rename(toast, course.names)
@@ -275,7 +275,7 @@ class Preparation(Kitchenwork):
             return self.put(source, to)
         water = inside[0] if inside else self.put(source, kettle)
         if water is not None:
-            if not self.state.has(water, "hot"):
+            if not self.state.has_tag(water, "hot"):
                 self.do(f"Heat {kettle}")
             self.do(f"Pour {water} from {kettle} to {to}")
         return water
@@ -325,7 +325,7 @@ class Preparation(Kitchenwork):
         loads: dict[str, frozenset[str]] = {}
         beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id)]
         beside = [id for id in beside if self.state[dish_of(self.state, id)].can("container")]
-        for id in dict.fromkeys([*self.trace.prepared(), *beside]):
+        for id in dict.fromkeys([*self.trace.prepared_foods(), *beside]):
             if menu.place not in self.state.holders(id):
                 top = self._load(id)
                 foods = foods_below(self.state, top)

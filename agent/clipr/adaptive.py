@@ -17,7 +17,7 @@ from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, j
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
-from housewise.people.respondent import Respondent, PersonLeft, Question
+from housewise.people.respondent import RespondentLeft, Question, Respondent
 from housewise.worlds.choices.scenario import Scenario
 
 ReviewOutcome = Literal[
@@ -205,7 +205,7 @@ class AdaptiveClipr:
             return replace(review, outcome=outcome), {}
         try:
             exchange = DialogueTurn(question, ask_person(self.person, Question(question)))
-        except PersonLeft:
+        except RespondentLeft:
             return replace(review, outcome="left"), {}
         proposed, outcome = critic.propose_rules(exchange, rules, seen)
         review = replace(review, outcome=outcome, exchange=exchange, proposed=proposed)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import one_line
-from housewise.people.respondent import Person, PersonLeft, Question
-from housewise.worlds.choices.scenario iRespondentSituation
+from housewise.people.respondent import Respondent, RespondentLeft, Question
+from housewise.worlds.choices.scenario import Situation
 
 MAX_ANSWER_CHARACTERS = 2000
 """Characters of an answer that are kept."""
@@ -32,8 +32,8 @@ class ElicitationResult:
     ended: str
 
 
-def ask_person(person: Person, question: Question) -> str:
-    """What the person Respondentcut to what anybody says in one turn, and without what cannot be seen.
+def ask_person(person: Respondent, question: Question) -> str:
+    """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
 
     Raises:
         PersonLeft: they ended the conversation.
@@ -44,8 +44,8 @@ def ask_person(person: Person, question: Question) -> str:
 
 def elicit(
     language: Interviewer,
-    person: Person,
-    examplesRespondentence[Situation],
+    person: Respondent,
+    examples: Sequence[Situation],
     budget: int = 10,
     dialogue: Sequence[DialogueTurn] = (),
     on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
@@ -69,7 +69,7 @@ def elicit(
         language.usage.questions += 1
         try:
             exchange = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
-        except PersonLeft:
+        except RespondentLeft:
             return ElicitationResult(tuple(said), tuple(unresolved), "left")
         said.append(exchange)
         on_exchange(exchange)
@@ -80,8 +80,8 @@ def elicit(
 
 
 def learn_rules(
-    language: Interviewer, person: Person, examples: Sequence[Situation], budget: int = 10
-) -> tuple[ElicitationResult, tupleRespondent ...]]:
+    language: Interviewer, person: Respondent, examples: Sequence[Situation], budget: int = 10
+) -> tuple[ElicitationResult, tuple[Rule, ...]]:
     """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]

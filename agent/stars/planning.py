@@ -34,7 +34,7 @@ class Goal:
     def holds(self, state: State) -> bool:
         """Whether all of it is true."""
         return all(state.place(id) == place for id, place in self.places.items()) and all(
-            state.has(id, OPEN) == is_open for id, is_open in self.open.items()
+            state.has_tag(id, OPEN) == is_open for id, is_open in self.open.items()
         )
 
 
@@ -67,20 +67,20 @@ def plan(state: State, goal: Goal) -> tuple[Act, ...] | None:
     ids = _concerned(state, goal)
     if ids is None:
         return None
-    start = state.part(ids)
+    start = state.substate(ids)
     reached: dict[object, tuple[Act, ...]] = {start: ()}
     waiting = deque([state])
     while waiting and len(reached) < MOST_STATES:
         now = waiting.popleft()
-        path = reached[now.part(ids)]
+        path = reached[now.substate(ids)]
         if goal.holds(now):
             return path
         if len(path) == MOST_ACTS:
             continue
         for act in acts(now, ids):
             then = do(now, act)
-            if then.part(ids) not in reached:
-                reached[then.part(ids)] = (*path, act)
+            if then.substate(ids) not in reached:
+                reached[then.substate(ids)] = (*path, act)
                 waiting.append(then)
     return None
 
@@ -108,5 +108,5 @@ def _concerned(state: State, goal: Goal) -> frozenset[str] | None:
         return None
     around = {holder for id in named for holder in state.holders(id) if state.place(holder) is not None}
     here = {station(state, id) for id in named if state.place(id) is not None}
-    held = {state.held} if state.held else set()
+    held = {state.held_thing} if state.held_thing else set()
     return frozenset(named | around | here | held)

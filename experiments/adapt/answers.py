@@ -25,9 +25,9 @@ from housewise.core.provenance import provenance
 from housewise.core.text_files import numbered_lines, read_text
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
-from housewise.people.kitchen.respondent import LONGEST, KitchenRespondent, AnswerThresholds
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
+from housewise.people.kitchen.respondent import LONGEST, AnswerThresholds, KitchenRespondent
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
@@ -95,7 +95,7 @@ class Listeners:
         """Id of the wish that is taken to be meant first; None for none."""
         key = (asked.person, asked.task)
         if key not in self._made:
-            person, judge = self._people[asked.person], Judge(asked.task)
+            person, judge = self._people[asked.person], PreferenceJudge(asked.task)
             self._made[key] = KitchenRespondent(person, judge, None, self._embedder)
         found = self._made[key].match_question(asked.question, thresholds)
         return found.preferences[0].id if found.preferences else None

@@ -19,8 +19,8 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.people.kitchen.preference_judge import Judge, Preferencsatisfaction_ratetisfaction
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
+from housewise.people.kitchen.preference_judge import PreferenceJudge, PreferenceVerdict, satisfaction_rate
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.published_judge import PublishedJudge
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
@@ -61,7 +61,7 @@ def cook_for(person: KitchenProfile, task: int, seed: int) -> Breakfast:
         if step.ended or step.truncated:
             break
     breakfast = Breakfast(person.name, task, seed, world.trace.step, failed)
-    verdicts = Judge(task).verdicts(person, world.trace)
+    verdicts = PreferenceJudge(task).verdicts(person, world.trace)
     for verdict in verdicts:
         _file(verdict, breakfast, given_up)
     breakfast.rate = satisfaction_rate(verdicts)

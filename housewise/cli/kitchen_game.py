@@ -9,7 +9,7 @@ from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
@@ -157,7 +157,7 @@ class _Cook:
         if not has_minilm():
             return f"{self._name} cannot answer without sentence embeddings: run `{INSTALL}`"
         if self._speaker is None:
-            judge = Judge(self._world.number, self._world.kitchen)
+            judge = PreferenceJudge(self._world.number, self._world.kitchen)
             self._speaker = KitchenRespondent(self._person, judge, self._world.trace, shared_minilm())
         return f"{self._name}: {self._speaker.answer(Question(question)).text}"
 
@@ -207,7 +207,7 @@ class _Cook:
         )
 
     def _judge(self) -> None:
-        verdicts = Judge(self._world.number, self._world.kitchen).verdicts(self._person, self._world.trace)
+        verdicts = PreferenceJudge(self._world.number, self._world.kitchen).verdicts(self._person, self._world.trace)
         for verdict in verdicts:
             if verdict.decision != "inapplicable":
                 # Conditions are written for the judge, not for people.

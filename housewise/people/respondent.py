@@ -9,7 +9,7 @@ from housewise.core.errors import UserError
 from housewise.people.memory.note import About
 
 
-class PersonLeft(UserError):
+class RespondentLeft(UserError):
     """Who is asked has left, or nobody is there; what they said before is kept."""
 
 

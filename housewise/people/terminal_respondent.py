@@ -8,7 +8,7 @@ from typing import TextIO
 
 from housewise.core.errors import make_printable
 from housewise.language.words import one_line
-from housewise.people.respondent import Answer, PersonLeft, Question
+from housewise.people.respondent import Answer, RespondentLeft, Question
 
 MAX_ANSWER_CHARACTERS = 2000
 """Characters of an answer; what is typed beyond is not read as part of it."""
@@ -47,7 +47,7 @@ class TerminalRespondent:
             # What a model or a file says is put to the terminal: nothing in it may be more than letters.
             return one_line(self._read(make_printable(text))[:MAX_ANSWER_CHARACTERS])
         except EOFError:
-            raise PersonLeft(
+            raise RespondentLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to go on from here, "
                 "or choose person=simulated in another folder"
             ) from None

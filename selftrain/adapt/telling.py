@@ -9,7 +9,7 @@ from housewise.agent.adapt.planner import Briefing, Turn
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.systems.adapt.agents import told_lines
@@ -35,7 +35,7 @@ class Scene:
 
     kitchen: TextKitchen
     world: Breakfast
-    judge: Judge
+    judge: PreferenceJudge
     speaker: KitchenRespondent
     briefing: Briefing
 
@@ -51,7 +51,7 @@ def scene_for(person: KitchenProfile, task: int, seed: int, embedder: Embedder, 
         answered: answers that are given again to the same questions.
         known: what the person has said on other days.
     """
-    kitchen, judge = TextKitchen(task, seed, max_steps=_MOST_STEPS), Judge(task)
+    kitchen, judge = TextKitchen(task, seed, max_steps=_MOST_STEPS), PreferenceJudge(task)
     speaker = KitchenRespondent(person, judge, kitchen.trace, embedder)
     world = Breakfast(kitchen, person, judge, lambda: speaker, person.name, dict(answered))
     return Scene(kitchen, world, judge, speaker, Briefing(kitchen.task.text, kitchen.layout(), told_lines(known)))

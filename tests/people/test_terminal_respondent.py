@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from housewise.people.respondent import PersonLeft, Question
+from housewise.people.respondent import RespondentLeft, Question
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, TerminalRespondent, match_option
 
 FRUIT = ("apple", "apricot", "Pear")
@@ -46,5 +46,5 @@ def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatc
     person = TerminalRespondent()
     assert len(person.answer(Question("Where?")).text) <= MAX_ANSWER_CHARACTERS
     assert person.answer(Question("And then?")).text == "next"
-    with pytest.raises(PersonLeft, match="nobody answers at this terminal"):
+    with pytest.raises(RespondentLeft, match="nobody answers at this terminal"):
         person.answer(Question("And now?"))

@@ -122,10 +122,10 @@ def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 def _can_meet(
     first: frozenset[str], second: frozenset[str], apart: Sequence[tuple[frozenset[str], frozenset[str]]]
 ) -> bool:
-    return any(one != other and may_meet(one, other, apart) for one in first for other in second)
+    return any(one != other and can_meet(one, other, apart) for one in first for other in second)
 
 
-def may_meet(one: str, other: str, apart: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
+def can_meet(one: str, other: str, apart: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
     """Whether two things may come together."""
     return not any((one in a and other in b) or (one in b and other in a) for a, b in apart)
 

@@ -14,10 +14,10 @@ from housewise.people.kitchen.consistency import TooManyCases, expand_cases, are
 from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask
 
 if TYPE_CHECKING:
-    from housewise.people.kitchen.profile_files import Preference
+    from housewise.people.kitchen.profile_files import KitchenPreference
 
 
-def find_contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
+def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: Kitchen) -> str | None:
     """The first wish that cannot be fulfilled, or two that cannot be fulfilled together, in words; None without any."""
     made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
@@ -35,7 +35,7 @@ def find_contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> s
     return None
 
 
-def _possible(preferences: Sequence[Preference], task: KitchenTask, kitchen: Kitchen, made: Mapping[str, Condition]) -> bool:
+def _possible(preferences: Sequence[KitchenPreference], task: KitchenTask, kitchen: Kitchen, made: Mapping[str, Condition]) -> bool:
     """Whether a breakfast can fulfil all of them; of several, one with a condition is fulfilled where that is false.
 
     Args:
@@ -47,7 +47,7 @@ def _possible(preferences: Sequence[Preference], task: KitchenTask, kitchen: Kit
             return len({kitchen.kinds[id] for id in predicate.ids[0]}) >= predicate.kinds
         if predicate.name == "task_says":
             return any(word in normalize_words(task.text) for word in predicate.words)
-        if predicate.name == "done" and not any(kitchen.verbs.meant_by(word) for word in predicate.words):
+        if predicate.name == "done" and not any(kitchen.verbs.matching_verbs(word) for word in predicate.words):
             return False
         able = kitchen.usable if predicate.name == "used" else kitchen.foods
         if predicate.name != "served_at" and not all(ids & able for ids in predicate.ids):

@@ -21,7 +21,7 @@ from housewise.people.kitchen.conditions import (
     normalize_words,
     parse_condition,
 )
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
 from housewise.worlds.kitchen.dishes import before, together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
 from housewise.worlds.kitchen.trace import Layer, Serving, Sources, Trace
@@ -38,13 +38,13 @@ class PreferenceVerdict:
         step: after which step it was so and stayed so; None where nobody asked.
     """
 
-    preference: Preference
+    preference: KitchenPreference
     decision: PreferenceDecision
     why: str
     step: int | None = None
 
 
-class Judge:
+class PreferenceJudge:
     """Decides on trajectories of one task.
 
     Args:
@@ -93,11 +93,11 @@ class Judge:
                     open_.discard(index)
         return steps
 
-    def verdict(self, preference: Preference, trace: Trace) -> PreferenceVerdict:
+    def verdict(self, preference: KitchenPreference, trace: Trace) -> PreferenceVerdict:
         """In the order of the paper: task, dish, condition, wish."""
         if self.task not in preference.tasks:
             return PreferenceVerdict(preference, "inapplicable", "the task does not concern it")
-        missing = [dish for dish in self.concerned(preference) if not self.holds(self.when_made[dish], trace)]
+        missing = [dish for dish in self.concerned_dishes(preference) if not self.holds(self.when_made[dish], trace)]
         if missing:
             return PreferenceVerdict(preference, "violated", f"not made: {', '.join(missing)}")
         if preference.condition is not None and not self.holds(preference.condition, trace):
@@ -113,7 +113,7 @@ class Judge:
         """What the task asks for."""
         return self._asked.dishes
 
-    def concerned(self, preference: Preference) -> list[str]:
+    def concerned_dishes(self, preference: KitchenPreference) -> list[str]:
         """The dishes that both the preference is about and the task asks for."""
         return [dish for dish in preference.dishes if dish in self.when_made]
 
@@ -203,7 +203,7 @@ def satisfaction_rate(verdicts: Iterable[PreferenceVerdict]) -> float | None:
 
 
 def satisfaction_curve(
-    judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]
+    judge: PreferenceJudge, person: KitchenProfile, trace: Trace, at: Iterable[float]
 ) -> Mapping[float, float]:
     """The paper's figure 4: at each fraction of the trajectory, of what is applicable at its end, the share that is
     satisfied then and at the end."""

@@ -63,7 +63,7 @@ class PublishedDecision:
 
 
 @dataclass(frozen=True)
-class Preference:
+class KitchenPreference:
     """One wish of a person.
 
     Attributes:
@@ -95,7 +95,7 @@ class KitchenProfile:
 
     name: str
     about: str
-    preferences: tuple[Preference, ...]
+    preferences: tuple[KitchenPreference, ...]
     published_undone_weight: int = 1  # how often the published functions count what was not made
 
 
@@ -231,7 +231,7 @@ def _groups(read: _PersonFile, kitchen: Kitchen, where: str) -> Mapping[str, fro
     return own
 
 
-def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) -> Preference:
+def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) -> KitchenPreference:
     for dish in line.dishes:
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
@@ -255,7 +255,7 @@ def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) 
             if_text="" if said.always else said.if_ or line.if_ or "",
             wants_text=said.wants or line.wants,
         )
-    return Preference(
+    return KitchenPreference(
         id=line.id,
         text=one_line(line.text),
         category=line.category,  # type: ignore[arg-type]  # checked by the validator

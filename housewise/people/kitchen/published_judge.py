@@ -20,18 +20,18 @@ import dataclasses
 from collections.abc import Iterable
 
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, is_served_before
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference
+from housewise.people.kitchen.preference_judge import PreferenceJudge, PreferenceVerdict, is_served_before
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
 from housewise.worlds.kitchen.kitchen_data import Dish
 from housewise.worlds.kitchen.trace import Trace
 
 VISIBLE_DINING_PLACES = frozenset({"table_0", "desk_0"})
 
 
-class PublishedJudge(Judge):
+class PublishedJudge(PreferenceJudge):
     """A judge that decides as the published functions do."""
 
-    def verdict(self, preference: Preference, trace: Trace) -> PreferenceVerdict:
+    def verdict(self, preference: KitchenPreference, trace: Trace) -> PreferenceVerdict:
         found = super().verdict(to_published(preference), trace)
         return dataclasses.replace(found, preference=preference)
 
@@ -60,7 +60,7 @@ class PublishedJudge(Judge):
         return super()._predicate(predicate, trace)
 
 
-def to_published(preference: Preference) -> Preference:
+def to_published(preference: KitchenPreference) -> KitchenPreference:
     """The wish with the tasks, condition and predicate of its published function."""
     published = preference.published
     if published is None:

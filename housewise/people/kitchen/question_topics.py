@@ -14,7 +14,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
-from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
+from housewise.people.kitchen.profile_files import Category, KitchenProfile, KitchenPreference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 TOPICS_FILE = CONFIGS / "adapt" / "topics.yaml"
@@ -52,16 +52,16 @@ class QuestionTopic:
                 for question in self.questions:
                     yield question.format(dish=_CALLED.get(dish, dish)), dish
 
-    def concerns(self, wish: Preference, dish: str) -> bool:
+    def concerns(self, wish: KitchenPreference, dish: str) -> bool:
         """Whether a wish is about it and nothing else, where it is about that dish."""
         return self._applies(wish, dish, lambda ids: ids <= self.things)
 
-    def is_answered_by(self, wish: Preference, dish: str) -> bool:
+    def is_answered_by(self, wish: KitchenPreference, dish: str) -> bool:
         """Whether a wish says something of it: it is about it, or about all of it and more."""
         # What is about kinds of wishes names no things, and nothing is about all of none.
         return self._applies(wish, dish, lambda ids: ids <= self.things or frozenset() < self.things <= ids)
 
-    def _applies(self, wish: Preference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
+    def _applies(self, wish: KitchenPreference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
         if wish.dishes and dish not in wish.dishes:
             return False
         return wish.category in self.categories or any(
@@ -125,7 +125,7 @@ def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tup
     return tuple(topics)
 
 
-def topic_of_preference(wish: Preference, dishes: Sequence[str]) -> QuestionTopic:
+def topic_of_preference(wish: KitchenPreference, dishes: Sequence[str]) -> QuestionTopic:
     """What a wish alone is about: its words ask for it, and name it but for those of the dishes.
 
     Args:

@@ -18,8 +18,8 @@ from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import TooManyCases, expand_cases
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
 from housewise.people.kitchen.question_topics import QuestionTopic, topic_of_preference, default_topics
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.kitchen.trace import Trace
@@ -94,7 +94,7 @@ class QuestionMatch:
         places: whether it asks where something is.
     """
 
-    preferences: tuple[Preference, ...] = ()
+    preferences: tuple[KitchenPreference, ...] = ()
     asks_for_location: bool = False
 
 
@@ -112,7 +112,7 @@ class KitchenRespondent:
     def __init__(
         self,
         person: KitchenProfile,
-        judge: Judge,
+        judge: PreferenceJudge,
         start: Trace | None,
         embedder: Embedder,
         paraphrasing: bool = False,
@@ -150,7 +150,7 @@ class KitchenRespondent:
             thresholds: when it is about a wish.
         """
         heard = one_line(question[:LONGEST])
-        if asks_for_places(heard):
+        if asks_for_location(heard):
             return QuestionMatch(asks_for_location=True)
         if not heard or not self._wishes:
             return QuestionMatch()
@@ -172,7 +172,7 @@ class KitchenRespondent:
     def _wish_vectors(self) -> np.ndarray:
         return self._embedder.embed([wish.text for wish in self._wishes])
 
-    def _meant(self, nearness: list[float], by_text: list[float], thresholds: AnswerThresholds) -> tuple[Preference, ...]:
+    def _meant(self, nearness: list[float], by_text: list[float], thresholds: AnswerThresholds) -> tuple[KitchenPreference, ...]:
         """The wishes that are meant.
 
         Args:
@@ -195,14 +195,14 @@ class KitchenRespondent:
         near = [place for place in order if scores[place] >= scores[best] - thresholds.close]
         return tuple(self._wishes[place] for place in near[:MOST_TOLD])
 
-    def _told(self, wish: Preference, question: str) -> str:
+    def _told(self, wish: KitchenPreference, question: str) -> str:
         text = (self._paraphrasing and wish.paraphrase) or wish.text
         return text if self._may_apply(wish) else f"{text} {self._worded(UNAVAILABLE_REMARK, question)}"
 
     def _worded(self, said: str, question: str) -> str:
         return random.Random(question).choice(PARAPHRASES[said]) if self._paraphrasing else said
 
-    def _may_apply(self, wish: Preference) -> bool:
+    def _may_apply(self, wish: KitchenPreference) -> bool:
         """Whether what the wish depends on can hold in this scene."""
         if wish.condition is None or self._start is None:
             return True
@@ -217,7 +217,7 @@ class KitchenRespondent:
             return True
 
 
-def asks_for_places(question: str) -> bool:
+def asks_for_location(question: str) -> bool:
     """Whether a question asks where something is, or whether it is there; not where to eat."""
     where = _WHERE.search(question) and _PLACES.search(question)
     return bool(_STORED.search(question) or ((where or _WHETHER.search(question)) and not _DINING.search(question)))

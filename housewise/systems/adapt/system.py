@@ -19,7 +19,7 @@ from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import (
     ADAPT_PROFILES,
     KitchenProfile,
@@ -171,7 +171,7 @@ class Adapt(System[AdaptSettings]):
         chosen = self.settings.agent
         person, number = self._numbers[job.task.name]
         steps = 2 * chosen.most_steps if chosen.always_asks else chosen.most_steps
-        kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), Judge(number)
+        kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), PreferenceJudge(number)
         told = _answers_in(memory)
         earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, AnswerEvent)}
 
@@ -227,7 +227,7 @@ class Adapt(System[AdaptSettings]):
         self,
         person: KitchenProfile,
         kitchen: TextKitchen,
-        judge: Judge,
+        judge: PreferenceJudge,
         models: Mapping[str, ChatModel],
         remembered: str,
     ) -> Speaker:

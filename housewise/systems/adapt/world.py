@@ -12,7 +12,7 @@ from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
 from housewise.language.words import normalize_letters, one_line
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.memory import About, Note
 from housewise.people.respondent import Question
@@ -79,7 +79,7 @@ class Breakfast:
         self,
         kitchen: TextKitchen,
         person: KitchenProfile,
-        judge: Judge,
+        judge: PreferenceJudge,
         speaker: Callable[[], Speaker],
         remembered: str,
         earlier: Mapping[str, str],

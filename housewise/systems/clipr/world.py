@@ -9,7 +9,7 @@ from typing import Any
 from housewise.agent.clipr.elicitation import ask_person
 from housewise.agent.clipr.inference import ScoredChoice, accuracy, score_choice
 from housewise.agent.clipr.language_steps import ActionChoice, MethodUsage
-from housewise.people.respondent import Respondent, PersonLeft, Question
+from housewise.people.respondent import Respondent, RespondentLeft, Question
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation
@@ -132,7 +132,7 @@ class ChoiceWorld:
     def _ask(self, question: Question) -> Step[CliprObservation]:
         try:
             answer = ask_person(self._person, question)
-        except PersonLeft:
+        except RespondentLeft:
             return Step(self._observation(), (CliprAnswerEvent(left=True),))
         return Step(self._observation(answer=answer), (CliprAnswerEvent(text=answer),))
 

@@ -67,7 +67,7 @@ class Room:
         """See World.final."""
         things = [found.thing.name for found in self._task.objects]
         places = {name: self._state.holder(name) or "" for name in things}
-        is_open = [fixture.name for fixture in self._task.fixtures if self._state.has(fixture.name, OPEN)]
+        is_open = [fixture.name for fixture in self._task.fixtures if self._state.has_tag(fixture.name, OPEN)]
         return StarsFinal(places=places, open=is_open).model_dump()
 
     def _act(self, act: Act) -> Step[Sight]:

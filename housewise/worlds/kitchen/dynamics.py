@@ -293,7 +293,7 @@ class KitchenDynamics:
         """A result comes to be; its parts are left for the caller to take away."""
         verbs = self._kitchen.verbs
         cooks = verb in verbs.cooking or (verb in verbs.warming and on_appliance(self._state, place.holder))
-        cooked = cooks or any(self.trace.state.has(part, "cooked") for part in parts)
+        cooked = cooks or any(self.trace.state.has_tag(part, "cooked") for part in parts)
         tags = [tag for tag, true in (("cooked", cooked), ("hot", cooks)) if true]
         entity = Entity(id, _LAST_NUMBER.sub("", id), f"made of {', '.join(parts)}", frozenset({"edible"}))
         self._state = self._state.with_entity(entity, place, tags)

@@ -118,7 +118,7 @@ class KitchenVerbs(_Strict):
     cooking: frozenset[str]
     warming: frozenset[str]
 
-    def meant_by(self, word: str) -> list[str]:
+    def matching_verbs(self, word: str) -> list[str]:
         """Verbs that a word of people's files holds for; see people.language."""
         return sorted(
             verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if occurs_in_verb([word], verb)

@@ -73,7 +73,7 @@ def why_not(state: State, act: Act) -> str | None:
         return None if state[act.thing].can("grabbable") else f"{act.thing} is not grabbable"
     if not state[act.thing].can("openable"):
         return f"{act.thing} cannot be opened or closed"
-    is_open = state.has(act.thing, OPEN)
+    is_open = state.has_tag(act.thing, OPEN)
     return f"{act.thing} is {'open' if is_open else 'closed'}" if is_open == (act.verb == "open") else None
 
 
@@ -114,10 +114,10 @@ def _why_not_put(state: State, act: Act) -> str | None:
         return f"{act.target} is out of reach"
     if (act.relation == "in") != target.can("receptacle"):
         return f"things cannot be put {act.relation} {act.target}"
-    if target.can("openable") and not state.has(act.target, OPEN):
+    if target.can("openable") and not state.has_tag(act.target, OPEN):
         return f"{act.target} is closed"
     return None
 
 
 def _reachable(state: State, id: str) -> bool:
-    return state.has(station(state, id), HERE) and not state.is_shut_away(id)
+    return state.has_tag(station(state, id), HERE) and not state.is_shut_away(id)

@@ -25,10 +25,10 @@ def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
         for id, thing in inside.items()
         if rng.random() < kitchen.objects.presence or thing.always
     ]
-    return scene_with(present, kitchen)
+    return build_scene(present, kitchen)
 
 
-def scene_with(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
+def build_scene(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
     """The scene that has exactly these objects, their holders, and what is always there.
 
     Raises:

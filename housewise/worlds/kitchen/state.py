@@ -104,7 +104,7 @@ class State:
 
     # What is true
 
-    def has(self, id: str, tag: str) -> bool:
+    def has_tag(self, id: str, tag: str) -> bool:
         return tag in self.tags.get(id, ())
 
     def place(self, id: str) -> Place | None:
@@ -149,7 +149,7 @@ class State:
 
     def is_shut_away(self, id: str) -> bool:
         """Whether something closable around ``id`` is not open, so that a hand cannot reach it."""
-        return any(self[holder].can("openable") and not self.has(holder, "open") for holder in self.holders(id))
+        return any(self[holder].can("openable") and not self.has_tag(holder, "open") for holder in self.holders(id))
 
     @property
     def held_thing(self) -> str | None:

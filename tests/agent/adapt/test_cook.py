@@ -8,8 +8,8 @@ import yaml
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.errors import UserError
 from housewise.people.kitchen.invented_profiles import PHRASINGS_FILE, invent_profile
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.worlds.kitchen.scene import scene_with
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
 from tests.people.kitchen.sixteen import SIXTEEN
@@ -26,7 +26,7 @@ def finish(world: TextKitchen, cook: ScriptedCook, most: int = 60) -> None:
 
 
 def left_open(person, task, world, given_up):
-    verdicts = Judge(task).verdicts(person, world.trace)
+    verdicts = PreferenceJudge(task).verdicts(person, world.trace)
     return [one.preference.id for one in verdicts if one.decision == "violated" and one.preference.id not in given_up]
 
 
@@ -71,7 +71,7 @@ def test_goes_on_from_its_own_plan_after_an_interruption():
 
 def test_mends_a_half_made_omelette():
     person = alone(wish("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",)))
-    world = TextKitchen(1, scene=scene_with(KITCHEN.objects.places()))
+    world = TextKitchen(1, scene=build_scene(KITCHEN.objects.places()))
     for action in (
         "Crack the object egg_3 to get cracked_egg",
         "Move cracked_egg from egg_carton_0 to bowl_0",
@@ -88,7 +88,7 @@ def test_mends_a_half_made_omelette():
 def test_says_which_wishes_do_not_go_together_here():
     """Sweetened, and with nothing low in calories: where only stevia is left one of the two has to go."""
     person = SIXTEEN["jamal"]
-    world = TextKitchen(3, scene=scene_with(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
+    world = TextKitchen(3, scene=build_scene(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
     given_up = ScriptedCook(person, 3).choice(world.cooking).given_up
     assert len(given_up) == 1
     assert set(given_up) <= {"5.3", "5.7"}
@@ -97,7 +97,7 @@ def test_says_which_wishes_do_not_go_together_here():
 
 def test_gives_up_a_dish_of_which_there_is_nothing():
     person = SIXTEEN["sarah"]
-    world = TextKitchen(3, scene=scene_with([]))
+    world = TextKitchen(3, scene=build_scene([]))
     cook = ScriptedCook(person, 3)
     given_up = cook.choice(world.cooking).given_up
     assert given_up["2.4"] == "there is nothing to make cereal of"
@@ -118,7 +118,7 @@ def test_gives_up_a_dish_of_which_there_is_nothing():
 def test_goes_on_with_a_vessel_in_which_a_dish_was_begun(task, begun, next_, anew):
     wants = "before(milk_whole, cereal)" if task == 3 else "together(butter_0, egg)"
     wished = wish(wants, tasks="cereal" if task == 3 else "eggs")
-    world = TextKitchen(task, scene=scene_with(KITCHEN.objects.places()))
+    world = TextKitchen(task, scene=build_scene(KITCHEN.objects.places()))
     for action in begun:
         assert not world.step(action).failed
     cook = ScriptedCook(alone(wished), task)
@@ -166,6 +166,6 @@ def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_does_what_people_s_own_wishes_say(wants, task):
-    somebody, world = alone(wish(wants)), TextKitchen(task, scene=scene_with(KITCHEN.objects.places().keys()))
+    somebody, world = alone(wish(wants)), TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys()))
     finish(world, ScriptedCook(somebody, task))
     assert left_open(somebody, task, world, ()) == []

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, intervenes
-from housewise.agent.clipr.chat_steps import ChatLanguage
-from housewise.agent.clipr.elicitation import elicit, learn
+from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, is_gate_open
+from housewise.agent.clipr.chat_steps import ChatSteps
+from housewise.agent.clipr.elicitation import elicit, learn_rules
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language_steps import Dimension, Exchange, Guidance
-from housewise.agent.clipr.rules import read_rules
-from housewise.people.respondent import Answer, PersonLeft, Question
+from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
+from housewise.agent.clipr.rules import parse_rules
+from housewise.people.respondent import Answer, RespondentLeft, Question
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 from tests.agent.clipr.scripted import ScriptedChatModel
 
@@ -30,11 +30,8 @@ class Answering:
     def answer(self, question: Question) -> Answer:
         self.asked.append(question.text)
         if not self._answers:
-            raise PersonLeft("answering: has left")
+            raise RespondentLeft("answering: has left")
         return Answer(self._answers.pop(0))
-
-    def judge(self, record: object) -> dict[str, float]:
-        return {}
 
 
 def scenario(name: str) -> Scenario:
@@ -52,11 +49,11 @@ def reply(scenarios: list[Scenario], actions: list[int]) -> str:
     return "\n".join(block(i, s, a) for i, (s, a) in enumerate(zip(scenarios, actions, strict=True), 1))
 
 
-def language(folder: Path, **replies: list[str]) -> tuple[ChatLanguage, ScriptedChatModel]:
+def language(folder: Path, **replies: list[str]) -> tuple[ChatSteps, ScriptedChatModel]:
     path = folder / "replies.yaml"
     path.write_text(yaml.safe_dump(replies), encoding="utf-8")
     model = ScriptedChatModel(path)
-    return ChatLanguage(model), model
+    return ChatSteps(model), model
 
 
 EXAMPLES = [scenario("e1").situation, scenario("e2").situation]
@@ -69,9 +66,9 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
         inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
         synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
     )
-    elicited, rules = learn(chat, Answering("iced"), EXAMPLES, budget=10)
+    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, budget=10)
     assert elicited.ended == "sufficient"
-    assert elicited.dialogue == (Exchange("Hot or iced?", "iced"),)
+    assert elicited.dialogue == (DialogueTurn("Hot or iced?", "iced"),)
     assert elicited.unresolved == ((Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",))), ())
     assert [rule.text for rule in rules] == ["For tea: prefer iced tea.", "Smile."]
     assert [rule.typed for rule in rules] == [True, False]
@@ -83,21 +80,21 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
 
 def test_elicitation_ends_with_its_budget_in_at_most_one_call_more(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 3, synthesize=["1. Prefer iced tea."])
-    elicited, _ = learn(chat, Answering("a", "b", "c", "d"), EXAMPLES, budget=3)
+    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, budget=3)
     assert elicited.ended == "budget" and len(elicited.dialogue) == 3
     assert model.calls == {"inquire": 3, "synthesize": 1} and chat.usage.calls == 3 + 1 and not model.left()
 
 
 def test_a_person_who_leaves_or_says_nothing_keeps_what_was_learned_and_goes_on_later(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 5, synthesize=["1. Prefer iced tea."])
-    kept: list[Exchange] = []
-    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, keep=kept.append)
-    assert elicited.ended == "left" and kept == [Exchange("Hot or iced?", "iced")]
+    kept: list[DialogueTurn] = []
+    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, on_exchange=kept.append)
+    assert elicited.ended == "left" and kept == [DialogueTurn("Hot or iced?", "iced")]
     later = elicit(chat, Answering("x"), EXAMPLES, 2, dialogue=kept)
-    assert later.ended == "budget" and later.dialogue == (kept[0], Exchange("Hot or iced?", "x"))
+    assert later.ended == "budget" and later.dialogue == (kept[0], DialogueTurn("Hot or iced?", "x"))
     assert "Person: iced" in model.asked[-1][1], "the conversation goes on where it stopped"
     chat, model = language(tmp_path, inquire=[INQUIRY] * 5)
-    assert learn(chat, Answering("", "", ""), EXAMPLES)[0].ended == "silent"
+    assert learn_rules(chat, Answering("", "", ""), EXAMPLES)[0].ended == "silent"
     assert "synthesize" not in model.calls, "nothing was said, so that there is nothing to write down"
 
 
@@ -148,10 +145,10 @@ def test_candidates_are_shuffled_by_scenario_and_model() -> None:
 def test_the_gate_asks_for_two_batches_and_a_drop_beyond_tau_sigma(
     batch: float, history: list[float], sensitivity: float, fires: bool
 ) -> None:
-    assert intervenes(batch, history, sensitivity) is fires
+    assert is_gate_open(batch, history, sensitivity) is fires
 
 
-OLD = read_rules("1. For tea: prefer hot tea.")
+OLD = parse_rules("1. For tea: prefer hot tea.")
 QUESTION, ANSWER = "How do you take your tea?", "iced"
 SETTINGS = CriticSettings(batch=2, interval=4, recent=3)
 
@@ -192,7 +189,7 @@ def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
     run, model, _ = adapt(
         tmp_path, person, wrong, investigate=["yes"], feedback_question=[QUESTION], should_update=["NO"]
     )
-    assert run.reviews[0].outcome == "no update" and run.reviews[0].exchange == Exchange(QUESTION, ANSWER)
+    assert run.reviews[0].outcome == "no update" and run.reviews[0].exchange == DialogueTurn(QUESTION, ANSWER)
     assert person.asked == [QUESTION] and run.versions == [OLD]
     assert model.calls == {"choose": 2, "investigate": 1, "feedback_question": 1, "should_update": 1}
 

@@ -1,9 +1,9 @@
 """Breakfasts written out action by action, and how they are judged."""
 
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference, parse_profile
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference, parse_profile
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
-from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -15,14 +15,14 @@ def breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
     present = set(KITCHEN.objects.places()) - set(without)
     if "egg_carton_0" in without:
         present -= {f"egg_{number}" for number in range(8)}
-    world = TextKitchen(task, scene=scene_with(present))
+    world = TextKitchen(task, scene=build_scene(present))
     for action in actions:
         step = world.step(action)
         assert not step.failed, f"{action}: {step.observation}"
     return world.trace
 
 
-def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> Preference:
+def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> KitchenPreference:
     """A single wish in the language of people's files."""
     line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
     if if_:
@@ -30,9 +30,9 @@ def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tupl
     return parse_profile({"name": "somebody", "preferences": [line]}, KITCHEN, "test").preferences[0]
 
 
-def decision(preference: Preference, task: int, trace: Trace) -> str:
-    return Judge(task).verdict(preference, trace).decision
+def decision(preference: KitchenPreference, task: int, trace: Trace) -> str:
+    return PreferenceJudge(task).verdict(preference, trace).decision
 
 
-def alone(preference: Preference) -> KitchenProfile:
+def alone(preference: KitchenPreference) -> KitchenProfile:
     return KitchenProfile("somebody", "", (preference,))

@@ -14,9 +14,9 @@ import pytest
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.kitchen.conditions import AllOf, Condition, Not, iter_predicates
-from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Preference
-from housewise.worlds.kitchen.scene import scene_with
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+from housewise.people.kitchen.profile_files import KitchenPreference
+from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.breakfasts import KITCHEN, alone, breakfast, decision
@@ -31,14 +31,14 @@ def named(preferences):
     return [pytest.param(preference, id=preference.id) for preference in preferences]
 
 
-def cooked(preference: Preference, task: int, present: frozenset[str] = FULL) -> Trace:
-    world = TextKitchen(task, scene=scene_with(present), max_steps=100)
+def cooked(preference: KitchenPreference, task: int, present: frozenset[str] = FULL) -> Trace:
+    world = TextKitchen(task, scene=build_scene(present), max_steps=100)
     for action in ScriptedCook(alone(preference), task).plan(world.cooking):
         assert not world.step(action).failed
     return world.trace
 
 
-def insisted(preference: Preference, wish: Condition) -> Preference:
+def insisted(preference: KitchenPreference, wish: Condition) -> KitchenPreference:
     """A wish that is not fulfilled by making it not apply."""
     wish = wish if preference.condition is None else AllOf((preference.condition, wish))
     return dataclasses.replace(preference, wish=wish, condition=None)
@@ -60,7 +60,7 @@ def test_satisfied_when_the_cook_knows_it(preference):
 def test_violated_when_the_cook_does_the_opposite(preference):
     task = preference.tasks[0]
     trace = cooked(insisted(preference, Not(preference.wish)), task)
-    judge = Judge(task)
+    judge = PreferenceJudge(task)
     assert all(judge.is_made(dish, trace) for dish in judge.dishes)
     assert judge.verdict(preference, trace).decision == "violated"
 
@@ -69,7 +69,7 @@ def test_violated_when_the_cook_does_the_opposite(preference):
 def test_violated_when_the_dish_was_not_made(preference):
     task = preference.tasks[0]
     nothing = breakfast(task, "Search fridge_0")
-    verdict = Judge(task).verdict(preference, nothing)
+    verdict = PreferenceJudge(task).verdict(preference, nothing)
     assert verdict.decision == "violated"
     assert verdict.why.startswith("not made: ")
 
@@ -81,7 +81,7 @@ def test_not_applicable_in_another_task(preference):
     assert decision(preference, other, trace) == "inapplicable"
 
 
-def needed(preference: Preference) -> frozenset[str]:
+def needed(preference: KitchenPreference) -> frozenset[str]:
     """What the condition asks to be there."""
     if preference.condition is None:
         return frozenset()
@@ -95,11 +95,11 @@ def test_not_applicable_where_there_is_nothing_of_it(preference):
     gone = needed(preference)
     if {"salt_shaker_0", "pepper_shaker_0", "ice_tray_0", "water_bottle_0"} & gone or preference.id == "8.11":
         pytest.skip("what it needs is in every scene")
-    bases = frozenset().union(*(KITCHEN.groups[KITCHEN.tasks.dishes[dish].of] for dish in Judge(task).dishes))
+    bases = frozenset().union(*(KITCHEN.groups[KITCHEN.tasks.dishes[dish].of] for dish in PreferenceJudge(task).dishes))
     if bases <= gone:  # wishes for bread where the task asks for toast
         task = next(task for task in preference.tasks if not KITCHEN.groups["bread"] & gone)
     trace = cooked(preference, task, FULL - gone)
-    judge = Judge(task)
+    judge = PreferenceJudge(task)
     assert all(judge.is_made(dish, trace) for dish in judge.dishes)
     assert decision(preference, task, trace) == "inapplicable"
 
@@ -123,7 +123,7 @@ def mutations(trace: Trace) -> Iterator[list[str]]:
 
 def exchanged(action: str, thing: str, other: str) -> str:
     """The action done with another thing."""
-    full = scene_with(FULL)
+    full = build_scene(FULL)
     one, two = full[thing].contents, full[other].contents
     if one and not two:
         action = re.sub(rf"(Pour|Move) {one} from {thing} to", f"Move {other} to", action)
@@ -133,20 +133,20 @@ def exchanged(action: str, thing: str, other: str) -> str:
     return re.sub(rf"\b{thing}\b", other, action)
 
 
-def has_violating_mutation(preference: Preference, task: int, trace: Trace) -> bool:
+def has_violating_mutation(preference: KitchenPreference, task: int, trace: Trace) -> bool:
     """Whether a mutation violates the wish although the dish is made."""
-    judge = Judge(task)
+    judge = PreferenceJudge(task)
     for actions in mutations(trace):
         world = TextKitchen(task, scene=trace.start, max_steps=100)
         for action in actions:
             world.step(action)
-        made = all(judge.is_made(dish, world.trace) for dish in judge.concerned(preference))
+        made = all(judge.is_made(dish, world.trace) for dish in judge.concerned_dishes(preference))
         if made and judge.verdict(preference, world.trace).decision == "violated":
             return True
     return False
 
 
-def asks_for_something(preference: Preference) -> bool:
+def asks_for_something(preference: KitchenPreference) -> bool:
     """Whether a breakfast has to hold something, and not only to be without something."""
     task = preference.tasks[0]
     plain = cooked(dataclasses.replace(preference, wish=WISHES[0].wish, tasks=()), task)
@@ -172,5 +172,5 @@ def test_the_wishes_that_no_task_concerns_can_be_decided_too(id):
         "16.7": (*oats, "Pour water from sink_1 to pot_0"),
     }[id]
     bad = {"16.7": (*oats, "Pour whole_milk from milk_0 to pot_0")}.get(id, oats)
-    assert Judge(3).holds(preference.wish, breakfast(3, *good))
-    assert not Judge(3).holds(preference.wish, breakfast(3, *bad))
+    assert PreferenceJudge(3).holds(preference.wish, breakfast(3, *good))
+    assert not PreferenceJudge(3).holds(preference.wish, breakfast(3, *bad))

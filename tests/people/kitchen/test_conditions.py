@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.people.kitchen.conditions import ConditionError, normalize_words, parse_condition, iter_predicates
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from tests.people.kitchen.breakfasts import KITCHEN, breakfast
 
 LATTE = (
@@ -77,7 +77,7 @@ def lookup(name: str) -> frozenset[str] | None:
 )
 def test_what_a_condition_means(said, holds):
     trace = breakfast(4, *LATTE, *TOAST)
-    assert Judge(4).holds(parse_condition(said, lookup), trace) is holds
+    assert PreferenceJudge(4).holds(parse_condition(said, lookup), trace) is holds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.language.words import verb_forms
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_curve, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_curve, satisfaction_rate
 from tests.people.kitchen.breakfasts import breakfast, decision, wish
 from tests.people.kitchen.sixteen import SIXTEEN
 
@@ -66,7 +66,7 @@ def test_a_dish_that_the_task_does_not_ask_for_need_not_be_made():
     ],
 )
 def test_when_a_dish_is_made(task, dish, actions, made):
-    assert Judge(task).is_made(dish, breakfast(task, *actions)) is made
+    assert PreferenceJudge(task).is_made(dish, breakfast(task, *actions)) is made
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_what_a_wish_means(id, task, actions, expected):
 def test_each_verdict_says_why_and_since_when():
     person = SIXTEEN["miranda"]
     trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
-    verdicts = {verdict.preference.id: verdict for verdict in Judge(1).verdicts(person, trace, when=True)}
+    verdicts = {verdict.preference.id: verdict for verdict in PreferenceJudge(1).verdicts(person, trace, when=True)}
     assert (verdicts["10.2"].decision, verdicts["10.2"].step) == ("satisfied", 5)
     assert (verdicts["10.17"].decision, verdicts["10.17"].step) == ("satisfied", 6)
     assert (verdicts["10.3"].decision, verdicts["10.3"].step) == ("violated", 0)
@@ -202,9 +202,9 @@ def test_each_verdict_says_why_and_since_when():
 def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
     person = SIXTEEN["miranda"]
     trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
-    verdicts = Judge(1).verdicts(person, trace)
+    verdicts = PreferenceJudge(1).verdicts(person, trace)
     assert satisfaction_rate(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio
-    curve = satisfaction_curve(Judge(1), person, trace, (0.0, 0.5, 1.0))
+    curve = satisfaction_curve(PreferenceJudge(1), person, trace, (0.0, 0.5, 1.0))
     assert curve[0.0] == 0
     assert curve[0.5] == pytest.approx(1 / 8)
     assert curve[1.0] == pytest.approx(3 / 8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.published_judge import PublishedJudge
 from tests.people.kitchen.breakfasts import breakfast
 from tests.people.kitchen.sixteen import SIXTEEN
@@ -51,14 +51,14 @@ def test_131_of_the_functions_deviate_from_their_text():
 )
 def test_where_the_two_differ(id, task, actions, text, published):
     trace = breakfast(task, *actions)
-    assert Judge(task).verdict(WISHES[id], trace).decision == text
+    assert PreferenceJudge(task).verdict(WISHES[id], trace).decision == text
     assert PublishedJudge(task).verdict(WISHES[id], trace).decision == published
 
 
 def test_the_second_evaluator_is_not_the_default():
     person = list(SIXTEEN.values())[3]
     nothing = breakfast(1, "Open fridge_0")
-    assert satisfaction_rate(Judge(1).verdicts(person, nothing)) == 0
+    assert satisfaction_rate(PreferenceJudge(1).verdicts(person, nothing)) == 0
     trace = breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
     assert PublishedJudge(6).satisfaction(person, trace) < satisfaction_rate(PublishedJudge(6).verdicts(person, trace))
 

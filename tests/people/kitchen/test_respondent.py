@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.question_topics import load_topics, sort_by_use, default_topics
 from housewise.people.kitchen.respondent import (
@@ -12,10 +12,10 @@ from housewise.people.kitchen.respondent import (
     NO_LOCATION_ANSWER,
     UNAVAILABLE_REMARK,
     KitchenRespondent,
-    asks_for_places,
+    asks_for_location,
 )
 from housewise.people.respondent import Question
-from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
 from tests.people.kitchen.sixteen import SIXTEEN
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
 
 def answering(name, task, present=None, paraphrasing=False):
-    world = TextKitchen(task, scene=None if present is None else scene_with(present))
+    world = TextKitchen(task, scene=None if present is None else build_scene(present))
     start = None if present is None else world.trace
-    return KitchenRespondent(SIXTEEN[name], Judge(task), start, shared_minilm(), paraphrasing=paraphrasing)
+    return KitchenRespondent(SIXTEEN[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing=paraphrasing)
 
 
 def said(person, question):
@@ -77,7 +77,7 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
     place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
     content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
-    person = KitchenRespondent(parse_profile(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
+    person = KitchenRespondent(parse_profile(content, KITCHEN, "zoe"), PreferenceJudge(6), None, shared_minilm())
     for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
         assert said(person, question) == first["text"]
     for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
@@ -123,7 +123,7 @@ def test_places_are_never_told(question):
     ],
 )
 def test_asking_where_to_eat_is_not_asking_for_places(question):
-    assert not asks_for_places(question)
+    assert not asks_for_location(question)
 
 
 def test_what_the_scene_lacks_is_told_with_that_reservation():
@@ -140,7 +140,7 @@ def test_what_cannot_be_understood_is_answered_all_the_same(question):
 
 
 def test_every_wish_of_the_sixteen_is_about_a_topic():
-    dishes = {task: Judge(task).dishes for task in range(1, 9)}
+    dishes = {task: PreferenceJudge(task).dishes for task in range(1, 9)}
     for person in SIXTEEN.values():
         for wanted in person.preferences:
             for task in wanted.tasks:

@@ -100,7 +100,7 @@ def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: 
         assert analysis.viable and path is not None
         ended = execute(case.task.start(), path)
         assert ended.holder(case.about.thing.name) in case.about.wanted
-        assert not any(ended.has(fixture.name, OPEN) for fixture in case.task.fixtures)
+        assert not any(ended.has_tag(fixture.name, OPEN) for fixture in case.task.fixtures)
 
 
 def test_a_question_has_one_right_option_and_its_number_is_the_answer(pairs: list[Pair], cases: list[Case]) -> None:

@@ -15,7 +15,7 @@ from housewise.agent.adapt.grammar import Nameable, action_grammar
 from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Turn
 from housewise.language.grammar_matching import matches_grammar
-from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import Breakfast, Seen
@@ -41,7 +41,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
     """A breakfast by the teacher, in which a share of the actions is somebody else's."""
     kitchen = TextKitchen(task, seed, max_steps=200)
     earlier = {"Why?": "I am flexible about that."}
-    world = Breakfast(kitchen, person, Judge(task), nobody, person.name, earlier)  # type: ignore[arg-type]
+    world = Breakfast(kitchen, person, PreferenceJudge(task), nobody, person.name, earlier)  # type: ignore[arg-type]
     teacher, rng = LookingCook(ScriptedCook(person, task), kitchen.kitchen.verbs), random.Random(seed)
 
     def decide(seen: Seen, turns: Sequence[Turn]) -> str:
@@ -51,7 +51,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
         return rng.choice(SLIPS) if rng.random() < slips else action
 
     turns = tell(world, decide)
-    return turns, satisfaction_rate(Judge(task).verdicts(person, kitchen.trace))
+    return turns, satisfaction_rate(PreferenceJudge(task).verdicts(person, kitchen.trace))
 
 
 @pytest.mark.parametrize(("name", "task"), [("miranda", 6), ("carlos", 2), ("lisa", 4), ("ron", 5)])

@@ -4,7 +4,7 @@ import random
 
 from housewise.worlds.kitchen.dishes import on_appliance
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
-from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -13,7 +13,7 @@ _VERBS = load_kitchen().verbs
 
 def full(**options) -> TextKitchen:
     """A kitchen in which everything is there."""
-    return TextKitchen(1, scene=scene_with(load_kitchen().objects.places()), **options)
+    return TextKitchen(1, scene=build_scene(load_kitchen().objects.places()), **options)
 
 
 def done(*actions: str) -> TextKitchen:

@@ -32,7 +32,7 @@ def test_milk_goes_into_the_fridge(room: State) -> None:
         room, Act("go to", "fridge"), Act("open", "fridge"), Act("go to", "table"), Act("pick up", "milk"),
         Act("go to", "fridge"), Act("put", "milk", "in", "fridge"), Act("close", "fridge"),
     )  # fmt: skip
-    assert end.place("milk") == Place("fridge", "in") and not end.has("fridge", OPEN) and end.held_thing is None
+    assert end.place("milk") == Place("fridge", "in") and not end.has_tag("fridge", OPEN) and end.held_thing is None
 
 
 @pytest.mark.parametrize(

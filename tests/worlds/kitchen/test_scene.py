@@ -6,7 +6,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
-from housewise.worlds.kitchen.scene import draw_scene, scene_with
+from housewise.worlds.kitchen.scene import draw_scene, build_scene
 
 
 def test_the_house_has_the_paper_s_size():
@@ -39,12 +39,12 @@ def test_scenes_hold_seven_tenths_of_the_objects():
 
 
 def test_an_egg_brings_its_carton():
-    assert "egg_carton_0" in scene_with(["egg_3"])
-    assert "egg_carton_0" not in scene_with([])
+    assert "egg_carton_0" in build_scene(["egg_3"])
+    assert "egg_carton_0" not in build_scene([])
 
 
 def test_every_cupboard_shows_what_its_home_list_says():
-    full = scene_with(load_kitchen().objects.places())
+    full = build_scene(load_kitchen().objects.places())
     assert len(full.inside("cabinet_2")) == 16
     assert len(full.inside("spice_cabinet_0")) == 10
     assert len(full.inside("egg_carton_0")) == 8

@@ -143,11 +143,11 @@ def test_what_lies_on_food_stays_on_what_becomes_of_it():
 
 def test_appliances_open_close_and_heat():
     world = done("Open fridge_0", "Turn on kettle_0", "Pour water from sink_1 to kettle_0", "Heat kettle_0")
-    assert world.state.has("fridge_0", "open")
-    assert world.state.has("kettle_0", "on")
-    assert world.state.has("water", "hot")
+    assert world.state.has_tag("fridge_0", "open")
+    assert world.state.has_tag("kettle_0", "on")
+    assert world.state.has_tag("water", "hot")
     world.step("Close fridge_0")
-    assert not world.state.has("fridge_0", "open")
+    assert not world.state.has_tag("fridge_0", "open")
 
 
 def test_search_and_look_for_see_into_closed_furniture():
