@@ -9,7 +9,7 @@ from rich.console import Console
 
 from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
 from housewise.agent.clipr.house_interview import HOUSE_TOPIC
-from housewise.agent.clipr.rule_editing import Corrections, correct, rule_ids, understood_as
+from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, rule_ids, interpret_rule
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.errors import UserError
 from housewise.people.memory import MemoryFolder
@@ -43,7 +43,7 @@ def add_rule(
     prompt = Prompt(stream, console)
     folder.file(person)
     while True:
-        understood = understood_as(words, topic)
+        understood = interpret_rule(words, topic)
         prompt.say(f"I understood: {understood}" if understood else _UNKNOWN[topic == HOUSE_TOPIC])
         if sure:
             break
@@ -65,7 +65,7 @@ def add_rule(
         words = f"{words.rstrip(' .')}; {_AND.sub('', heard.rest)}" if heard.adds else heard.rest or words
     with folder.changing(person, new=True) as memory:
         before = set(rule_ids(memory))
-        remarks = correct(memory, Corrections(added=[words]), topic)
+        remarks = apply_corrections(memory, Corrections(added=[words]), topic)
         kept = [id for note, id in rule_ids(memory).items() if note not in before]
     prompt.say(f"Kept as rule {', '.join(kept)}.")
     for remark in remarks:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from housewise.agent.adapt.grammar import Nameable, action_grammar, question_grammar
 from housewise.agent.adapt.prompts import Prompts
-from housewise.agent.base import usage_of
+from housewise.agent.base import total_usage
 from housewise.core.record import Usage
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Reply, Sampling
 from housewise.language.markup import strip_markup
@@ -208,7 +208,7 @@ class ModelCook:
         reply = self._asked(ChatRequest(messages, self._sampling, prefix, grammar))
         # Half an action may be another one.
         action = _action(reply.complete_lines)
-        return Said(action, thought, usage_of([*replies, reply]))
+        return Said(action, thought, total_usage([*replies, reply]))
 
     def _grammar(self, named: Nameable, may: May) -> str:
         return question_grammar() if may == "ask" else action_grammar(named, self._verbs, may == "either")

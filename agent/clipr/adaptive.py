@@ -17,7 +17,7 @@ from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, j
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
-from housewise.people.respondent import RespondentLeft, Question, Respondent
+from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.worlds.choices.scenario import Scenario
 
 ReviewOutcome = Literal[
@@ -113,7 +113,11 @@ class Critic:
     seed: int = 0
 
     def question(
-        self, batch: Sequence[ScoredChoice], history: Sequence[float], rules: Sequence[Rule], judged: Sequence[JudgedChoice]
+        self,
+        batch: Sequence[ScoredChoice],
+        history: Sequence[float],
+        rules: Sequence[Rule],
+        judged: Sequence[JudgedChoice],
     ) -> tuple[str | None, ReviewOutcome]:
         """What to ask the person, if anything, else where the review ends.
 

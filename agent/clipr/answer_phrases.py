@@ -75,7 +75,7 @@ class NoSuchOption(Exception):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Confirmation:
     """What somebody says to "Is that right?".
 
     Attributes:
@@ -89,63 +89,63 @@ class Verdict:
     adds: bool = False
 
 
-def command_in(said: str) -> Command | None:
+def parse_command(said: str) -> Command | None:
     """The command that a whole answer is; an empty one skips the question."""
-    return _COMMANDS.get(lower(said).strip(" .!/:\"'`"))
+    return _COMMANDS.get(normalize_line(said).strip(" .!/:\"'`"))
 
 
 def is_indifferent(said: str) -> bool:
     """Whether an answer says that anything will do."""
-    return bool(_INDIFFERENT.search(lower(said)))
+    return bool(_INDIFFERENT.search(normalize_line(said)))
 
 
-def without_missing(said: str) -> str | None:
+def remove_absent_things(said: str) -> str | None:
     """An answer without what it says that there is not in the house; None where it says nothing of that kind."""
-    words = lower(said)
+    words = normalize_line(said)
     return _MISSING.sub(" ", words) if _MISSING.search(words) else None
 
 
-def with_never(said: str) -> str:
+def normalize_negation(said: str) -> str:
     """An answer in which "nothing hot", "I don't like it hot" and "anywhere but there" are said as "never"."""
-    return _NOTHING.sub("never", _ONLY.sub("only", lower(said))).replace(" nor ", " or ")
+    return _NOTHING.sub("never", _ONLY.sub("only", normalize_line(said))).replace(" nor ", " or ")
 
 
-def wants_none(said: str) -> bool:
+def is_rejection(said: str) -> bool:
     """Whether an answer turns all options down, as "none of these"."""
-    return bool(_NONE.search(lower(said)))
+    return bool(_NONE.search(normalize_line(said)))
 
 
-def swaps(said: str) -> bool:
+def is_reversal(said: str) -> bool:
     """Whether an answer says that it is the other way round."""
-    return bool(_SWAP.search(lower(said)))
+    return bool(_SWAP.search(normalize_line(said)))
 
 
-def verdict(said: str) -> Verdict:
+def parse_confirmation(said: str) -> Confirmation:
     """Whether somebody agrees with what was understood, and what else they say."""
-    words = lower(said)
+    words = normalize_line(said)
     for pattern, agrees in ((_YES, True), (_NO, False)):
         if found := pattern.match(words):
             rest = words[found.end() :].strip(" ,.;:!-")
             if not _SAID_AGAIN.sub("", rest).strip(" ,.;:!-"):
-                return Verdict(agrees)
-            return Verdict(agrees, rest, agrees and _ADDING.match(rest) is not None)
-    return Verdict(None, said)
+                return Confirmation(agrees)
+            return Confirmation(agrees, rest, agrees and _ADDING.match(rest) is not None)
+    return Confirmation(None, said)
 
 
-def without_conditions(said: str) -> tuple[str, tuple[str, ...]]:
+def split_conditions(said: str) -> tuple[str, tuple[str, ...]]:
     """An answer without the clauses that say when it holds, and those clauses."""
-    words = lower(said)
+    words = normalize_line(said)
     clauses = tuple(found.group().strip() for found in _CONDITION.finditer(words))
     return _CONDITION.sub(" ", words) if clauses else said, clauses
 
 
-def with_options(said: str, options: Sequence[str]) -> str:
+def replace_option_numbers(said: str, options: Sequence[str]) -> str:
     """An answer with the options in place of their numbers, as in "the first one, not 3" or "number two".
 
     Raises:
         NoSuchOption: it names a number that no option has.
     """
-    words = _WORD.findall(_FIRST_FEW.sub(lambda found: _first(_VALUES[found[1]]), lower(said)))
+    words = _WORD.findall(_FIRST_FEW.sub(lambda found: _number_range(_VALUES[found[1]]), normalize_line(said)))
     if not options or not any(_is_number(word) for word in words):
         return said
     alone = all(_is_number(word) or word in _BESIDE | _NOUNS or not word[0].isalnum() for word in words)
@@ -158,16 +158,16 @@ def with_options(said: str, options: Sequence[str]) -> str:
             continue
         ordinal = word in _ORDINALS or word == "last"
         named = before in _NOUNS or (ordinal and (after in _NOUNS or (before == "the" and not after.isalpha())))
-        found.append(_option(word, options) if _is_number(word) and (alone or named) else word)
+        found.append(_option_at(word, options) if _is_number(word) and (alone or named) else word)
     return " ".join(found) if found != words else said
 
 
-def lower(text: str) -> str:
+def normalize_line(text: str) -> str:
     """A text on one line, in lower case and with straight apostrophes."""
     return one_line(text).lower().replace("’", "'")
 
 
-def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     """Matches any of some phrases as whole words, the longest first, also in the plural; its group 1 is the phrase."""
     longest = sorted(map(re.escape, phrases), key=len, reverse=True)
     return re.compile(rf"(?<![\w'-])({'|'.join(longest)})(?:e?s)?(?![\w'-])")
@@ -177,11 +177,11 @@ def _is_number(word: str) -> bool:
     return word.isdecimal() or word in _VALUES or word == "last"
 
 
-def _first(count: int) -> str:
+def _number_range(count: int) -> str:
     return " and ".join(map(str, range(1, count + 1)))
 
 
-def _option(word: str, options: Sequence[str]) -> str:
+def _option_at(word: str, options: Sequence[str]) -> str:
     number = len(options) if word == "last" else _VALUES.get(word) or int(word[:_MOST_DIGITS])
     if not 1 <= number <= len(options):
         raise NoSuchOption(f"There is no {word[:_MOST_DIGITS]}; the options are 1 to {len(options)}.")

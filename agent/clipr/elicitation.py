@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import one_line
-from housewise.people.respondent import Respondent, RespondentLeft, Question
+from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.worlds.choices.scenario import Situation
 
 MAX_ANSWER_CHARACTERS = 2000

@@ -11,25 +11,25 @@ import math
 import re
 from collections.abc import Sequence
 
-from housewise.agent.clipr.chat_steps import Prompts
-from housewise.agent.clipr.language_steps import Choice, Guidance
+from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.language_steps import ActionChoice, Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.rules import read_rule
+from housewise.agent.clipr.rules import parse_rule
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.gbnf import REPLY, literal, one_of
 from housewise.language.gbnf import rule as grammar_rule
 from housewise.worlds.choices.scenario import Situation
 
-MOST_RULES = 6
+MAX_PROMPT_RULES = 6
 """Rules that stand in one prompt."""
 PREFIX, _BETWEEN = "Option:", ", by rule "
-_SAID = re.compile(rf" (.*){_BETWEEN}(\d{{1,4}})\s*", re.DOTALL)
-_MOST_TOKENS = 160
+_REPLY = re.compile(rf" (.*){_BETWEEN}(\d{{1,4}})\s*", re.DOTALL)
+_MAX_TOKENS = 160
 """Of a reply: an option may be a sentence."""
 
 
-def choice_request(prompts: Prompts, situation: Situation, rules: Sequence[str]) -> ChatRequest:
+def choice_request(prompts: CliprPrompts, situation: Situation, rules: Sequence[str]) -> ChatRequest:
     """Asks for one choice.
 
     Args:
@@ -44,28 +44,28 @@ def choice_request(prompts: Prompts, situation: Situation, rules: Sequence[str])
     numbers = one_of(literal(str(number + 1)) for number in range(len(rules)))
     reply = f"{literal(' ')} {options} {literal(_BETWEEN)} {numbers}"
     return ChatRequest(
-        messages, Sampling(0.0, max_tokens=_MOST_TOKENS, logprobs=True), PREFIX, grammar_rule(REPLY, reply)
+        messages, Sampling(0.0, max_tokens=_MAX_TOKENS, logprobs=True), PREFIX, grammar_rule(REPLY, reply)
     )
 
 
-def choice_reply(action: str, rule: int) -> str:
+def format_choice_reply(action: str, rule: int) -> str:
     """What a model should say behind the prefix: an option, and the number of a rule, which counts from 0."""
     return f" {action}{_BETWEEN}{rule + 1}"
 
 
-def read_choice(reply: Reply, situation: Situation, rules: Sequence[str]) -> Choice:
+def parse_choice_reply(reply: Reply, situation: Situation, rules: Sequence[str]) -> ActionChoice:
     """What a model said; the rule that it names is its reasoning, its probability the confidence."""
-    said = _SAID.fullmatch(reply.text)
+    said = _REPLY.fullmatch(reply.text)
     action, rule = (said[1], int(said[2])) if said else ("", 0)
     if action not in situation.actions or not 1 <= rule <= len(rules):
-        return Choice(None, reply.text.strip())
+        return ActionChoice(None, reply.text.strip())
     sure = math.exp(sum(reply.token_logprobs)) if reply.token_logprobs else None
-    return Choice(
+    return ActionChoice(
         situation.actions.index(action), rules[rule - 1], None if sure is None else 1 + min(9, int(10 * sure))
     )
 
 
-class LearnedChoices(LocalComponents):
+class FineTunedChooser(LocalComponents):
     """Local components, in whose place a language model chooses where there are rules; one call for each situation.
 
     Args:
@@ -74,27 +74,27 @@ class LearnedChoices(LocalComponents):
         prompts: that it was taught with.
     """
 
-    def __init__(self, embedder: Embedder, model: ChatModel, prompts: Prompts | None = None) -> None:
+    def __init__(self, embedder: Embedder, model: ChatModel, prompts: CliprPrompts | None = None) -> None:
         super().__init__(embedder)
         self.name = f"local components, choices by {model.name}"
-        self._model, self._prompts = model, prompts or Prompts()
+        self._model, self._prompts = model, prompts or CliprPrompts()
 
-    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """The options that the model finds the rules to ask for."""
         notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
-        rules = [*(rule.text for rule in guidance.rules), *(read_rule(note).text for note in notes)]
+        rules = [*(rule.text for rule in guidance.rules), *(parse_rule(note).text for note in notes)]
         if not rules:
             return super().choose(situations, guidance)
-        shown = [self._nearest(situation, rules) for situation in situations]
+        shown = [self._nearest_rules(situation, rules) for situation in situations]
         pairs = list(zip(situations, shown, strict=True))
         asked = [choice_request(self._prompts, situation, some) for situation, some in pairs]
         replies = [reply for [reply] in self._model.complete(asked)]
         self.usage.add(replies)
-        return [read_choice(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
+        return [parse_choice_reply(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
 
-    def _nearest(self, situation: Situation, rules: Sequence[str]) -> list[str]:
+    def _nearest_rules(self, situation: Situation, rules: Sequence[str]) -> list[str]:
         """The rules that are most about a situation, in their order."""
         about = f"{situation.request} {' or '.join(situation.actions)}"
         near = cosine(self._embedder, [about], list(rules))[0]
-        chosen = sorted(range(len(rules)), key=lambda number: -near[number])[:MOST_RULES]
+        chosen = sorted(range(len(rules)), key=lambda number: -near[number])[:MAX_PROMPT_RULES]
         return [rules[number] for number in sorted(chosen)]

@@ -6,41 +6,43 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from housewise.agent.clipr.answer_phrases import any_of, lower
-from housewise.agent.clipr.house_rules import Spot, spots_in
+from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
+from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
-EVERYDAY_PLACES = CONFIGS / "clipr" / "everyday_places.yaml"
+PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
 
 
-class _File(Settings):
+class _PlaceWordsFile(Settings):
     places: dict[str, tuple[str, ...]]
 
 
-class EverydayPlaces:
+class PlaceVocabulary:
     """Reads places; see housewise.agent.clipr.terminal_interview.WordReader.
 
     Args:
         usual: places of what is talked about, which decide what a word means that may mean several.
     """
 
-    def __init__(self, usual: Sequence[Spot] = ()) -> None:
+    def __init__(self, usual: Sequence[PlaceKind] = ()) -> None:
         self._usual = tuple(usual)
-        self.named = " ".join(_kinds())
+        self.named = " ".join(_kinds_by_word())
 
     def marked(self, text: str) -> str:
         """A text in lower case with the names of kinds in place of everyday words."""
-        return any_of(_kinds()).sub(lambda found: self._kind(_kinds()[found[1]]), lower(text))
+        return phrase_pattern(_kinds_by_word()).sub(
+            lambda found: self._kind(_kinds_by_word()[found[1]]), normalize_line(text)
+        )
 
     def values(self, text: str, wanted: bool) -> tuple[str, ...]:
         """The places that a marked text names; one that is wanted, in no room, is in that of the usual place alike."""
-        spots = spots_in(text) or ()
+        spots = find_place_kinds(text) or ()
         return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
 
     @staticmethod
-    def phrase(spot: Spot) -> str:
+    def phrase(spot: PlaceKind) -> str:
         """A place in the words of rules."""
         return spot.phrase.replace("childs room", "child's room")
 
@@ -48,12 +50,12 @@ class EverydayPlaces:
         known = {name for spot in self._usual for name in (spot.receptacle, spot.room)}
         return next((kind for kind in kinds if kind in known), kinds[0])
 
-    def _with_room(self, spot: Spot) -> Spot:
+    def _with_room(self, spot: PlaceKind) -> PlaceKind:
         alike = [usual for usual in self._usual if usual.receptacle == spot.receptacle]
         return alike[0] if spot.room is None and len(alike) == 1 else spot
 
 
 @lru_cache(maxsize=1)
-def _kinds(path: Path = EVERYDAY_PLACES) -> Mapping[str, tuple[str, ...]]:
+def _kinds_by_word(path: Path = PLACE_WORDS) -> Mapping[str, tuple[str, ...]]:
     """The kinds that each word may mean; those of houses mean themselves."""
-    return read_yaml(path, _File).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}
+    return read_yaml(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

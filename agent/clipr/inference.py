@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from housewise.agent.clipr.language_steps import Choice, Guidance, Judged, Language
+from housewise.agent.clipr.language_steps import ActionChoice, Guidance, JudgedChoice, LanguageSteps
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 
 _Any = TypeVar("_Any")
 
 
 @dataclass(frozen=True)
-class Decision:
+class ScoredChoice:
     """A choice with its score.
 
     Attributes:
@@ -43,36 +43,40 @@ class Inference:
         seed: of the shuffling, beside the scenario's id and the model's name.
     """
 
-    language: Language
+    language: LanguageSteps
     batch_size: int = 10
     seed: int = 0
 
-    def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[Decision]:
+    def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[ScoredChoice]:
         """One decision for each scenario, in order."""
         choices = self.choose([scenario.situation for scenario in scenarios], guidance)
-        return [scored(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True)]
+        return [score_choice(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True)]
 
-    def decide_one(self, scenario: Scenario, guidance: Guidance) -> Decision:
+    def decide_one(self, scenario: Scenario, guidance: Guidance) -> ScoredChoice:
         """One scenario in a call of its own."""
         return self.decide([scenario], guidance)[0]
 
-    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """One choice for each situation, in order; its action counts as the situation's own do."""
-        return [choice for batch in batches(situations, self.batch_size) for choice in self._batch(batch, guidance)]
+        return [
+            choice
+            for batch in split_batches(situations, self.batch_size)
+            for choice in self._choose_batch(batch, guidance)
+        ]
 
-    def _batch(self, batch: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def _choose_batch(self, batch: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         orders = [self._order(situation) for situation in batch]
-        shown = [_shown(situation, order) for situation, order in zip(batch, orders, strict=True)]
+        shown = [_reorder_actions(situation, order) for situation, order in zip(batch, orders, strict=True)]
         choices = self.language.choose(shown, guidance)
         usage, found = self.language.usage, []
         for order, situation, first in zip(orders, shown, choices, strict=True):
             choice = first
-            if not _readable(choice, situation):
+            if not _is_readable(choice, situation):
                 usage.malformed += 1
                 choice = self.language.choose([situation], guidance)[0]
-                if not _readable(choice, situation):
+                if not _is_readable(choice, situation):
                     usage.unreadable += 1
-                    choice = Choice(None, choice.reasoning)
+                    choice = ActionChoice(None, choice.reasoning)
             found.append(replace(choice, action=None if choice.action is None else order[choice.action]))
         return found
 
@@ -80,36 +84,36 @@ class Inference:
         return shown_order(situation.id, self.language.name, self.seed, len(situation.actions))
 
 
-def accuracy(decisions: Sequence[Decision]) -> float:
+def accuracy(decisions: Sequence[ScoredChoice]) -> float:
     """Share of the preferred actions; 0 of none."""
     return sum(decision.right for decision in decisions) / len(decisions) if decisions else 0.0
 
 
-def judged(scenarios: Sequence[Scenario], decisions: Sequence[Decision]) -> list[Judged]:
+def judged_choices(scenarios: Sequence[Scenario], decisions: Sequence[ScoredChoice]) -> list[JudgedChoice]:
     """Decisions as the critic may see them: the right action is not among what it is told."""
     return [
-        Judged(scenario.situation, decision.action, decision.right, decision.reasoning)
+        JudgedChoice(scenario.situation, decision.action, decision.right, decision.reasoning)
         for scenario, decision in zip(scenarios, decisions, strict=True)
     ]
 
 
-def batches(items: Sequence[_Any], size: int) -> Iterator[Sequence[_Any]]:
+def split_batches(items: Sequence[_Any], size: int) -> Iterator[Sequence[_Any]]:
     """So many items at a time, the last time what is left."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
-def _shown(situation: Situation, order: Sequence[int]) -> Situation:
+def _reorder_actions(situation: Situation, order: Sequence[int]) -> Situation:
     return replace(situation, actions=tuple(situation.actions[number] for number in order))
 
 
-def _readable(choice: Choice, situation: Situation) -> bool:
+def _is_readable(choice: ActionChoice, situation: Situation) -> bool:
     return choice.action is not None and 0 <= choice.action < len(situation.actions)
 
 
-def scored(scenario: Scenario, choice: Choice) -> Decision:
+def score_choice(scenario: Scenario, choice: ActionChoice) -> ScoredChoice:
     """What a choice is worth; an action that there is not is neither right nor does it satisfy."""
-    return Decision(
+    return ScoredChoice(
         scenario.id,
         choice.action,
         choice.action == scenario.preferred,

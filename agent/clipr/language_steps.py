@@ -162,7 +162,9 @@ class LanguageSteps(Interviewer, Protocol):
         """Algorithm 2, line 14."""
         ...
 
-    def update(self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]) -> tuple[Rule, ...]:
+    def update(
+        self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
+    ) -> tuple[Rule, ...]:
         """The complete new list, unchanged rules included."""
         ...
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from housewise.agent.clipr.language_steps import Exchange
-from housewise.agent.clipr.rules import MAX_RULES, Rule, contradictions, read_rule
+from housewise.agent.clipr.language_steps import DialogueTurn
+from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
 
@@ -18,12 +18,14 @@ _WRITTEN = "written down"
 _CONFIRMED = "confirmed"
 
 
-def topic_of(name: str) -> str:
+def note_topic(name: str) -> str:
     """A data set's name as notes write it."""
     return About(task=name[:LONGEST_NAME]).task or "choices"
 
 
-def answer_note(person: str, topic: str, exchange: Exchange, confirmed: bool = False, time: str | None = None) -> Note:
+def answer_note(
+    person: str, topic: str, exchange: DialogueTurn, confirmed: bool = False, time: str | None = None
+) -> Note:
     """What a person said, with the question.
 
     Args:
@@ -41,19 +43,19 @@ def answer_note(person: str, topic: str, exchange: Exchange, confirmed: bool = F
     return Note(person=person, kind="answer", text=text, about=about, value=value, time=time or now())
 
 
-def answers_in(memory: Memory, topic: str) -> list[Note]:
+def recall_answers(memory: Memory, topic: str) -> list[Note]:
     """What was asked and answered about a topic, the oldest first."""
-    return [note for note in _said(memory, topic) if note.value != _WRITTEN]
+    return [note for note in _answer_notes(memory, topic) if note.value != _WRITTEN]
 
 
-def unwritten_in(memory: Memory, topic: str) -> list[Note]:
+def answers_without_rules(memory: Memory, topic: str) -> list[Note]:
     """The answers since the last conversation's end that are not confirmed: no rules are written of them yet."""
-    notes = _said(memory, topic)
+    notes = _answer_notes(memory, topic)
     ended = max((place for place, note in enumerate(notes, 1) if note.value == _WRITTEN), default=0)
     return [note for note in notes[ended:] if note.value != _CONFIRMED]
 
 
-def written_note(person: str, topic: str, after: str) -> Note:
+def rules_written_note(person: str, topic: str, after: str) -> Note:
     """The end of a conversation: rules are written of all answers before it, and stay as people leave them.
 
     Args:
@@ -67,9 +69,9 @@ def written_note(person: str, topic: str, after: str) -> Note:
     )
 
 
-def exchange_of(answer: Note) -> Exchange:
+def turn_from_note(answer: Note) -> DialogueTurn:
     """A question and its answer."""
-    return Exchange(answer.about.situation or "", answer.text)
+    return DialogueTurn(answer.about.situation or "", answer.text)
 
 
 def rule_notes(
@@ -96,22 +98,22 @@ def rule_notes(
     return notes
 
 
-def rules_in(memory: Memory, topic: str) -> tuple[Rule, ...]:
+def recall_rules(memory: Memory, topic: str) -> tuple[Rule, ...]:
     """The rules of a topic that are in force, the oldest first: of those that contradict each other the newest.
 
     At most :data:`MOST_RULES`, the newest.
     """
     notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
-    gone = overruled(notes)
-    return tuple(read_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MAX_RULES:]
+    gone = find_overruled(notes)
+    return tuple(parse_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MAX_RULES:]
 
 
-def overruled(notes: Sequence[Note]) -> dict[int, int]:
+def find_overruled(notes: Sequence[Note]) -> dict[int, int]:
     """For rules of one topic that a later one contradicts, which one, by number from 0.
 
     Rules that were concluded together are meant to hold together.
     """
-    pairs = contradictions([read_rule(note.text or "-") for note in notes])
+    pairs = find_contradictions([parse_rule(note.text or "-") for note in notes])
     return {
         earlier: later
         for earlier, later in pairs
@@ -119,12 +121,12 @@ def overruled(notes: Sequence[Note]) -> dict[int, int]:
     }
 
 
-def origins_of(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+def source_answers(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:
     """For each rule's text the ids of the answers that it comes from; all of them where it does not say which."""
     every = tuple(note.id for note in answers)
     # A slice is empty where there is no such turn.
     return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}
 
 
-def _said(memory: Memory, topic: str) -> list[Note]:
+def _answer_notes(memory: Memory, topic: str) -> list[Note]:
     return [note for note in memory.notes if note.kind == "answer" and note.about.task == topic]

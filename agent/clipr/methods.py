@@ -10,8 +10,8 @@ from housewise.agent.clipr.inference import Inference, ScoredChoice
 from housewise.agent.clipr.language_steps import DialogueTurn, LabelledExample, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder
-from housewise.people.respondent import Person
-from housewise.worlds.choices.scenario iRespondentScenario, Situation
+from housewise.people.respondent import Respondent
+from housewise.worlds.choices.scenario import Scenario, Situation
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class MethodInputs:
     """
 
     language: LanguageSteps
-    person: Person
-    examplesRespondente[Scenario, ...]
+    person: Respondent
+    examples: tuple[Scenario, ...]
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...]
     embedder: Embedder

@@ -16,16 +16,16 @@ from housewise.agent.clipr.memory_notes import (
     source_answers,
     turn_from_note,
 )
-from housewise.agent.clipr.rule_editing import give_way
+from housewise.agent.clipr.rule_editing import replace_contradicted
 from housewise.agent.clipr.rules import Rule
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after
-from housewise.people.respondent import Person
-Respondent
+from housewise.people.respondent import Respondent
+
 
 def hold_interview(
-    speaker: Person, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
-) -> list[RulRespondent
+    speaker: Respondent, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
+) -> list[Rule]:
     """Ask somebody, whoever answers for them, and write rules; what is said goes on from what was said before.
 
     Args:
@@ -75,5 +75,5 @@ def _written_down(person: str, topic: str, interviewer: Interviewer, folder: Mem
         # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
         notes = [memory.add(note) for note in notes_from_rules(person, topic, rules, answers)]
         memory.add(rules_written_note(person, topic, memory.notes[-1].time))
-        give_way(memory, notes)
+        replace_contradicted(memory, notes)
     return list(rules)

@@ -11,17 +11,17 @@ from rich.text import Text
 
 from housewise.agent.clipr.house_interview import (
     HOUSE_TOPIC,
-    implied_notes,
-    resolve_conflicts,
-    house_rule_notes,
     contradicting_notes,
-    root_rule_notes,
+    house_rule_notes,
+    implied_notes,
     placement_statements,
+    resolve_conflicts,
+    root_rule_notes,
 )
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
 from housewise.agent.clipr.memory_notes import find_overruled, rule_notes
-from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, parse_rule, make_rule
+from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, make_rule, parse_rule
 from housewise.core.errors import UserError, excerpt
 from housewise.core.plurals import plural
 from housewise.language.words import one_line
@@ -176,9 +176,13 @@ def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
     """Remember rules again that had given way to one that was taken back; each keeps its id."""
     for note in root_rule_notes(Memory(memory.person, notes)):
         rule, topic = parse_rule(note.text), topic_of_rule(note)
-        new, *_ = house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
+        new, *_ = (
+            house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
+        )
         root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
-        for each in implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []:
+        for each in (
+            implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []
+        ):
             memory.add(each)
 
 
@@ -226,7 +230,9 @@ def validated_text(text: str) -> str:
     """
     seen = one_line(text)
     if not 1 <= len(seen) <= MAX_RULE_CHARACTERS:
-        raise UserError(f"rule {excerpt(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept")
+        raise UserError(
+            f"rule {excerpt(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept"
+        )
     return seen
 
 
@@ -236,7 +242,9 @@ def _overruled(notes: Sequence[Note]) -> dict[str, str]:
     for note in notes:
         by_topic.setdefault(topic_of_rule(note), []).append(note)
     return {
-        alike[earlier].id: alike[later].id for alike in by_topic.values() for earlier, later in find_overruled(alike).items()
+        alike[earlier].id: alike[later].id
+        for alike in by_topic.values()
+        for earlier, later in find_overruled(alike).items()
     }
 
 

@@ -17,21 +17,21 @@ from pydantic import Field
 
 from housewise.agent.clipr.answer_phrases import (
     NoSuchOption,
-    any_of,
     is_indifferent,
-    lower,
-    swaps,
-    wants_none,
-    with_never,
-    with_options,
-    without_conditions,
-    without_missing,
+    is_rejection,
+    is_reversal,
+    normalize_line,
+    normalize_negation,
+    phrase_pattern,
+    remove_absent_things,
+    replace_option_numbers,
+    split_conditions,
 )
-from housewise.agent.clipr.house_interview import groups
-from housewise.agent.clipr.house_place_words import EverydayPlaces
-from housewise.agent.clipr.language_steps import Exchange, Interviewer
-from housewise.agent.clipr.local_steps.answer_meaning import parts
-from housewise.agent.clipr.rules import MOST_CHARACTERS, Rule, read_rule, typed_rule
+from housewise.agent.clipr.house_interview import thing_groups
+from housewise.agent.clipr.house_place_words import PlaceVocabulary
+from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
+from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
+from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder
 from housewise.worlds.choices.files import Settings, read_yaml
@@ -43,7 +43,7 @@ _Words = Annotated[str, Field(min_length=1, max_length=200)]
 _WHOLE_RULE = re.compile(r"for [^:]+: *(?:prefer|avoid)\b", re.IGNORECASE)
 
 
-class Choice(Settings):
+class KitchenQuestion(Settings):
     """A question of the kitchen; see interview.yaml."""
 
     question: _Words
@@ -54,12 +54,12 @@ class Choice(Settings):
 class QuestionFile(Settings):
     """Questions by what rules are for."""
 
-    kitchen: dict[_Words, Choice]
+    kitchen: dict[_Words, KitchenQuestion]
     house: dict[_Words, _Words]
 
 
 @dataclass(frozen=True)
-class Understood:
+class ParsedAnswer:
     """What an answer says.
 
     Attributes:
@@ -76,12 +76,12 @@ class Understood:
     left_out: tuple[str, ...] = ()
 
 
-class NotUnderstood(Exception):
+class AnswerNotUnderstood(Exception):
     """An answer says nothing that is understood; the message says what would be."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(ABC):
+class InterviewQuestion(ABC):
     """One question, and how its answers are read.
 
     Attributes:
@@ -99,7 +99,7 @@ class Question(ABC):
     example: str = "I like it cold, never hot"
 
     @abstractmethod
-    def read(self, said: str, before: Understood | None = None, adds: bool = False) -> Understood:
+    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """What an answer says.
 
         Args:
@@ -115,7 +115,7 @@ class Question(ABC):
 class Interview(Protocol):
     """Brings one question after the other."""
 
-    def next(self, dialogue: Sequence[Exchange], skipped: Collection[str], left: int) -> Question | None:
+    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
         """The next question; None where there is none.
 
         Args:
@@ -125,7 +125,7 @@ class Interview(Protocol):
         """
         ...
 
-    def count(self, dialogue: Sequence[Exchange]) -> int | None:
+    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """How many questions there are beside those answered; None where nobody knows."""
         ...
 
@@ -149,24 +149,24 @@ class WordReader(Protocol):
         ...
 
 
-class Vocabulary:
+class OptionVocabulary:
     """Options with other words for them, and things that are kept as they are said; see WordReader.
 
     In a marked text each is one made-up word, so that no word of its own, as in "no sugar", tells whether it is wanted.
     """
 
     def __init__(self, options: Mapping[str, Iterable[str]], things: Iterable[str]) -> None:
-        phrases = {lower(phrase): phrase for phrase in things}
-        phrases |= {lower(word): option for option, words in options.items() for word in (option, *words)}
-        marks = {value: _mark(place) for place, value in enumerate(dict.fromkeys(phrases.values()))}
+        phrases = {normalize_line(phrase): phrase for phrase in things}
+        phrases |= {normalize_line(word): option for option, words in options.items() for word in (option, *words)}
+        marks = {value: _make_marker(place) for place, value in enumerate(dict.fromkeys(phrases.values()))}
         self._values = {mark: value for value, mark in marks.items()}
         self._marks = {phrase: marks[value] for phrase, value in phrases.items()}
-        self._phrase = any_of(self._marks)
+        self._phrase = phrase_pattern(self._marks)
         self.named = " ".join(self._values)
 
     def marked(self, text: str) -> str:
         """See WordReader.marked."""
-        return self._phrase.sub(lambda found: self._marks[found[1]], lower(text))
+        return self._phrase.sub(lambda found: self._marks[found[1]], normalize_line(text))
 
     def values(self, text: str, wanted: bool) -> tuple[str, ...]:
         """See WordReader.values."""
@@ -174,14 +174,14 @@ class Vocabulary:
         return tuple(dict.fromkeys(self._values[word] for word in words if word in self._values))
 
 
-def _mark(place: int) -> str:
+def _make_marker(place: int) -> str:
     """A word that nobody says, another one for each place."""
     first, second = divmod(place, 26)
     return f"qz{chr(97 + first)}{chr(97 + second)}o"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenQuestion(Question):
+class WrittenQuestion(InterviewQuestion):
     """A question that a person wrote, whose answers name options, or other things that are known.
 
     Attributes:
@@ -194,62 +194,68 @@ class WrittenQuestion(Question):
     embedder: Embedder
     members: tuple[str, ...] = ()
 
-    def read(self, said: str, before: Understood | None = None, adds: bool = False) -> Understood:
+    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See Question.read."""
-        if _WHOLE_RULE.match(said) and (rule := read_rule(said)).typed:
-            return Understood(said[:MOST_CHARACTERS], (rule,), rule.preferred, rule.avoided)
-        if before is not None and swaps(said):
+        if _WHOLE_RULE.match(said) and (rule := parse_rule(said)).typed:
+            return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
+        if before is not None and is_reversal(said):
             others = tuple(option for option in self.options if option not in before.wanted)
             wanted = before.unwanted or (others if len(self.options) == 2 else ())
-            return self._ruled("", wanted, before.wanted if before.unwanted or not wanted else (), ())
-        plain, left_out = without_conditions(said)
+            return self._make_answer("", wanted, before.wanted if before.unwanted or not wanted else (), ())
+        plain, left_out = split_conditions(said)
         if self.members:
-            left_out += tuple(dict.fromkeys(found.group() for found in any_of(self.members).finditer(lower(plain))))
+            left_out += tuple(
+                dict.fromkeys(found.group() for found in phrase_pattern(self.members).finditer(normalize_line(plain)))
+            )
         try:
-            named = with_options(plain, self.options)
+            named = replace_option_numbers(plain, self.options)
         except NoSuchOption as problem:
-            raise NotUnderstood(str(problem)) from problem
-        owned = without_missing(named)
-        wanted, unwanted = self._named(named if owned is None else owned)
+            raise AnswerNotUnderstood(str(problem)) from problem
+        owned = remove_absent_things(named)
+        wanted, unwanted = self._find_wanted_and_unwanted(named if owned is None else owned)
         all_the_same = is_indifferent(plain) and not unwanted and set(wanted) == set(self.options)
         if all_the_same or not (wanted or unwanted):
-            return self._without_wish(named, owned is not None, left_out)
+            return self._parse_no_wish(named, owned is not None, left_out)
         if before is not None:
-            wanted, unwanted = _merged(before, wanted, unwanted, adds)
-        return self._ruled(named if before is None else "", wanted, unwanted, left_out)
+            wanted, unwanted = _merge_correction(before, wanted, unwanted, adds)
+        return self._make_answer(named if before is None else "", wanted, unwanted, left_out)
 
-    def _named(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _find_wanted_and_unwanted(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What a text wants and what it refuses."""
-        liked, refused = parts(self.embedder, self.words.marked(with_never(text)), self.words.named)
+        liked, refused = split_wanted_refused(
+            self.embedder, self.words.marked(normalize_negation(text)), self.words.named
+        )
         wanted = self.words.values(liked, wanted=True)
         return wanted, tuple(value for value in self.words.values(refused, wanted=False) if value not in wanted)
 
-    def _without_wish(self, said: str, missing: bool, left_out: Sequence[str]) -> Understood:
+    def _parse_no_wish(self, said: str, missing: bool, left_out: Sequence[str]) -> ParsedAnswer:
         """An answer that wants and refuses nothing: one does not mind, does not have it, or is not understood.
 
         Raises:
             NotUnderstood: none of these.
         """
         if missing and self.words.values(self.words.marked(said), wanted=True):
-            raise NotUnderstood("Then say what you want instead.")
+            raise AnswerNotUnderstood("Then say what you want instead.")
         if missing or is_indifferent(said):
-            return Understood(said)
-        if wants_none(said):
-            raise NotUnderstood("Then say what you want instead, or don't care.")
+            return ParsedAnswer(said)
+        if is_rejection(said):
+            raise AnswerNotUnderstood("Then say what you want instead, or don't care.")
         if left_out:
-            raise NotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
-        raise NotUnderstood("I did not understand that.")
+            raise AnswerNotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
+        raise AnswerNotUnderstood("I did not understand that.")
 
-    def _ruled(self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]) -> Understood:
+    def _make_answer(
+        self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]
+    ) -> ParsedAnswer:
         if not wanted and not unwanted:
-            raise NotUnderstood("Then nothing is left of it.")
-        rule = typed_rule(self.name, wanted, unwanted)
+            raise AnswerNotUnderstood("Then nothing is left of it.")
+        rule = make_rule(self.name, wanted, unwanted)
         answer = said or ", then ".join(wanted) + (f"; not {', '.join(unwanted)}" if unwanted else "")
-        return Understood(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
+        return ParsedAnswer(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
 
 
-def _merged(
-    before: Understood, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
+def _merge_correction(
+    before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is wanted and what is not, after a correction."""
     if wanted and not adds:
@@ -267,16 +273,16 @@ class WrittenInterview:
     def __init__(self, questions: Sequence[WrittenQuestion]) -> None:
         self._questions = tuple(questions)
 
-    def next(self, dialogue: Sequence[Exchange], skipped: Collection[str], left: int) -> Question | None:
+    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
         """See Interview.next."""
-        open_ = (question for question in self._open(dialogue) if question.text not in skipped)
+        open_ = (question for question in self._open_questions(dialogue) if question.text not in skipped)
         return next(open_, None) if left > 0 else None
 
-    def count(self, dialogue: Sequence[Exchange]) -> int | None:
+    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count."""
-        return len(self._open(dialogue))
+        return len(self._open_questions(dialogue))
 
-    def _open(self, dialogue: Sequence[Exchange]) -> list[WrittenQuestion]:
+    def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
         asked = {exchange.question for exchange in dialogue}
         return [each for each in self._questions if asked.isdisjoint((each.text, *each.earlier))]
 
@@ -289,8 +295,8 @@ def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInte
                 text=choice.question,
                 name=name,
                 options=tuple(choice.options),
-                example=_example(tuple(choice.options)),
-                words=Vocabulary(choice.options, choice.things),
+                example=_example_answer(tuple(choice.options)),
+                words=OptionVocabulary(choice.options, choice.things),
                 embedder=embedder,
             )
             for name, choice in read_yaml(path, QuestionFile).kitchen.items()
@@ -302,8 +308,8 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
     """A question for each group of things in houses, those first of which least is known."""
     texts = read_yaml(path, QuestionFile).house
     questions = []
-    for group in groups():
-        words = EverydayPlaces(group.options)
+    for group in thing_groups():
+        words = PlaceVocabulary(group.options)
         options = tuple(map(words.phrase, group.options))
         questions.append(
             WrittenQuestion(
@@ -311,7 +317,7 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
                 name=group.name,
                 options=options,
                 earlier=(group.question,),
-                example=_example(options),
+                example=_example_answer(options),
                 words=words,
                 embedder=embedder,
                 members=group.things,
@@ -320,12 +326,12 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
     return WrittenInterview(questions)
 
 
-def _example(options: Sequence[str]) -> str:
+def _example_answer(options: Sequence[str]) -> str:
     return f"{options[0]}, never {options[-1]}" if len(options) > 2 else options[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelQuestion(Question):
+class ModelQuestion(InterviewQuestion):
     """A question that a language model asks; it also writes the rules.
 
     Attributes:
@@ -336,13 +342,13 @@ class ModelQuestion(Question):
     model: Interviewer
     examples: tuple[Situation, ...]
 
-    def read(self, said: str, before: Understood | None = None, adds: bool = False) -> Understood:
+    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See Question.read; one call of the model."""
         answer = f"{before.answer}; {said}" if before is not None and adds else said
-        rules = self.model.synthesize(self.examples, [Exchange(self.text, answer)])
-        if not rules and not (is_indifferent(said) or without_missing(said) is not None):
-            raise NotUnderstood("The model makes no rule of that.")
-        return Understood(answer, rules)
+        rules = self.model.synthesize(self.examples, [DialogueTurn(self.text, answer)])
+        if not rules and not (is_indifferent(said) or remove_absent_things(said) is not None):
+            raise AnswerNotUnderstood("The model makes no rule of that.")
+        return ParsedAnswer(answer, rules)
 
 
 class ModelInterview:
@@ -351,14 +357,14 @@ class ModelInterview:
     def __init__(self, model: Interviewer, examples: Sequence[Situation]) -> None:
         self._model, self._examples = model, tuple(examples)
 
-    def next(self, dialogue: Sequence[Exchange], skipped: Collection[str], left: int) -> Question | None:
+    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
         """See Interview.next; one call of the model."""
-        said = [*dialogue, *(Exchange(question, "") for question in skipped)]
+        said = [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
         inquiry = self._model.inquire(self._examples, said, left)
         if inquiry.question is None:
             return None
         return ModelQuestion(text=inquiry.question, model=self._model, examples=self._examples)
 
-    def count(self, dialogue: Sequence[Exchange]) -> int | None:
+    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count."""
         return None

@@ -17,7 +17,7 @@ from housewise.agent.stars.retriever import Retrieval, Retriever
 from housewise.agent.stars.selection import Choice, Likeliest, Selector
 from housewise.agent.stars.tasks import Completion, Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.worlds.kitchen.manipulation import Act
+from housewise.worlds.kitchen.manipulation import ManipulationAction
 from housewise.worlds.kitchen.state import State
 
 MOST_OPTIONS = 40
@@ -78,7 +78,7 @@ class Lesson:
     answers: tuple[tuple[str, bool], ...] = ()
     stated: str | None = None
     used: Analysis | None = None
-    path: tuple[Act, ...] | None = None
+    path: tuple[ManipulationAction, ...] | None = None
     learned: GoalNote | None = None
 
     @property
@@ -243,6 +243,6 @@ class Learner:
         self.dialogue.goal(sentence)
         return sentence, stated_goal(sentence, about, self._analyser, self._task)
 
-    def _plan(self, used: Analysis | None, state: State) -> tuple[Act, ...] | None:
+    def _plan(self, used: Analysis | None, state: State) -> tuple[ManipulationAction, ...] | None:
         goal = goal_of(used) if used is not None and used.viable else None
         return plan(state, goal) if goal is not None else None

@@ -16,7 +16,7 @@ from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Vocabulary
-from housewise.worlds.kitchen.manipulation import Act, ImpossibleAct
+from housewise.worlds.kitchen.manipulation import ManipulationAction, ImpossibleAct
 from housewise.worlds.kitchen.state import State
 
 SELF = "<object>"
@@ -79,7 +79,7 @@ class Recalled:
     note: GoalNote
     analysis: Analysis
     goal: Goal
-    path: tuple[Act, ...]
+    path: tuple[ManipulationAction, ...]
     by_policy: bool
 
 
@@ -120,7 +120,7 @@ def latest(notes: Iterable[GoalNote]) -> list[GoalNote]:
 
 
 def note_of(
-    task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Act], confirmed: bool, vocabulary: Vocabulary
+    task: Task, about: TaskObject, analysis: Analysis, path: Iterable[ManipulationAction], confirmed: bool, vocabulary: Vocabulary
 ) -> GoalNote:
     """A goal that was used for an object, as it is kept."""
     return GoalNote(
@@ -170,18 +170,18 @@ def _possible(note: GoalNote, task: Task, about: TaskObject, state: State, analy
     return None if path is None else Recalled(note, analysis, goal, path, by_policy=False)
 
 
-def _policy(note: GoalNote, name: str) -> tuple[Act, ...] | None:
+def _policy(note: GoalNote, name: str) -> tuple[ManipulationAction, ...] | None:
     acts = []
     for step in note.policy:
         filled = {key: name if value == SELF else value for key, value in step.items()}
         try:
-            acts.append(Act(**filled))  # type: ignore[arg-type]
+            acts.append(ManipulationAction(**filled))  # type: ignore[arg-type]
         except TypeError:
             return None
     return tuple(acts)
 
 
-def _taken_out(act: Act, name: str) -> dict[str, str | None]:
+def _taken_out(act: ManipulationAction, name: str) -> dict[str, str | None]:
     return {key: SELF if value == name else value for key, value in asdict(act).items()}
 
 

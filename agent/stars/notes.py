@@ -16,7 +16,7 @@ from housewise.agent.stars.oversight import place_said
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.people.memory import About, Note
 from housewise.people.memory.note import LONGEST_TEXT
-from housewise.worlds.kitchen.manipulation import Act
+from housewise.worlds.kitchen.manipulation import ManipulationAction
 
 _UNCONFIRMED = "nobody confirmed: "
 _PUT = re.compile(r"put (?P<thing>.+?) (?P<relation>in|on) (?P<target>.+)")
@@ -34,7 +34,7 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
         used: what the goal says.
         person: whose memory it goes into.
     """
-    words = "; ".join(str(Act(**step)) for step in goal.policy)  # type: ignore[arg-type]
+    words = "; ".join(str(ManipulationAction(**step)) for step in goal.policy)  # type: ignore[arg-type]
     text = goal.statement if goal.confirmed else f"{_UNCONFIRMED}{goal.statement}"
     learned = Note(
         person=person,

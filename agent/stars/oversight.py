@@ -10,8 +10,8 @@ from housewise.agent.stars.clauses import InState, Placement, Referent
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.people.memory import About
-from housewise.people.respondent import Respondent
 from housewise.people.respondent import Question as Asked
+from housewise.people.respondent import Respondent
 
 MOST_QUESTIONS = 5
 YES, NO = "yes", "no"

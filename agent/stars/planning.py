@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.clauses import Placement, Referent
 from housewise.agent.stars.situation import Thing
-from housewise.worlds.kitchen.manipulation import OPEN, Act, acts, do, station
+from housewise.worlds.kitchen.manipulation import OPEN, ManipulationAction, acts, do, station
 from housewise.worlds.kitchen.state import Place, State
 
 # One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses
@@ -56,7 +56,7 @@ def goal_of(analysis: Analysis) -> Goal | None:
     return Goal(places, openness)
 
 
-def plan(state: State, goal: Goal) -> tuple[Act, ...] | None:
+def plan(state: State, goal: Goal) -> tuple[ManipulationAction, ...] | None:
     """The shortest way to a goal.
 
     Things that can be opened are left as the way needs them unless the goal says how they have to be.
@@ -68,7 +68,7 @@ def plan(state: State, goal: Goal) -> tuple[Act, ...] | None:
     if ids is None:
         return None
     start = state.substate(ids)
-    reached: dict[object, tuple[Act, ...]] = {start: ()}
+    reached: dict[object, tuple[ManipulationAction, ...]] = {start: ()}
     waiting = deque([state])
     while waiting and len(reached) < MOST_STATES:
         now = waiting.popleft()
@@ -85,7 +85,7 @@ def plan(state: State, goal: Goal) -> tuple[Act, ...] | None:
     return None
 
 
-def execute(state: State, path: Sequence[Act]) -> State:
+def execute(state: State, path: Sequence[ManipulationAction]) -> State:
     """The state after some acts.
 
     Raises:

@@ -16,7 +16,13 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples, PolarityModel, fit_polarity, weights_file
+from housewise.agent.clipr.local_steps.clause_polarity import (
+    CLAUSES,
+    ClauseExamples,
+    PolarityModel,
+    fit_polarity,
+    weights_file,
+)
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
@@ -40,7 +46,7 @@ def cross_validated(embedder: Embedder, clauses: ClauseExamples) -> dict[str, fl
         told["wanted"] += list(learned(said["wanted"]) > 0)
         told["refused"] += list(learned(said["refused"]) < 0)
         told["neutral"] += list(np.abs(learned(said["neutral"])) < 0.5)
-        told["nothing"] += [learned.nothing(answer) for answer in said["nothing"]]
+        told["nothing"] += [learned.expresses_no_wish(answer) for answer in said["nothing"]]
     return {kind: float(np.mean(right)) for kind, right in told.items()}
 
 
@@ -54,7 +60,9 @@ def _but(parts: Sequence[Sequence[str]], held: int) -> list[str]:
 
 
 def main(
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
     keep: Annotated[bool, typer.Option(help="Write the weights beside the clauses.")] = False,
 ) -> None:
     """Measure what clauses teach, and keep it."""

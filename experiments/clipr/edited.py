@@ -21,8 +21,8 @@ from rich.table import Table
 
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.memory_notes import rule_notes, recall_rules
-from housewise.agent.clipr.rule_editing import Corrections, correct
+from housewise.agent.clipr.memory_notes import recall_rules, rule_notes
+from housewise.agent.clipr.rule_editing import Corrections, apply_corrections
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
@@ -79,7 +79,7 @@ def lists_of(edits: Sequence[Edit]) -> tuple[tuple[Rule, ...], list[tuple[Rule, 
     corrected = []
     for note, edit in zip(notes, edits, strict=True):
         changed = memory.copy()
-        correct(changed, Corrections(changed={note.id: edit.after}), _TOPIC)
+        apply_corrections(changed, Corrections(changed={note.id: edit.after}), _TOPIC)
         corrected.append(recall_rules(changed, _TOPIC))
     return recall_rules(memory, _TOPIC), corrected
 
@@ -131,7 +131,9 @@ def main(
     components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
     model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
     seed: Annotated[int, typer.Option(min=0, help="Of the order in which actions are shown.")] = 0,
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
 ) -> None:
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()

@@ -23,7 +23,7 @@ import typer
 from housewise.agent.clipr.house_interview import HOUSE_TOPIC, HouseInterview, house_rule_notes, root_rule_notes
 from housewise.agent.clipr.house_rules import parse_house_rule, to_place_kinds
 from housewise.agent.clipr.memory_notes import recall_answers, turn_from_note
-from housewise.agent.clipr.recorded_interview import interview
+from housewise.agent.clipr.recorded_interview import hold_interview
 from housewise.agent.clipr.rules import parse_rule
 from housewise.cli.options import (
     ConfigOption,
@@ -165,13 +165,15 @@ class Visit:
     def _interview(self, folder: MemoryFolder) -> None:
         """Ten questions; where they were asked already nothing is."""
         interviewer = HouseInterview(shared_minilm(), excluded_person=self.person)
-        interview(HouseRespondent(self._who, self.seed), self.person, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
+        hold_interview(HouseRespondent(self._who, self.seed), self.person, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
 
     def _placements(self, texts: Iterable[str]) -> dict[str, int]:
         """How many placements rules want, and how many of these the person does."""
         rules = [rule for rule in (parse_house_rule(parse_rule(text)) for text in texts) if rule]
         said = {(thing, spot) for rule in rules for thing in rule.things for spot in rule.wanted}
-        meant = {(spoken(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places(name))}
+        meant = {
+            (spoken(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places(name))
+        }
         return {"said": len(said), "right": len(said & meant), "wanted": len(meant)}
 
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.memory_notes import answer_note, recall_answers, turn_from_note, answers_without_rules
-from housewise.agent.clipr.recorded_interview import notes_of_rules
-from housewise.agent.clipr.rule_editing import give_way, restore, rule_ids
+from housewise.agent.clipr.recorded_interview import notes_from_rules
+from housewise.agent.clipr.rule_editing import replace_contradicted, restore_rules, rule_ids
 from housewise.agent.clipr.terminal_interview import Interview, AnswerNotUnderstood, InterviewQuestion, ParsedAnswer
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.plurals import plural
@@ -215,9 +215,9 @@ class Conversation:
             # Never the time of an answer that was taken back: the same words would be the note that was forgotten.
             self._time = max(now(), just_after(self._time)) if self._time else now()
             answer = memory.add(answer_note(self._person, self._topic, exchange, confirmed=True, time=self._time))
-            notes = [memory.add(note) for note in notes_of_rules(self._person, self._topic, rules, [answer])]
+            notes = [memory.add(note) for note in notes_from_rules(self._person, self._topic, rules, [answer])]
             before = memory.notes
-            words = give_way(memory, notes)
+            words = replace_contradicted(memory, notes)
             replaced = [note for note in before if note.id not in memory]
             ids = rule_ids(memory)
         self._dialogue.append(exchange)
@@ -239,7 +239,7 @@ class Conversation:
             with self._folder.changing(self._person) as memory:
                 if last.answer in memory:
                     memory.forget(last.answer)
-                restore(memory, last.replaced)
+                restore_rules(memory, last.replaced)
         self._say("Back to the last question." + (" Its rule is taken away." if last.rules else ""))
         return last.question
 

@@ -139,7 +139,7 @@ def edit(
 
       housewise rules edit ada
     """
-    from housewise.agent.clipr.rule_editing import Corrections, correct, rule_named, show_rules
+    from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, find_rule, show_rules
     from housewise.people.memory import MemoryFolder
     from housewise.rule_editor import edited
 
@@ -147,7 +147,7 @@ def edit(
 
     def carry_out(corrections: Corrections, new: bool = False) -> None:
         with folder.changing(person, new=new) as memory:
-            for words in correct(memory, corrections, about or _TOPICS[0]):
+            for words in apply_corrections(memory, corrections, about or _TOPICS[0]):
                 console.print(words, soft_wrap=True, highlight=False)
 
     if rule is None and text is None:
@@ -158,7 +158,7 @@ def edit(
     elif rule is None:
         carry_out(Corrections(added=[text]), new=True)
     else:
-        id = rule_named(folder.load(person), rule).id
+        id = find_rule(folder.load(person), rule).id
         carry_out(Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id]))
     show_rules(folder.load(person), None, console)
 

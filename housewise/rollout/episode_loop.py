@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from housewise.agent.base import Agent, Decision, Past
+from housewise.agent.base import Agent, Decision, History
 from housewise.core.record import EventWriter, Header, Result, Usage
 from housewise.worlds.base import World
 
@@ -57,7 +57,7 @@ class EpisodeLoop(Generic[O, A]):
     ) -> None:
         self._world, self._agent, self._writer = world, agent, writer
         self._limits, self._progress = limits or EpisodeLimits(), progress
-        self._past: Past[O] = Past()
+        self._past: History[O] = History()
         self._usage = Usage()
         self._idle, self._over = 0, False
 

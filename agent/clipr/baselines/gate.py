@@ -5,7 +5,7 @@ from __future__ import annotations
 from housewise.agent.clipr.elicitation import ask_person
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance
 from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult
-from housewise.people.respondent import RespondentLeft, Question
+from housewise.people.respondent import Question, RespondentLeft
 
 
 def gate(turns: int) -> Method:

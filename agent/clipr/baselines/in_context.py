@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.methods import Outcome, Setup
+from housewise.agent.clipr.methods import MethodInputs, MethodResult
 
 
-def in_context(setup: Setup) -> Outcome:
+def in_context(setup: MethodInputs) -> MethodResult:
     """Examples without answers."""
-    return Outcome(setup.inference.decide(setup.test, Guidance(examples=setup.situations)))
+    return MethodResult(setup.inference.decide(setup.test, Guidance(examples=setup.unlabelled_examples)))
 
 
-def in_context_with_answers(setup: Setup) -> Outcome:
+def in_context_with_answers(setup: MethodInputs) -> MethodResult:
     """Examples with the right answers."""
-    return Outcome(setup.inference.decide(setup.test, Guidance(answers=setup.answers)))
+    return MethodResult(setup.inference.decide(setup.test, Guidance(answers=setup.answers)))

@@ -6,18 +6,18 @@ one a choice.
 
 from __future__ import annotations
 
-from housewise.agent.clipr.language_steps import Guidance, Labelled
-from housewise.agent.clipr.methods import Outcome, Setup
+from housewise.agent.clipr.language_steps import Guidance, LabelledExample
+from housewise.agent.clipr.methods import MethodInputs, MethodResult
 from housewise.language.embedder import cosine
 
-NEAREST = 3
+RETRIEVED_EXAMPLES = 3
 """Examples that are retrieved."""
 
 
-def introspective_planning(setup: Setup) -> Outcome:
+def introspective_planning(setup: MethodInputs) -> MethodResult:
     """Write rationales, then choose one scenario a call by the nearest."""
     known = [
-        Labelled(each.situation, each.preferred if each.annotated is None else each.annotated)
+        LabelledExample(each.situation, each.preferred if each.annotated is None else each.annotated)
         for each in setup.knowledge or setup.examples
     ]
     rationales = [setup.language.rationalize(each) for each in known]
@@ -26,7 +26,7 @@ def introspective_planning(setup: Setup) -> Outcome:
     decisions = []
     for scenario in setup.test:
         close = cosine(setup.embedder, [scenario.situation.request], requests)[0]
-        nearest = sorted(range(len(known)), key=lambda place: -float(close[place]))[:NEAREST]
+        nearest = sorted(range(len(known)), key=lambda place: -float(close[place]))[:RETRIEVED_EXAMPLES]
         notes = tuple(rationales[place] for place in nearest)
         decisions.append(setup.inference.decide_one(scenario, Guidance(notes=notes)))
-    return Outcome(decisions, training_calls=training)
+    return MethodResult(decisions, training_calls=training)

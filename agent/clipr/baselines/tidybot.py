@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.methods import Outcome, Setup
+from housewise.agent.clipr.methods import MethodInputs, MethodResult
 
 
-def tidybot(setup: Setup) -> Outcome:
+def tidybot(setup: MethodInputs) -> MethodResult:
     """Summarise, then choose by the summary."""
     rules = setup.language.summarize(setup.answers)
     training = setup.language.usage.calls
-    return Outcome(setup.inference.decide(setup.test, Guidance(rules=rules)), rules, training_calls=training)
+    return MethodResult(setup.inference.decide(setup.test, Guidance(rules=rules)), rules, training_calls=training)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.methods import Outcome, Setup
+from housewise.agent.clipr.methods import MethodInputs, MethodResult
 
 
-def zero_shot(setup: Setup) -> Outcome:
+def zero_shot(setup: MethodInputs) -> MethodResult:
     """Choose from the request alone."""
-    return Outcome(setup.inference.decide(setup.test, Guidance()))
+    return MethodResult(setup.inference.decide(setup.test, Guidance()))

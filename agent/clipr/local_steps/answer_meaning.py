@@ -88,7 +88,7 @@ class AnswerMeaning:
 
 def expresses_no_wish(embedder: Embedder, answer: str) -> bool:
     """Whether an answer tells no wish: the person does not mind, does not know, or speaks of something else."""
-    return load_polarity_model(embedder).nothing(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
+    return load_polarity_model(embedder).expresses_no_wish(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
 
 
 def split_wanted_refused(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:

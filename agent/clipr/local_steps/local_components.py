@@ -12,11 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from housewise.agent.clipr.language_steps import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
-from housewise.agent.clipr.local_steps.action_ranking import Ranker, Scores, Weights
-from housewise.agent.clipr.local_steps.answer_meaning import meant, parts, says_nothing
-from housewise.agent.clipr.local_steps.contrasts import Contrast, merged
-from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
+from housewise.agent.clipr.language_steps import (
+    ActionChoice,
+    DialogueTurn,
+    Dimension,
+    Guidance,
+    Inquiry,
+    JudgedChoice,
+    LabelledExample,
+    MethodUsage,
+)
+from housewise.agent.clipr.local_steps.action_ranking import ActionRanker, RankingWeights, Scores
+from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, find_meant_options, split_wanted_refused
+from housewise.agent.clipr.local_steps.contrasts import Contrast, merge_contrasts
+from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yaml_files import read_yaml
@@ -55,91 +64,100 @@ class LocalComponents:
     """
 
     def __init__(
-        self, embedder: Embedder, weights: Weights | None = None, open_questions: Path = OPEN_QUESTIONS
+        self, embedder: Embedder, weights: RankingWeights | None = None, open_questions: Path = OPEN_QUESTIONS
     ) -> None:
         self.name = "local components"
-        self.usage = Usage()
+        self.usage = MethodUsage()
         self._embedder = embedder
-        self._ranker = Ranker(embedder, weights or Weights())
-        self._open_questions = _questions(open_questions)
+        self._ranker = ActionRanker(embedder, weights or RankingWeights())
+        self._open_questions = _load_open_questions(open_questions)
 
-    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """Asks of the open dimension that most examples differ in; enough is known when none is open."""
         self.usage.calls += 1
         asked = {said.question for said in dialogue}
         opened = [
-            (merged(group), group)
+            (merge_contrasts(group), group)
             for group in self._dimensions(examples)
-            if _question(merged(group)) not in asked and not all(self._settled(each, dialogue) for each in group)
+            if _contrast_question(merge_contrasts(group)) not in asked
+            and not all(self._is_settled(each, dialogue) for each in group)
         ]
         dimensions = tuple(
-            Dimension(whole.condition, whole.different, tuple(each.example for each in group))
+            Dimension(whole.condition, whole.distinct_values, tuple(each.example for each in group))
             for whole, group in opened
         )
-        return Inquiry(dimensions, _question(opened[0][0]) if opened else None)
+        return Inquiry(dimensions, _contrast_question(opened[0][0]) if opened else None)
 
-    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """One typed rule for each answer that is understood; what is wanted is told in words of the examples too."""
         self.usage.calls += 1
-        known = {_question(merged(group)): merged(group) for group in self._dimensions(examples)}
+        known = {
+            _contrast_question(merge_contrasts(group)): merge_contrasts(group) for group in self._dimensions(examples)
+        }
         rules = []
         for turn, said in enumerate(dialogue, 1):
-            rule = self._rule(said, known.get(said.question), turn)
+            rule = self._rule_from_answer(said, known.get(said.question), turn)
             if rule is not None:
                 rules.append(rule)
         return tuple(rules)
 
-    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """The action with the highest score; equal ones by their order."""
         self.usage.calls += 1
         notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
-        rules = [*guidance.rules, *map(read_rule, notes)]
-        return [self._choice(situation, guidance, rules) for situation in situations]
+        rules = [*guidance.rules, *map(parse_rule, notes)]
+        return [self._choose_one(situation, guidance, rules) for situation in situations]
 
     def investigate(self, correct: int, total: int) -> bool:
         """Whether less than nearly everything was right."""
         self.usage.calls += 1
         return correct < _ENOUGH * total
 
-    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
+    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
         """Asks for what most of the failures are about, if no rule of the same condition has it."""
         self.usage.calls += 1
         ruled = {rule.condition for rule in rules}
         failed = [each.situation for each in decisions if not each.right]
-        opened = [whole for whole in map(merged, self._dimensions(failed)) if _when(whole) not in ruled]
-        return _feedback(opened[0]) if opened else None
+        opened = [
+            whole for whole in map(merge_contrasts, self._dimensions(failed)) if _rule_condition(whole) not in ruled
+        ]
+        return _feedback_question(opened[0]) if opened else None
 
-    def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
+    def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
         """Whether the answer says what is wanted or not."""
         self.usage.calls += 1
-        wanted, refused = self._phrases(exchange.answer)
+        wanted, refused = self._wanted_and_refused(exchange.answer)
         return bool(wanted or refused)
 
-    def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
+    def update(
+        self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
+    ) -> tuple[Rule, ...]:
         """The rules with a new one, which takes the place of a rule of the same condition."""
         self.usage.calls += 1
         failed = [each.situation for each in decisions if not each.right]
-        about = {_feedback(each): each for each in map(merged, self._dimensions(failed))}.get(exchange.question)
-        rule = self._rule(exchange, about, None)
+        about = {_feedback_question(each): each for each in map(merge_contrasts, self._dimensions(failed))}.get(
+            exchange.question
+        )
+        rule = self._rule_from_answer(exchange, about, None)
         if rule is None:
             return tuple(rules)
         return (*(other for other in rules if other.condition != rule.condition), rule)
 
-    def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
+    def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
         """The next of the prepared open questions."""
         self.usage.calls += 1
         place = len(dialogue)
         return self._open_questions[place] if place < len(self._open_questions) else None
 
-    def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
+    def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
         """One rule for each dimension of the examples: what was right rather than what was not."""
         self.usage.calls += 1
         right = {each.situation.id: each.action for each in answers}
         rules = []
         for group in self._dimensions([each.situation for each in answers]):
             wanted = [each.values[right[each.example]] for each in group]
-            others = [value for each in group for value in each.different]
-            rules.append(typed_rule(group[0].condition, wanted, [value for value in others if value not in wanted]))
+            others = [value for each in group for value in each.distinct_values]
+            rules.append(make_rule(group[0].condition, wanted, [value for value in others if value not in wanted]))
         return tuple(rules)
 
     def aggregate(self, preferences: Sequence[str]) -> str:
@@ -152,26 +170,26 @@ class LocalComponents:
         self.usage.calls += 1
         contrast = self._ranker.contrasts(situation)[0]
         avoided = () if chosen is None else (contrast.values[chosen],)
-        return typed_rule(contrast.condition, [contrast.values[right]], avoided).text
+        return make_rule(contrast.condition, [contrast.values[right]], avoided).text
 
-    def rationalize(self, example: Labelled) -> str:
+    def rationalize(self, example: LabelledExample) -> str:
         """A typed rule in place of a rationale; counts as the two calls that a model takes."""
         self.usage.calls += 2
         contrast = self._ranker.contrasts(example.situation)[0]
         right = contrast.values[example.action]
-        return typed_rule(contrast.condition, [right], [each for each in contrast.different if each != right]).text
+        return make_rule(contrast.condition, [right], [each for each in contrast.distinct_values if each != right]).text
 
-    def _choice(self, situation: Situation, guidance: Guidance, rules: Sequence[Rule]) -> Choice:
+    def _choose_one(self, situation: Situation, guidance: Guidance, rules: Sequence[Rule]) -> ActionChoice:
         ranker = self._ranker
-        scores: Scores = ranker.weights.request * ranker.by_request(situation, self._query(situation, guidance))
-        scores = scores + ranker.by_rules(situation, rules)
-        scores = scores + ranker.by_answers(situation, guidance.answers)
-        scores = scores + ranker.by_transcript(situation, guidance.transcript)
+        scores: Scores = ranker.weights.request * ranker.score_by_request(situation, self._query(situation, guidance))
+        scores = scores + ranker.score_by_rules(situation, rules)
+        scores = scores + ranker.score_by_examples(situation, guidance.answers)
+        scores = scores + ranker.score_by_transcript(situation, guidance.transcript)
         best = int(scores.argmax())
         ordered = np.sort(scores)
         confidence = 1 + min(9, int(20 * float(ordered[-1] - ordered[-2])))
         rule = ranker.deciding_rule(situation, rules)
-        return Choice(best, rule.text if rule else "closest to the request", confidence)
+        return ActionChoice(best, rule.text if rule else "closest to the request", confidence)
 
     def _query(self, situation: Situation, guidance: Guidance) -> str:
         """The request, behind the most similar example where examples without answers are all that there is."""
@@ -185,56 +203,56 @@ class LocalComponents:
         """Contrasts that are about the same, those that most examples have first."""
         groups: list[list[Contrast]] = []
         for contrast in (each for example in examples for each in self._ranker.contrasts(example)):
-            close = [float(self._near(_text(contrast), _text(group[0]))) for group in groups]
+            close = [float(self._similarity(_contrast_text(contrast), _contrast_text(group[0]))) for group in groups]
             if close and max(close) >= _SAME:
                 groups[int(np.argmax(close))].append(contrast)
             else:
                 groups.append([contrast])
         return sorted(groups, key=lambda group: -len(group))
 
-    def _settled(self, contrast: Contrast, dialogue: Sequence[Exchange]) -> bool:
+    def _is_settled(self, contrast: Contrast, dialogue: Sequence[DialogueTurn]) -> bool:
         return any(
-            self._near(_text(contrast), said.question) >= _SETTLED
-            and meant(self._embedder, said.answer, contrast.different).options
+            self._similarity(_contrast_text(contrast), said.question) >= _SETTLED
+            and find_meant_options(self._embedder, said.answer, contrast.distinct_values).options
             for said in dialogue
         )
 
-    def _rule(self, said: Exchange, contrast: Contrast | None, turn: int | None) -> Rule | None:
-        wanted, refused = self._phrases(said.answer, () if contrast is None else contrast.different)
+    def _rule_from_answer(self, said: DialogueTurn, contrast: Contrast | None, turn: int | None) -> Rule | None:
+        wanted, refused = self._wanted_and_refused(said.answer, () if contrast is None else contrast.distinct_values)
         if not wanted and not refused:
             return None
         if contrast is None:
-            return typed_rule(said.question.rstrip("?"), wanted, refused, source=turn)
-        preferred, named = self._in_words_of(contrast, wanted, refused)
-        unnamed = [value for value in contrast.different if value not in named] if named else []
-        return typed_rule(_when(contrast), preferred, [*refused, *unnamed], source=turn)
+            return make_rule(said.question.rstrip("?"), wanted, refused, source=turn)
+        preferred, named = self._match_values(contrast, wanted, refused)
+        unnamed = [value for value in contrast.distinct_values if value not in named] if named else []
+        return make_rule(_rule_condition(contrast), preferred, [*refused, *unnamed], source=turn)
 
-    def _in_words_of(
+    def _match_values(
         self, contrast: Contrast, wanted: Sequence[str], refused: Sequence[str]
     ) -> tuple[list[str], set[str]]:
         """What is wanted, a single phrase behind the value that it means, and the values that are meant."""
-        named = {value for phrase in wanted for value in contrast.different if _says(phrase, value)}
+        named = {value for phrase in wanted for value in contrast.distinct_values if _names_value(phrase, value)}
         if not named and len(wanted) == 1:
-            fit = self._ranker.fit(wanted, refused, contrast.different)
+            fit = self._ranker.score_values(wanted, refused, contrast.distinct_values)
             order = np.argsort(-fit)
             if len(order) > 1 and fit[order[0]] - fit[order[1]] >= _CLEARLY:
-                value = contrast.different[int(order[0])]
+                value = contrast.distinct_values[int(order[0])]
                 return [value, *wanted], {value}
         return list(wanted), named
 
-    def _phrases(self, answer: str, named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    def _wanted_and_refused(self, answer: str, named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
         """What an answer, to what names some values, wants, best first, and refuses; nothing where it does not mind."""
         mentioned = set(content_words(answer)) & set(content_words(" ".join(named)))
-        if not mentioned and says_nothing(self._embedder, answer):
+        if not mentioned and expresses_no_wish(self._embedder, answer):
             return [], []
-        wanted, refused = parts(self._embedder, answer, " ".join(named))
-        return _split(wanted), _split(refused)
+        wanted, refused = split_wanted_refused(self._embedder, answer, " ".join(named))
+        return _split_phrases(wanted), _split_phrases(refused)
 
-    def _near(self, one: str, other: str) -> float:
+    def _similarity(self, one: str, other: str) -> float:
         return float(cosine(self._embedder, [one], [other])[0, 0])
 
 
-def _split(text: str) -> list[str]:
+def _split_phrases(text: str) -> list[str]:
     phrases = []
     for part in _JOINT.split(text):
         words = part.split()
@@ -247,29 +265,29 @@ def _split(text: str) -> list[str]:
     return phrases
 
 
-def _says(phrase: str, value: str) -> bool:
+def _names_value(phrase: str, value: str) -> bool:
     said, there = set(content_words(phrase)), set(content_words(value))
     return said <= there or there <= said
 
 
-def _text(contrast: Contrast) -> str:
-    return f"{contrast.condition} {' or '.join(contrast.different)}"
+def _contrast_text(contrast: Contrast) -> str:
+    return f"{contrast.condition} {' or '.join(contrast.distinct_values)}"
 
 
-def _question(contrast: Contrast) -> str:
-    *most, last = contrast.different[:8]
+def _contrast_question(contrast: Contrast) -> str:
+    *most, last = contrast.distinct_values[:8]
     return f'About "{contrast.condition}": which do you like best, {", ".join(most)} or {last}, and what not?'
 
 
-def _feedback(contrast: Contrast) -> str:
+def _feedback_question(contrast: Contrast) -> str:
     return f'About "{contrast.condition}": what do you like best there, and what not?'
 
 
-def _when(contrast: Contrast) -> str:
-    return typed_rule(contrast.condition, ["-"]).condition
+def _rule_condition(contrast: Contrast) -> str:
+    return make_rule(contrast.condition, ["-"]).condition
 
 
-def _questions(path: Path) -> tuple[str, ...]:
+def _load_open_questions(path: Path) -> tuple[str, ...]:
     try:
         return tuple(str(question) for question in read_yaml(path)["questions"])
     except (KeyError, TypeError) as error:

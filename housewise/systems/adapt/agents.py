@@ -10,7 +10,7 @@ from housewise.agent.adapt.cook import DONE, ScriptedCook
 from housewise.agent.adapt.grammar import Nameable
 from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Asking, Briefing, May, ModelCook, Turn
-from housewise.agent.base import Decision, Past
+from housewise.agent.base import Decision, History
 from housewise.core.record import Event
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
@@ -32,7 +32,7 @@ class Scripted:
         self.name = name
         self._cook, self._progress = cook, progress
 
-    def decide(self, observation: Seen, past: Past[Seen]) -> Decision[str]:
+    def decide(self, observation: Seen, past: History[Seen]) -> Decision[str]:
         """See Agent.decide."""
         cook = self._cook
         if observation.question is not None and isinstance(cook, AskingCook):
@@ -67,7 +67,7 @@ class Model:
         self._turns: list[Turn] = []
         self._next = Turn("", "")
 
-    def decide(self, observation: Seen, past: Past[Seen]) -> Decision[str]:
+    def decide(self, observation: Seen, past: History[Seen]) -> Decision[str]:
         """See Agent.decide."""
         self._take_in(observation)
         named = Nameable.of(observation.cooking.trace.state, observation.named)

@@ -8,28 +8,28 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 from housewise.agent.base import Decision as Decided
-from housewise.agent.base import Past
-from housewise.agent.clipr.adaptive import Critic, ReviewOutcome, Review, apply_accuracy_gate
+from housewise.agent.base import History
+from housewise.agent.clipr.adaptive import Critic, Review, ReviewOutcome, apply_accuracy_gate
 from housewise.agent.clipr.elicitation import MAX_UNANSWERED
-from housewise.agent.clipr.inference import ScoredChoice, Inference, accuracy
+from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn, Guidance, JudgedChoice
 from housewise.agent.clipr.memory_notes import (
     answer_note,
-    recall_answers,
-    turn_from_note,
-    source_answers,
-    rule_notes,
-    recall_rules,
     answers_without_rules,
+    recall_answers,
+    recall_rules,
+    rule_notes,
     rules_written_note,
+    source_answers,
+    turn_from_note,
 )
 from housewise.agent.clipr.rules import Rule, add_newer_rules
 from housewise.core.record import Event, Usage
 from housewise.people.memory import About, Memory, Note
 from housewise.people.respondent import Question
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.clipr.record import Origin, CliprQuestionEvent, ReviewEvent, RulesEvent
-from housewise.systems.clipr.world import CliprAction, AskPerson, ChooseActions, ReplayChoices, CliprObservation
+from housewise.systems.clipr.record import CliprQuestionEvent, Origin, ReviewEvent, RulesEvent
+from housewise.systems.clipr.world import AskPerson, ChooseActions, CliprAction, CliprObservation, ReplayChoices
 from housewise.worlds.choices.scenario import Situation
 
 _RULE = re.compile(r"\brules?\s+#?(\d{1,3})\b", re.IGNORECASE)
@@ -74,7 +74,7 @@ class CliprAgent:
         self._current: list[ScoredChoice] = []  # with the rules in force
         self._since = 0
 
-    def decide(self, observation: CliprObservation, past: Past[CliprObservation]) -> Decided[CliprAction]:
+    def decide(self, observation: CliprObservation, past: History[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
         usage, began = self._inference.language.usage, time.perf_counter()
         read, written, ended = usage.prompt_tokens, usage.completion_tokens, usage.finish_reasons.copy()
@@ -112,7 +112,9 @@ class CliprAgent:
             self._history.append(accuracy(seen.decisions))
         yield _NextAction(events=[*events, *self._rule_notes()])
 
-    def _interview(self, examples: Sequence[Situation], events: list[Event]) -> Generator[_NextAction, CliprObservation, list[Event]]:
+    def _interview(
+        self, examples: Sequence[Situation], events: list[Event]
+    ) -> Generator[_NextAction, CliprObservation, list[Event]]:
         """Algorithm 1, which goes on with what is remembered; what is still to be recorded."""
         language, silences = self._inference.language, 0
         said = [turn_from_note(note) for note in recall_answers(self._memory, self._topic)] if self._memory else []
@@ -143,7 +145,9 @@ class CliprAgent:
             events.append(self._rules_event("interview"))
         return events
 
-    def _review(self, critic: Critic, batch: Sequence[ScoredChoice]) -> Generator[_NextAction, CliprObservation, list[Event]]:
+    def _review(
+        self, critic: Critic, batch: Sequence[ScoredChoice]
+    ) -> Generator[_NextAction, CliprObservation, list[Event]]:
         """Algorithm 2 from its gate on; what is still to be recorded."""
         judged = [
             JudgedChoice(situation, decision.action, decision.right, decision.reasoning)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from housewise.agent.clipr.adaptive import Review
-from housewise.agent.clipr.inference import Decision
+from housewise.agent.clipr.inference import ScoredChoice
 from housewise.agent.clipr.rules import Rule
 from housewise.core.record import Count, Event, Figure, Frozen, Words
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
@@ -16,7 +16,7 @@ Origin = Literal["memory", "interview", "review"]
 """Where rules come from."""
 
 
-class QuestionEvent(Event):
+class CliprQuestionEvent(Event):
     """The robot asks.
 
     Attributes:
@@ -31,7 +31,7 @@ class QuestionEvent(Event):
     unresolved: tuple[Words, ...] = ()
 
 
-class AnswerEvent(Event):
+class CliprAnswerEvent(Event):
     """What the person says; ``left`` where they end the conversation."""
 
     type: ClassVar[str] = "answer"
@@ -100,7 +100,7 @@ class DecisionEvent(Event):
     rule: int | None = None
 
     @classmethod
-    def of(cls, scenario: Scenario, decision: Decision, version: int, rule: int | None) -> DecisionEvent:
+    def of(cls, scenario: Scenario, decision: ScoredChoice, version: int, rule: int | None) -> DecisionEvent:
         """A decision on a scenario."""
         situation = scenario.situation
         return cls(
@@ -143,7 +143,7 @@ class ReviewEvent(Event):
         )
 
 
-class ChoiceSetting(Frozen):
+class ChoiceInitialState(Frozen):
     """What an episode begins with.
 
     Attributes:
@@ -172,7 +172,7 @@ class ChoiceSetting(Frozen):
         test: tuple[Scenario, ...],
         answered: int,
         known: int,
-    ) -> ChoiceSetting:
+    ) -> ChoiceInitialState:
         """Of a set of choices, in the order in which they come."""
         tiers = [scenario.tier for scenario in (*training, *test)]
         return cls(

@@ -9,7 +9,7 @@ from typing import Any
 from housewise.agent.clipr.elicitation import ask_person
 from housewise.agent.clipr.inference import ScoredChoice, accuracy, score_choice
 from housewise.agent.clipr.language_steps import ActionChoice, MethodUsage
-from housewise.people.respondent import Respondent, RespondentLeft, Question
+from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation

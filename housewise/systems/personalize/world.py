@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from housewise.agent.base import Decision, Past, usage_of
+from housewise.agent.base import Decision, History, total_usage
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
 from housewise.controller.robot import ActionResult, RobotInHouse
@@ -128,12 +128,12 @@ class PlannerAgent:
         self._asks_model = asks_model
         self._shown: set[tuple[str, str]] = set()
 
-    def decide(self, observation: SceneGraph, past: Past[SceneGraph]) -> Decision[ParsedStep]:
+    def decide(self, observation: SceneGraph, past: History[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
         began = time.perf_counter()
         plan = self._planner.plan(observation, list_attempts(past))
         seconds = time.perf_counter() - began
-        usage = usage_of(plan.replies)
+        usage = total_usage(plan.replies)
         self._world.plans = past.decisions + 1
         event = PlanEvent(
             plan=past.decisions,
@@ -154,7 +154,7 @@ class PlannerAgent:
         )
         self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
         for other in plan.others:
-            usage = usage.plus(usage_of(other.replies))
+            usage = usage.plus(total_usage(other.replies))
         usage = usage.model_copy(update={"model_seconds": seconds})
         return Decision(plan.steps, (event, *self._notes(plan, observation)), plan.complete, usage)
 
@@ -171,7 +171,7 @@ class PlannerAgent:
                     yield NoteEvent(note=self._person.react_to_demonstration(thing, places[place], place == right))
 
 
-def list_attempts(past: Past[SceneGraph]) -> list[Attempt]:
+def list_attempts(past: History[SceneGraph]) -> list[Attempt]:
     """Everything tried in an episode, oldest first, as planners learn of it."""
     events = (event for step in past.steps for event in step.events if isinstance(event, ActionEvent))
     return [
@@ -225,7 +225,7 @@ def _tried(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
             if robot.is_out_of_steps or blocks(step, carried):
                 done = False
                 break
-    usage = usage_of(plan.replies)
+    usage = total_usage(plan.replies)
     return AlternativeReply(
         reply=plan.text,
         thoughts=plan.reply.thoughts if plan.reply else "",

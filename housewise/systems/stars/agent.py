@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from housewise.agent.base import Decision, Past
+from housewise.agent.base import Decision, History
 from housewise.agent.stars.learner import Brought, Course, Happening, Learner, Lesson
 from housewise.agent.stars.learning import statement_of
 from housewise.agent.stars.notes import notes_of_goal
@@ -32,9 +32,9 @@ from housewise.systems.stars.record import (
     response_lines,
 )
 from housewise.systems.stars.room import Sight
-from housewise.worlds.kitchen.manipulation import Act
+from housewise.worlds.kitchen.manipulation import ManipulationAction
 
-StarsAction = Act | Question | Wish
+StarsAction = ManipulationAction | Question | Wish
 
 
 class StarsAgent:
@@ -65,7 +65,7 @@ class StarsAgent:
         self._next = 0
         self._course: Course | None = None
 
-    def decide(self, observation: Sight, past: Past[Sight]) -> Decision[StarsAction]:
+    def decide(self, observation: Sight, past: History[Sight]) -> Decision[StarsAction]:
         """See Agent.decide."""
         objects = self._task.objects
         if self._course is None and self._next == len(objects):

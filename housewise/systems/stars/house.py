@@ -23,7 +23,7 @@ from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelves import Shelves
 from housewise.worlds.house.simulator.base import Simulator
 from housewise.worlds.house.world import REACH
-from housewise.worlds.kitchen.manipulation import Act
+from housewise.worlds.kitchen.manipulation import ManipulationAction
 
 STAND_INS = "house"
 _THING = "thing"
@@ -136,7 +136,7 @@ class Body:
         """Where everything is; None is the hand."""
         return self._env.world.placements
 
-    def execute(self, act: Act) -> tuple[str, int]:
+    def carry_out(self, act: ManipulationAction) -> tuple[str, int]:
         """Do an act that the state of the room allows.
 
         Returns:
@@ -146,7 +146,7 @@ class Body:
         reason = next((end.reason for end in self._ends(act) if end.status is not ActionStatus.SUCCEEDED), "")
         return reason, self._env.steps - before
 
-    def _ends(self, act: Act) -> Iterator[SkillOutcome]:
+    def _ends(self, act: ManipulationAction) -> Iterator[SkillOutcome]:
         """How an act's skills end, one after the other."""
         body, world = self._controller, self._env.world
         if act.verb == "go to":

@@ -14,7 +14,7 @@ from housewise.systems.stars.house import Body
 from housewise.systems.stars.record import ActionEvent, AnswerEvent, StarsFinal
 from housewise.systems.stars.told import Told
 from housewise.worlds.base import Step
-from housewise.worlds.kitchen.manipulation import OPEN, Act, do, why_not
+from housewise.worlds.kitchen.manipulation import OPEN, ManipulationAction, do, why_not
 from housewise.worlds.kitchen.state import State
 
 _LONGEST_ANSWER = 2000
@@ -48,9 +48,9 @@ class Room:
         """See World.reset."""
         return Sight(self._state)
 
-    def step(self, action: Act | Question | Wish) -> Step[Sight]:
+    def step(self, action: ManipulationAction | Question | Wish) -> Step[Sight]:
         """See World.step."""
-        if isinstance(action, Act):
+        if isinstance(action, ManipulationAction):
             return self._act(action)
         thing, question = action.about.thing.name, str(action)
         said = self._told.answer(action.about, question)
@@ -70,7 +70,7 @@ class Room:
         is_open = [fixture.name for fixture in self._task.fixtures if self._state.has_tag(fixture.name, OPEN)]
         return StarsFinal(places=places, open=is_open).model_dump()
 
-    def _act(self, act: Act) -> Step[Sight]:
+    def _act(self, act: ManipulationAction) -> Step[Sight]:
         reason, steps = why_not(self._state, act) or "", 1
         if self._body and not reason:
             reason, steps = self._body.carry_out(act)

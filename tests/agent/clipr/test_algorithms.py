@@ -13,7 +13,7 @@ from housewise.agent.clipr.elicitation import elicit, learn_rules
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
-from housewise.people.respondent import Answer, RespondentLeft, Question
+from housewise.people.respondent import Answer, Question, RespondentLeft
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 from tests.agent.clipr.scripted import ScriptedChatModel
 

@@ -42,7 +42,9 @@ def setup(minilm: MiniLM) -> tuple[MethodInputs, Watched]:
     kitchen = read_kitchen()
     language = Watched(minilm)
     person = ChoicesRespondent(read_profile("kitchen"), minilm)
-    return MethodInputs(language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7), language
+    return MethodInputs(
+        language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7
+    ), language
 
 
 GIVEN = {

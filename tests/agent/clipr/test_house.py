@@ -21,7 +21,7 @@ from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences, find_placement_candidates
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reactions import SpokenPlace, ReactingUser
+from housewise.people.house.reactions import ReactingUser, SpokenPlace
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, View

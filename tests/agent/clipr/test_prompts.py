@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.core.errors import DataError
 
 
@@ -14,7 +14,7 @@ def test_a_template_reaches_nothing_but_its_values(tmp_path: Path) -> None:
     trap, file = tmp_path / "it-ran", tmp_path / "prompts.yaml"
     reach = "{{ cycler.__init__.__globals__.os.system('touch " + str(trap) + "') }}"
     file.write_text(f'ask: "{reach}"\nplain: "{{{{ words }}}}"\n')
-    assert Prompts(file).fill("plain", words=reach) == reach
+    assert CliprPrompts(file).fill("plain", words=reach) == reach
     with pytest.raises(DataError, match=r"prompts\.yaml: ask: SecurityError"):
-        Prompts(file).fill("ask")
+        CliprPrompts(file).fill("ask")
     assert not trap.exists()

@@ -7,13 +7,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from housewise.agent.clipr.rules import (
-    MOST_CHARACTERS,
+    MAX_RULE_CHARACTERS,
     MAX_RULES,
-    contradictions,
-    numbered,
-    read_rule,
-    read_rules,
-    typed_rule,
+    find_contradictions,
+    format_rules,
+    make_rule,
+    parse_rule,
+    parse_rules,
 )
 
 WORD = st.text("abcdefghij", min_size=3, max_size=8).filter(lambda word: word not in {"the", "bad"})
@@ -22,16 +22,16 @@ PHRASE = st.lists(WORD, min_size=1, max_size=3).map(" ".join)
 
 @given(condition=PHRASE, preferred=st.lists(PHRASE, min_size=1, max_size=4, unique=True), avoided=PHRASE)
 def test_what_is_written_is_read_back(condition: str, preferred: list[str], avoided: str) -> None:
-    rule = typed_rule(condition, preferred, [avoided])
-    again = read_rule(rule.text)
+    rule = make_rule(condition, preferred, [avoided])
+    again = parse_rule(rule.text)
     assert again.typed and (again.condition, again.preferred) == (rule.condition, rule.preferred)
     assert again.avoided == rule.avoided
 
 
 def test_a_condition_may_be_a_whole_request() -> None:
-    rule = typed_rule("I am thirsty, bring me some tea.", ["iced"], ["hot"])
+    rule = make_rule("I am thirsty, bring me some tea.", ["iced"], ["hot"])
     assert rule.text == "For I am thirsty, bring me some tea: prefer iced; avoid hot."
-    assert read_rule(rule.text).condition == "I am thirsty, bring me some tea"
+    assert parse_rule(rule.text).condition == "I am thirsty, bring me some tea"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_condition_may_be_a_whole_request() -> None:
 def test_rules_in_peoples_own_words(
     text: str, condition: str, preferred: tuple[str, ...], avoided: tuple[str, ...]
 ) -> None:
-    rule = read_rule(text)
+    rule = parse_rule(text)
     assert rule.typed and (rule.condition, rule.preferred, rule.avoided) == (condition, preferred, avoided)
     assert rule.text == text, "the person's own words stay"
 
@@ -61,29 +61,29 @@ def test_rules_in_peoples_own_words(
     ],
 )
 def test_what_is_not_understood_or_speaks_to_the_model_is_kept_untyped(text: str) -> None:
-    rule = read_rule(text)
+    rule = parse_rule(text)
     assert rule.text == text and not rule.typed and not rule.preferred
 
 
 @given(st.text(max_size=3000))
 @example("*\U00016fa0")
 def test_any_reply_is_read_without_harm(reply: str) -> None:
-    for rule in read_rules(reply):
-        assert "\n" not in rule.text and len(rule.text) <= MOST_CHARACTERS
-    assert len(read_rules(numbered(read_rules(reply)))) <= MAX_RULES
+    for rule in parse_rules(reply):
+        assert "\n" not in rule.text and len(rule.text) <= MAX_RULE_CHARACTERS
+    assert len(parse_rules(format_rules(parse_rules(reply)))) <= MAX_RULES
 
 
 def test_a_thousand_rules_are_cut_and_repeats_left_out() -> None:
     many = "\n".join(f"{n}. Prefer thing {n}." for n in range(1, 1001))
-    assert len(read_rules(many)) == MAX_RULES
-    assert len(read_rules("1. Prefer tea.\n2. prefer tea.\nNot a rule\n- Avoid coffee.")) == 2
+    assert len(parse_rules(many)) == MAX_RULES
+    assert len(parse_rules("1. Prefer tea.\n2. prefer tea.\nNot a rule\n- Avoid coffee.")) == 2
 
 
 def test_rules_that_contradict_each_other_are_found() -> None:
     rules = [
-        typed_rule("tea", ["hot"], ["iced"]),
-        typed_rule("coffee", ["iced"], ["hot"]),
-        typed_rule("the tea", ["iced"]),
-        read_rule("Be nice."),
+        make_rule("tea", ["hot"], ["iced"]),
+        make_rule("coffee", ["iced"], ["hot"]),
+        make_rule("the tea", ["iced"]),
+        parse_rule("Be nice."),
     ]
-    assert contradictions(rules) == [(0, 2)]
+    assert find_contradictions(rules) == [(0, 2)]

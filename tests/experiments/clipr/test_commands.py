@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.adaptive import Adapted, Review
+from housewise.agent.clipr.adaptive import AdaptationResult, Review
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.rules import typed_rule
+from housewise.agent.clipr.rules import make_rule
 from housewise.experiments.clipr.ablations import BUDGETS, VARIED, changes, contradicting
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.clipr.edited import Edit, Turning, lists_of
@@ -87,8 +87,8 @@ def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_pro
 
 def test_what_an_update_changed_is_seen_without_the_gate() -> None:
     test = read_kitchen().test
-    rules = [typed_rule("", [test[0].situation.actions[test[0].preferred]])]
-    run = Adapted([], [Review(2, 0.5, "rejected"), Review(1, 1.0, "accepted")], [tuple(rules), contradicting(rules)])
+    rules = [make_rule("", [test[0].situation.actions[test[0].preferred]])]
+    run = AdaptationResult([], [Review(2, 0.5, "rejected"), Review(1, 1.0, "accepted")], [tuple(rules), contradicting(rules)])
     assert changes(run, test, Inference(LocalComponents(shared_minilm()))) == [-1.0]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.house_interview import groups
+from housewise.agent.clipr.house_interview import thing_groups
 from housewise.experiments.clipr.transfer import FULL, RULES, USUAL, Visit, contrariness
 from housewise.people.memory import MemoryFolder
 from housewise.worlds.house.preferences import strangers
@@ -34,7 +34,7 @@ def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path)
 
 
 def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:
-    assert [group.question for group in groups(without="farid")] != [group.question for group in groups()]
+    assert [group.question for group in thing_groups(excluded_person="farid")] != [group.question for group in thing_groups()]
     assert all(contrariness(name) >= 0.5 > contrariness("farid") for name in strangers())
 
 

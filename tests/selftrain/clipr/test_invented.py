@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.clipr.chat_steps import Prompts
-from housewise.agent.clipr.finetuned_chooser import choice_reply, choice_request, read_choice
-from housewise.agent.clipr.local_steps.contrasts import own_words
+from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.finetuned_chooser import format_choice_reply, choice_request, parse_choice_reply
+from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.errors import DataError
 from housewise.language.base import Reply
 from housewise.selftrain.clipr.invented import Choices, held_out, read_recipe
@@ -32,7 +32,7 @@ def first_of(rule: str) -> str:
 @given(person=st.integers(), seed=st.integers())
 def test_the_deciding_rule_says_what_is_chosen(person: int, seed: int) -> None:
     scenario, ruled = CHOICES.drawn(str(person), str(seed))
-    values = own_words(scenario.situation.actions)
+    values = distinctive_words(scenario.situation.actions)
     order = [scenario.situation.actions.index(action) for action in ruled.situation.actions]
     chosen = order[ruled.action]
     assert chosen in scenario.satisfying
@@ -64,22 +64,22 @@ def rng():  # type: ignore[no-untyped-def]
 
 def test_a_choice_is_asked_and_read_in_the_words_of_an_option() -> None:
     _, ruled = CHOICES.drawn("ada", "4")
-    pair = ruled.pair(Prompts(), 7)
-    request = choice_request(Prompts(), ruled.situation, ruled.rules)
+    pair = ruled.pair(CliprPrompts(), 7)
+    request = choice_request(CliprPrompts(), ruled.situation, ruled.rules)
     assert pair.messages == request.messages and pair.prefix == request.prefix
     assert all(rule in request.messages[1].content for rule in ruled.rules)
-    choice = read_choice(Reply(pair.reply, token_logprobs=(-0.1, -0.1)), ruled.situation, ruled.rules)
+    choice = parse_choice_reply(Reply(pair.reply, token_logprobs=(-0.1, -0.1)), ruled.situation, ruled.rules)
     assert (choice.action, choice.reasoning, choice.confidence) == (ruled.action, ruled.rules[ruled.deciding], 9)
     option = ruled.situation.actions[0]
     for said in (
         "",
         " 1",
         option,
-        choice_reply(option, len(ruled.rules)),
-        choice_reply("anything", 0),
-        choice_reply(option, -1),
+        format_choice_reply(option, len(ruled.rules)),
+        format_choice_reply("anything", 0),
+        format_choice_reply(option, -1),
     ):
-        assert read_choice(Reply(said), ruled.situation, ruled.rules).action is None
+        assert parse_choice_reply(Reply(said), ruled.situation, ruled.rules).action is None
 
 
 def test_what_repeats_is_on_one_side_and_one_kind_is_too_few() -> None:

@@ -12,17 +12,24 @@ from housewise.agent.clipr.adaptive import Critic, CriticSettings
 from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn
-from housewise.agent.clipr.memory_notes import answer_note, recall_answers, rule_notes, recall_rules, answers_without_rules, rules_written_note
+from housewise.agent.clipr.memory_notes import (
+    answer_note,
+    answers_without_rules,
+    recall_answers,
+    recall_rules,
+    rule_notes,
+    rules_written_note,
+)
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.people.choices.respondent import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
-from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
+from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, find_cited_rule
-from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, CliprQuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.system import open_chat_person
 from housewise.systems.clipr.world import ChoiceWorld
 from tests.agent.clipr.test_algorithms import INQUIRY, Answering, language, reply, scenario

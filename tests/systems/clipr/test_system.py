@@ -15,14 +15,14 @@ import yaml
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import MethodResult, MethodInputs
+from housewise.agent.clipr.methods import MethodInputs, MethodResult
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent, read_profile
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
-from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, CliprQuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS

@@ -15,7 +15,7 @@ from housewise.agent.stars.settings import TASKS
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.record import ActionEvent
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.kitchen.manipulation import Act, do
+from housewise.worlds.kitchen.manipulation import ManipulationAction, do
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.episodes import analysed
 from tests.systems.stars.playing import ATTIC, asking, record_of, stars
@@ -46,11 +46,11 @@ def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
 
 def test_a_body_has_to_be_there_and_says_why_not() -> None:
     body = body_in("organize office")
-    assert body.carry_out(Act("go to", "desk"))[0] == ""
-    assert body.carry_out(Act("pick up", "pen")) == ("", 1)
-    reason, _ = body.carry_out(Act("put", "pen", "in", "bookshelf"))
+    assert body.carry_out(ManipulationAction("go to", "desk"))[0] == ""
+    assert body.carry_out(ManipulationAction("pick up", "pen")) == ("", 1)
+    reason, _ = body.carry_out(ManipulationAction("put", "pen", "in", "bookshelf"))
     assert reason and body.places["pen"] is None
-    assert body.carry_out(Act("open", "bookshelf")) == ("too far away", 0)
+    assert body.carry_out(ManipulationAction("open", "bookshelf")) == ("too far away", 0)
 
 
 def test_an_episode_in_3d_is_that_in_symbols_with_steps_of_a_body(server: ChatServer, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from housewise.agent.base import Decision, Past
+from housewise.agent.base import Decision, History
 from housewise.core.record import Event, Frozen
 from housewise.core.settings import Settings
 from housewise.people.memory import About, Memory, Note
@@ -78,7 +78,7 @@ class Tidier:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def decide(self, observation: str, past: Past[str]) -> Decision[str]:
+    def decide(self, observation: str, past: History[str]) -> Decision[str]:
         notes = [found.note for found in self._memory.recall(About(things=(observation,)), most=9)]
         liked = [note.about.receptacle for note in notes if note.value == 1.0]
         disliked = {note.about.receptacle for note in notes if note.value == -1.0}

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.local_steps.answer_meaning import parts, says_nothing
-from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity
+from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, split_wanted_refused
+from housewise.agent.clipr.local_steps.clause_polarity import (
+    CLAUSES,
+    ClauseExamples,
+    PolarityWeights,
+    fit_polarity,
+    load_polarity_model,
+    weights_file,
+)
 from housewise.language.embedder import MiniLM, shared_minilm
 from housewise.worlds.choices.files import read_yaml
 
@@ -29,8 +36,8 @@ def minilm() -> MiniLM:
 
 
 def test_what_is_kept_is_of_the_clauses_that_come_along() -> None:
-    kept = Fitted.model_validate_json(fitted_file(CLAUSES).read_bytes())
-    assert kept.clauses == read_yaml(CLAUSES, Clauses).digest, (
+    kept = PolarityWeights.model_validate_json(weights_file(CLAUSES).read_bytes())
+    assert kept.clauses == read_yaml(CLAUSES, ClauseExamples).digest, (
         "run python -m housewise.experiments.clipr.clauses --keep"
     )
     assert kept.embedder == MiniLM.name and len(kept.wanted) == len(kept.nothing) == 385
@@ -38,22 +45,25 @@ def test_what_is_kept_is_of_the_clauses_that_come_along() -> None:
 
 @pytest.mark.slow
 def test_what_is_kept_is_what_is_taught(minilm: MiniLM) -> None:
-    kept, now = Fitted.model_validate_json(fitted_file(CLAUSES).read_bytes()), fit(minilm, read_yaml(CLAUSES, Clauses))
+    kept, now = (
+        PolarityWeights.model_validate_json(weights_file(CLAUSES).read_bytes()),
+        fit_polarity(minilm, read_yaml(CLAUSES, ClauseExamples)),
+    )
     assert kept.wanted == pytest.approx(now.wanted, abs=1e-3) and kept.nothing == pytest.approx(now.nothing, abs=1e-3)
 
 
 def test_other_clauses_are_learned_when_they_are_asked(minilm: MiniLM, tmp_path: Path) -> None:
     path = tmp_path / "clauses.yaml"
     path.write_text(FEW)
-    learned = polarity(minilm, path)
+    learned = load_polarity_model(minilm, path)
     wanted, refused, neutral = learned(["I'd love some toast", "I hate toast", "let me think"])
     assert wanted > 0.3 and refused < -0.3 and abs(neutral) < 0.3
-    assert learned.nothing("I don't mind at all.") and not learned.nothing("Give me toast.")
-    fitted_file(path).write_text(
-        Fitted(embedder=minilm.name, clauses="of others", wanted=(0,), nothing=(0,)).model_dump_json()
+    assert learned.expresses_no_wish("I don't mind at all.") and not learned.nothing("Give me toast.")
+    weights_file(path).write_text(
+        PolarityWeights(embedder=minilm.name, clauses="of others", wanted=(0,), nothing=(0,)).model_dump_json()
     )
-    polarity.cache_clear()
-    assert polarity(minilm, path)(["I'd love some toast"])[0] == pytest.approx(wanted)
+    load_polarity_model.cache_clear()
+    assert load_polarity_model(minilm, path)(["I'd love some toast"])[0] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +76,7 @@ def test_other_clauses_are_learned_when_they_are_asked(minilm: MiniLM, tmp_path:
     ],
 )
 def test_answers_in_words_that_nothing_was_taught_with(minilm: MiniLM, answer: str) -> None:
-    wanted, refused = parts(minilm, answer, "oat milk, cream or water")
+    wanted, refused = split_wanted_refused(minilm, answer, "oat milk, cream or water")
     assert "oat milk" in wanted and "oat milk" not in refused
     assert "cream" in refused and "cream" not in wanted
-    assert not says_nothing(minilm, answer)
+    assert not expresses_no_wish(minilm, answer)

@@ -11,7 +11,7 @@ import pytest
 
 from housewise.report import write_report, write_single
 from housewise.rollout.record_reader import read_record
-from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
 from tests.housewise.report.test_report import Page, page_of
 from tests.housewise.test_cli import housewise
 from tests.worlds.choices.crafted import ambik_file
@@ -59,7 +59,7 @@ def test_the_page_has_the_dialogue_the_rules_and_the_reviews(played: Path) -> No
     versions, decisions = record.of_type(RulesEvent), record.of_type(DecisionEvent)
     assert len(versions) > 1 and all(f"version {version.version}" in page.text for version in versions)
     for words in (
-        *(answer.text for answer in record.of_type(AnswerEvent)),
+        *(answer.text for answer in record.of_type(CliprAnswerEvent)),
         *(line.text for version in versions for line in version.rules),
         *(review.outcome for review in record.of_type(ReviewEvent)),
         *(decision.request for decision in decisions),
