@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from housewise.language.words import occurs_in_verb
 from housewise.people.kitchen.consistency import LiteralIndex, union
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.state import State
@@ -100,8 +100,8 @@ class Kitchenwork:
     def do(self, text: str) -> bool:
         """Do it in the fork; an action that is not possible is left out."""
         try:
-            self._cooking.do(parse(text, self._verbs), text)
-        except Impossible:
+            self._cooking.do(parse_action(text, self._verbs), text)
+        except ImpossibleAction:
             return False
         self.actions.append(text)
         return True

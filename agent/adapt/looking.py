@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from housewise.agent.adapt.cook import changing
-from housewise.worlds.kitchen.action_parser import Impossible, parse
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
@@ -53,8 +53,8 @@ class LookingCook:
 
     def _named(self, action: str) -> tuple[str, ...]:
         try:
-            understood = parse(action, self._verbs)
-        except Impossible:
+            understood = parse_action(action, self._verbs)
+        except ImpossibleAction:
             return ()
         return () if understood.name == "ask" else (understood.x, understood.y, understood.z)
 

@@ -16,7 +16,7 @@ from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Vocabulary
-from housewise.worlds.kitchen.manipulation import ManipulationAction, ImpossibleAct
+from housewise.worlds.kitchen.manipulation import ManipulationAction, ImpossibleManipulation
 from housewise.worlds.kitchen.state import State
 
 SELF = "<object>"
@@ -164,7 +164,7 @@ def _possible(note: GoalNote, task: Task, about: TaskObject, state: State, analy
     try:
         if policy is not None and goal.holds(execute(state, policy)):
             return Recalled(note, analysis, goal, policy, by_policy=True)
-    except ImpossibleAct:
+    except ImpossibleManipulation:
         pass
     path = plan(state, goal)
     return None if path is None else Recalled(note, analysis, goal, path, by_policy=False)

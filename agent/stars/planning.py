@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.clauses import Placement, Referent
 from housewise.agent.stars.situation import Thing
-from housewise.worlds.kitchen.manipulation import OPEN, ManipulationAction, acts, do, station
+from housewise.worlds.kitchen.manipulation import OPEN_TAG, ManipulationAction, possible_actions, apply_action, standing_furniture
 from housewise.worlds.kitchen.state import Place, State
 
 # One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses
@@ -34,7 +34,7 @@ class Goal:
     def holds(self, state: State) -> bool:
         """Whether all of it is true."""
         return all(state.place(id) == place for id, place in self.places.items()) and all(
-            state.has_tag(id, OPEN) == is_open for id, is_open in self.open.items()
+            state.has_tag(id, OPEN_TAG) == is_open for id, is_open in self.open.items()
         )
 
 
@@ -77,8 +77,8 @@ def plan(state: State, goal: Goal) -> tuple[ManipulationAction, ...] | None:
             return path
         if len(path) == MOST_ACTS:
             continue
-        for act in acts(now, ids):
-            then = do(now, act)
+        for act in possible_actions(now, ids):
+            then = apply_action(now, act)
             if then.substate(ids) not in reached:
                 reached[then.substate(ids)] = (*path, act)
                 waiting.append(then)
@@ -92,7 +92,7 @@ def execute(state: State, path: Sequence[ManipulationAction]) -> State:
         ImpossibleAct: when the state does not allow one of them.
     """
     for act in path:
-        state = do(state, act)
+        state = apply_action(state, act)
     return state
 
 
@@ -107,6 +107,6 @@ def _concerned(state: State, goal: Goal) -> frozenset[str] | None:
     if any(id not in state for id in named):
         return None
     around = {holder for id in named for holder in state.holders(id) if state.place(holder) is not None}
-    here = {station(state, id) for id in named if state.place(id) is not None}
+    here = {standing_furniture(state, id) for id in named if state.place(id) is not None}
     held = {state.held_thing} if state.held_thing else set()
     return frozenset(named | around | here | held)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from housewise.agent.stars.situation import Situation, Thing
 from housewise.core.errors import DataError
-from housewise.worlds.kitchen.manipulation import OPEN, hand
+from housewise.worlds.kitchen.manipulation import OPEN_TAG, create_hand
 from housewise.worlds.kitchen.state import Entity, Place, Relation, State
 
 
@@ -117,7 +117,7 @@ class Task:
         places = {fixture.name: Place(self.room.name, "in") for fixture in self.fixtures}
         places |= {found.thing.name: Place(found.place, found.relation) for found in self.objects}
         entities = [Entity(thing.name, thing.noun, affords=thing.affordances) for thing in self.situation.things]
-        return State.create([*entities, hand()], places, {name: [OPEN] for name in self.open})
+        return State.create([*entities, create_hand()], places, {name: [OPEN_TAG] for name in self.open})
 
     def completion(self, state: State, objects: Iterable[TaskObject] | None = None) -> Completion:
         """How much of the task is done.
@@ -130,6 +130,6 @@ class Task:
         return Completion(
             in_place=sum(state.holder(found.thing.name) in found.wanted for found in counted),
             objects=len(counted),
-            closed=sum(not state.has_tag(name, OPEN) for name in self.closed),
+            closed=sum(not state.has_tag(name, OPEN_TAG) for name in self.closed),
             fixtures=len(self.closed),
         )

@@ -29,7 +29,7 @@ from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.telling import Scene, telling, told_by
 from housewise.selftrain.preferences import Preference
 from housewise.systems.adapt.world import LONGEST_ANSWER, Seen
-from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
+from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 Choice = Literal["question", "action"]
@@ -216,10 +216,10 @@ class Reflector:
 def _same(own: str, other: str, verbs: KitchenVerbs) -> bool:
     """Whether two lines are understood as the same action."""
 
-    def understood(said: str) -> Action | str:
+    def understood(said: str) -> KitchenAction | str:
         try:
-            return parse(said, verbs)
-        except Impossible:
+            return parse_action(said, verbs)
+        except ImpossibleAction:
             return said
 
     return understood(own) == understood(other)

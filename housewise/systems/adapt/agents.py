@@ -15,7 +15,7 @@ from housewise.core.record import Event
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import Seen
-from housewise.worlds.kitchen.action_parser import Impossible, parse
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, parse_action
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 
@@ -98,8 +98,8 @@ class Model:
 
     def _declares_done(self, said: str) -> bool:
         try:
-            return parse(said, self._verbs).name == "done"
-        except Impossible:
+            return parse_action(said, self._verbs).name == "done"
+        except ImpossibleAction:
             return False
 
 

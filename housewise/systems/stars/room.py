@@ -14,7 +14,7 @@ from housewise.systems.stars.house import Body
 from housewise.systems.stars.record import ActionEvent, AnswerEvent, StarsFinal
 from housewise.systems.stars.told import Told
 from housewise.worlds.base import Step
-from housewise.worlds.kitchen.manipulation import OPEN, ManipulationAction, do, why_not
+from housewise.worlds.kitchen.manipulation import OPEN_TAG, ManipulationAction, apply_action, find_obstacle
 from housewise.worlds.kitchen.state import State
 
 _LONGEST_ANSWER = 2000
@@ -67,15 +67,15 @@ class Room:
         """See World.final."""
         things = [found.thing.name for found in self._task.objects]
         places = {name: self._state.holder(name) or "" for name in things}
-        is_open = [fixture.name for fixture in self._task.fixtures if self._state.has_tag(fixture.name, OPEN)]
+        is_open = [fixture.name for fixture in self._task.fixtures if self._state.has_tag(fixture.name, OPEN_TAG)]
         return StarsFinal(places=places, open=is_open).model_dump()
 
     def _act(self, act: ManipulationAction) -> Step[Sight]:
-        reason, steps = why_not(self._state, act) or "", 1
+        reason, steps = find_obstacle(self._state, act) or "", 1
         if self._body and not reason:
             reason, steps = self._body.carry_out(act)
         if not reason:
-            self._state = do(self._state, act)
+            self._state = apply_action(self._state, act)
         event = ActionEvent(act=str(act), done=not reason, reason=reason, steps=steps)
         return Step(Sight(self._state), (event,), steps, blocked=bool(reason))
 

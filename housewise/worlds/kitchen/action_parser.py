@@ -17,12 +17,12 @@ LONGEST = 500  # characters of an action
 LONGEST_QUESTION = 1000
 
 
-class Impossible(Exception):
+class ImpossibleAction(Exception):
     """An action fails; the message is the reason that the robot observes, and nothing changes."""
 
 
 @dataclass(frozen=True)
-class Action:
+class KitchenAction:
     """An action that was understood.
 
     Attributes:
@@ -80,7 +80,7 @@ _FIRST_WORDS = frozenset(
 )
 
 
-def parse(text: str, verbs: KitchenVerbs) -> Action:
+def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
     """The action that a line of text stands for.
 
     Raises:
@@ -91,10 +91,10 @@ def parse(text: str, verbs: KitchenVerbs) -> Action:
     if asked:
         question = asked["x"].strip().strip("\"'“”").strip()
         if not question or len(question) > LONGEST_QUESTION:
-            raise Impossible(f"A question has between 1 and {LONGEST_QUESTION} characters.")
-        return Action("ask", x=question)
+            raise ImpossibleAction(f"A question has between 1 and {LONGEST_QUESTION} characters.")
+        return KitchenAction("ask", x=question)
     if len(line) > LONGEST:
-        raise Impossible(f"An action may have at most {LONGEST} characters, not {len(line)}.")
+        raise ImpossibleAction(f"An action may have at most {LONGEST} characters, not {len(line)}.")
     _refuse_several(line, verbs)
     for name, pattern in _PATTERNS:
         match = pattern.fullmatch(line)
@@ -102,16 +102,16 @@ def parse(text: str, verbs: KitchenVerbs) -> Action:
             continue
         slots = {slot: words.strip() for slot, words in match.groupdict().items()}
         if "verb" in slots:
-            slots["verb"] = plain(slots["verb"])
+            slots["verb"] = normalize_verb(slots["verb"])
             if slots["verb"] not in verbs.open and slots["verb"] not in verbs.cooking:
-                raise Impossible(f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food.")
+                raise ImpossibleAction(f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food.")
         if "result" in slots:
             slots["result"] = result_name(slots["result"])
-        return Action(name, **slots)
-    raise Impossible(f"Unknown action {_short(line)!r}: it is of none of the forms that the robot can do.")
+        return KitchenAction(name, **slots)
+    raise ImpossibleAction(f"Unknown action {_short(line)!r}: it is of none of the forms that the robot can do.")
 
 
-def plain(word: str) -> str:
+def normalize_verb(word: str) -> str:
     """A verb in lower case without accents: ``Sauté`` becomes ``saute``."""
     letters = unicodedata.normalize("NFKD", word.lower())
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
@@ -128,9 +128,9 @@ def result_name(words: str) -> str:
     Raises:
         Impossible: it has other characters, or more than 21 letters.
     """
-    name = without_article(plain(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
+    name = without_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
-        raise Impossible(
+        raise ImpossibleAction(
             f"A result cannot be named {_short(words)!r}: at most {NAME_LENGTH} letters and underscores, then a number."
         )
     return name
@@ -139,9 +139,9 @@ def result_name(words: str) -> str:
 def _refuse_several(line: str, verbs: KitchenVerbs) -> None:
     """A comma between two actions, or two actions on two lines."""
     for part in re.split(r"[,;\n]|\bthen\b", line)[1:]:
-        first = plain(part.split()[0]) if part.split() else ""
+        first = normalize_verb(part.split()[0]) if part.split() else ""
         if first in _FIRST_WORDS or first in verbs.open or first in verbs.cooking:
-            raise Impossible("Several actions at once; say one action at a time.")
+            raise ImpossibleAction("Several actions at once; say one action at a time.")
 
 
 def _short(words: str, limit: int = 60) -> str:

@@ -11,10 +11,10 @@ import itertools
 import random
 import re
 
-from housewise.worlds.kitchen.action_parser import Action, Impossible
+from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction
 from housewise.worlds.kitchen.dishes import dish_of, dishes_below, foods_below, is_food, on_appliance, shoot
 from housewise.worlds.kitchen.kitchen_data import Kitchen
-from housewise.worlds.kitchen.name_resolution import Resembles, describe, find, find_in, look_for
+from housewise.worlds.kitchen.name_resolution import Resembles, describe, resolve_entity, resolve_contents, search_house
 from housewise.worlds.kitchen.state import Entity, Place, State
 from housewise.worlds.kitchen.trace import Layer, PreparedFood, Serving, Trace
 
@@ -43,7 +43,7 @@ class KitchenDynamics:
         }
         self._state = start
 
-    def execute(self, action: Action, text: str) -> str:
+    def execute(self, action: KitchenAction, text: str) -> str:
         """Carry an action out and say what is observed.
 
         Raises:
@@ -69,39 +69,39 @@ class KitchenDynamics:
         return self.trace.step + 1
 
     def _find(self, words: str) -> str:
-        return find(words, self.trace)
+        return resolve_entity(words, self.trace)
 
     # Looking and saying
 
-    def _ask(self, action: Action) -> str:
+    def _ask(self, action: KitchenAction) -> str:
         return ""
 
-    def _done(self, action: Action) -> str:
+    def _done(self, action: KitchenAction) -> str:
         self.done = True
         return "The task is declared done."
 
-    def _search(self, action: Action) -> str:
+    def _search(self, action: KitchenAction) -> str:
         id = self._find(action.x)
         inside = [describe(self._state[other]) for other in self._state.inside(id)]
         contents = self._state[id].contents
         found = ", ".join(([contents] if contents else []) + inside)
         return f"Found {found} in/on {id}" if found else f"Found nothing in/on {id}"
 
-    def _look_for(self, action: Action) -> str:
-        return look_for(action.x, self._state, self._rng, self._resembles)
+    def _look_for(self, action: KitchenAction) -> str:
+        return search_house(action.x, self._state, self._rng, self._resembles)
 
     # States of things
 
-    def _open(self, action: Action) -> str:
+    def _open(self, action: KitchenAction) -> str:
         return self._tag(self._find(action.x), "open", "closed")
 
-    def _close(self, action: Action) -> str:
+    def _close(self, action: KitchenAction) -> str:
         return self._tag(self._find(action.x), "closed", "open")
 
-    def _turn_on(self, action: Action) -> str:
+    def _turn_on(self, action: KitchenAction) -> str:
         return self._tag(self._appliance(action.x), "on", "off")
 
-    def _turn_off(self, action: Action) -> str:
+    def _turn_off(self, action: KitchenAction) -> str:
         return self._tag(self._appliance(action.x), "off", "on")
 
     def _tag(self, id: str, tag: str, without: str) -> str:
@@ -111,10 +111,10 @@ class KitchenDynamics:
     def _appliance(self, words: str) -> str:
         id = self._find(words)
         if not self._state[id].can("cooks"):
-            raise Impossible(f"{id} is no cooking appliance.")
+            raise ImpossibleAction(f"{id} is no cooking appliance.")
         return id
 
-    def _heat(self, action: Action) -> str:
+    def _heat(self, action: KitchenAction) -> str:
         id = self._find(action.x)
         self._need_appliance(id)
         foods = foods_below(self._state, id)
@@ -128,23 +128,23 @@ class KitchenDynamics:
     def _need_appliance(self, id: str) -> None:
         if not on_appliance(self._state, id):
             appliances = [other for other, entity in self._state.entities.items() if entity.can("cooks")]
-            raise Impossible(
+            raise ImpossibleAction(
                 f"{id} is on no cooking appliance, but in/on {self._state.holder(id)}. "
                 f"Cooking appliances are {', '.join(appliances)}."
             )
 
     # Moving and pouring
 
-    def _move(self, action: Action) -> str:
+    def _move(self, action: KitchenAction) -> str:
         id, to = self._find(action.x), self._find(action.y)
         self._relocate(id, to)
         contents = self._state[id].contents
         hint = f". What it contains stays in it: to get {contents} out, pour {contents} from {id}" if contents else ""
         return f"{id} is now in/on {to}{hint}"
 
-    def _move_from(self, action: Action) -> str:
+    def _move_from(self, action: KitchenAction) -> str:
         holder, to = self._find(action.y), self._find(action.z)
-        id = find_in(action.x, holder, self.trace)
+        id = resolve_contents(action.x, holder, self.trace)
         if id is None:
             id = self._take_portion(holder, to)
         else:
@@ -158,9 +158,9 @@ class KitchenDynamics:
     def _relocate(self, id: str, to: str) -> None:
         entity = self._state[id]
         if entity.can("room") or (id in self._kitchen.furniture and not entity.can("movable")):
-            raise Impossible(f"{id} cannot be moved.")
+            raise ImpossibleAction(f"{id} cannot be moved.")
         if to == id or self._state.is_within(to, id):
-            raise Impossible(f"{id} cannot be put into itself.")
+            raise ImpossibleAction(f"{id} cannot be put into itself.")
         left = dish_of(self._state, id) if is_food(self._state, id) else id
         self._state = self._state.put(id, to)
         if left != id and left != dish_of(self._state, id):
@@ -173,7 +173,7 @@ class KitchenDynamics:
         contents = source.contents
         assert contents is not None
         if to == packet:
-            raise Impossible(f"{contents} is in {packet} already.")
+            raise ImpossibleAction(f"{contents} is in {packet} already.")
         id = self._new_name(contents)
         affords = frozenset() if source.can("inedible") else frozenset({"edible"})
         portion = Entity(id, contents, f"{contents.replace('_', ' ')} from {packet}", affords)
@@ -215,28 +215,28 @@ class KitchenDynamics:
 
     # Making something of something
 
-    def _mix(self, action: Action) -> str:
+    def _mix(self, action: KitchenAction) -> str:
         return self._combine(action, "mix", cooks=False)
 
-    def _cook(self, action: Action) -> str:
+    def _cook(self, action: KitchenAction) -> str:
         return self._combine(action, "cook", cooks=True)
 
-    def _items(self, action: Action) -> str:
+    def _items(self, action: KitchenAction) -> str:
         return self._combine(action, action.verb, cooks=action.verb in self._kitchen.verbs.cooking)
 
-    def _combine(self, action: Action, verb: str, cooks: bool) -> str:
+    def _combine(self, action: KitchenAction, verb: str, cooks: bool) -> str:
         """All food in a container becomes one."""
         holder = self._find(action.x)
         if not self._state[holder].can("container"):
-            raise Impossible(f"{holder} is no container that food can be prepared in.")
+            raise ImpossibleAction(f"{holder} is no container that food can be prepared in.")
         if cooks:
             self._need_appliance(holder)
         inside = self._state.inside(holder)
         if not inside:
-            raise Impossible(f"{holder} is empty.")
+            raise ImpossibleAction(f"{holder} is empty.")
         parts = [food for child in inside if is_food(self._state, child) for food in self._pile(child)]
         if not parts:
-            raise Impossible(f"{', '.join(inside)} in {holder} cannot be eaten; pour or move food into {holder} first.")
+            raise ImpossibleAction(f"{', '.join(inside)} in {holder} cannot be eaten; pour or move food into {holder} first.")
         layers = tuple(sorted((x for part in parts for x in self._layers[part]), key=lambda layer: layer.order))
         id = self._new_name(action.result)
         for child, place in list(self._state.places.items()):
@@ -253,15 +253,15 @@ class KitchenDynamics:
         on_it = [child for child in self._state.inside(food) if is_food(self._state, child)]
         return [food, *(other for child in on_it for other in self._pile(child))]
 
-    def _chop(self, action: Action) -> str:
+    def _chop(self, action: KitchenAction) -> str:
         id = self._food(action.x)
         holder = self._state.holder(id)
         if holder is None or not self._state[holder].can("chops"):
             surfaces = [other for other, entity in self._state.entities.items() if entity.can("chops")]
-            raise Impossible(f"{id} is on no chopping surface, but in/on {holder}. Chop on {', '.join(surfaces)}.")
+            raise ImpossibleAction(f"{id} is on no chopping surface, but in/on {holder}. Chop on {', '.join(surfaces)}.")
         return self._transform(id, action.result, "chop")
 
-    def _object(self, action: Action) -> str:
+    def _object(self, action: KitchenAction) -> str:
         id = self._food(action.x)
         if action.verb in self._kitchen.verbs.cooking:
             self._need_appliance(id)
@@ -272,7 +272,7 @@ class KitchenDynamics:
         if not is_food(self._state, id):
             contents = self._state[id].contents or ", ".join(self._state.inside(id))
             hint = f"; pour or move {contents} out of it first" if contents else ""
-            raise Impossible(f"{id} is not edible{hint}.")
+            raise ImpossibleAction(f"{id} is not edible{hint}.")
         return id
 
     def _transform(self, id: str, result: str, verb: str) -> str:

@@ -14,15 +14,15 @@ from typing import Literal
 
 from housewise.worlds.kitchen.state import HAND, Entity, Relation, State
 
-OPEN = "open"
-HERE = "here"
+OPEN_TAG = "open"
+HERE_TAG = "here"
 Verb = Literal["go to", "open", "close", "pick up", "put"]
 _ALONE: tuple[Verb, ...] = ("go to", "open", "close", "pick up")
 _RELATIONS: tuple[Relation, ...] = ("in", "on")
 
 
 @dataclass(frozen=True)
-class Act:
+class ManipulationAction:
     """One thing to do.
 
     Attributes:
@@ -40,28 +40,28 @@ class Act:
         return f"{self.verb} {self.thing}" + (f" {self.relation} {self.target}" if self.target else "")
 
 
-class ImpossibleAct(ValueError):
+class ImpossibleManipulation(ValueError):
     """The state does not allow an act; the message says why."""
 
 
-def hand() -> Entity:
+def create_hand() -> Entity:
     """The robot's hand, which a state needs for things to be picked up."""
     return Entity(HAND, "hand")
 
 
-def station(state: State, id: str) -> str:
+def standing_furniture(state: State, id: str) -> str:
     """The piece of furniture at which one has to be to reach something: the last holder before the room."""
     chain = [id, *state.holders(id)]
     return chain[-2] if len(chain) > 1 else id
 
 
-def why_not(state: State, act: Act) -> str | None:
+def find_obstacle(state: State, act: ManipulationAction) -> str | None:
     """Why an act is impossible now, None where it can be done."""
     for id in filter(None, (act.thing, act.target)):
         if id not in state:
             return f"there is no {id}"
     if act.verb == "go to":
-        stands = state.holder(act.thing) not in (None, HAND) and station(state, act.thing) == act.thing
+        stands = state.holder(act.thing) not in (None, HAND) and standing_furniture(state, act.thing) == act.thing
         return None if stands else f"{act.thing} is no furniture"
     if act.verb == "put":
         return _why_not_put(state, act)
@@ -73,38 +73,38 @@ def why_not(state: State, act: Act) -> str | None:
         return None if state[act.thing].can("grabbable") else f"{act.thing} is not grabbable"
     if not state[act.thing].can("openable"):
         return f"{act.thing} cannot be opened or closed"
-    is_open = state.has_tag(act.thing, OPEN)
+    is_open = state.has_tag(act.thing, OPEN_TAG)
     return f"{act.thing} is {'open' if is_open else 'closed'}" if is_open == (act.verb == "open") else None
 
 
-def do(state: State, act: Act) -> State:
+def apply_action(state: State, act: ManipulationAction) -> State:
     """The state after an act.
 
     Raises:
         ImpossibleAct: when the state does not allow it.
     """
-    if reason := why_not(state, act):
-        raise ImpossibleAct(f"cannot {act}: {reason}")
+    if reason := find_obstacle(state, act):
+        raise ImpossibleManipulation(f"cannot {act}: {reason}")
     if act.verb == "go to":
-        for place in [id for id, tags in state.tags.items() if HERE in tags]:
-            state = state.with_tags(place, without=[HERE])
-        return state.with_tags(act.thing, HERE)
+        for place in [id for id, tags in state.tags.items() if HERE_TAG in tags]:
+            state = state.with_tags(place, without=[HERE_TAG])
+        return state.with_tags(act.thing, HERE_TAG)
     if act.verb == "pick up":
         return state.put(act.thing, HAND)
     if act.verb == "put" and act.target is not None:
         return state.put(act.thing, act.target, act.relation)
-    return state.with_tags(act.thing, OPEN) if act.verb == "open" else state.with_tags(act.thing, without=[OPEN])
+    return state.with_tags(act.thing, OPEN_TAG) if act.verb == "open" else state.with_tags(act.thing, without=[OPEN_TAG])
 
 
-def acts(state: State, ids: frozenset[str]) -> Iterator[Act]:
+def possible_actions(state: State, ids: frozenset[str]) -> Iterator[ManipulationAction]:
     """All acts on a few things that a state allows."""
-    everything = [Act(verb, id) for id in sorted(ids) for verb in _ALONE]
+    everything = [ManipulationAction(verb, id) for id in sorted(ids) for verb in _ALONE]
     if state.held_thing in ids and state.held_thing is not None:
-        everything += [Act("put", state.held_thing, how, id) for id in sorted(ids) for how in _RELATIONS]
-    return (act for act in everything if why_not(state, act) is None)
+        everything += [ManipulationAction("put", state.held_thing, how, id) for id in sorted(ids) for how in _RELATIONS]
+    return (act for act in everything if find_obstacle(state, act) is None)
 
 
-def _why_not_put(state: State, act: Act) -> str | None:
+def _why_not_put(state: State, act: ManipulationAction) -> str | None:
     if state.held_thing != act.thing:
         return f"the hand does not hold {act.thing}"
     if act.target is None or act.thing in (act.target, *state.holders(act.target)):
@@ -114,10 +114,10 @@ def _why_not_put(state: State, act: Act) -> str | None:
         return f"{act.target} is out of reach"
     if (act.relation == "in") != target.can("receptacle"):
         return f"things cannot be put {act.relation} {act.target}"
-    if target.can("openable") and not state.has_tag(act.target, OPEN):
+    if target.can("openable") and not state.has_tag(act.target, OPEN_TAG):
         return f"{act.target} is closed"
     return None
 
 
 def _reachable(state: State, id: str) -> bool:
-    return state.has_tag(station(state, id), HERE) and not state.is_shut_away(id)
+    return state.has_tag(standing_furniture(state, id), HERE_TAG) and not state.is_shut_away(id)

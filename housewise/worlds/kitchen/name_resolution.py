@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from housewise.worlds.kitchen.action_parser import Impossible, without_article
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, without_article
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.trace import Trace
 
@@ -28,7 +28,7 @@ def describe(entity: Entity) -> str:
     return f"{entity.id} ({words})" if words else entity.id
 
 
-def find(words: str, trace: Trace) -> str:
+def resolve_entity(words: str, trace: Trace) -> str:
     """The entity that is meant.
 
     Raises:
@@ -40,17 +40,17 @@ def find(words: str, trace: Trace) -> str:
         return id
     named = _several(words, state)
     if len(named) > 1:
-        raise Impossible(f"Several things where one belongs: {', '.join(named)}; handle one thing at a time.")
+        raise ImpossibleAction(f"Several things where one belongs: {', '.join(named)}; handle one thing at a time.")
     for made in reversed(trace.made):
         if id in made.parts:
-            raise Impossible(f"{id} does not exist any more: it became part of {made.id}.")
+            raise ImpossibleAction(f"{id} does not exist any more: it became part of {made.id}.")
     packets = [entity.id for entity in state.entities.values() if entity.contents == id]
     if packets:
-        raise Impossible(f"{id} is inside {', '.join(packets)}: pour or move it from there.")
-    raise Impossible(f"{_short(words)} was not found.{_did_you_mean(id, state)}")
+        raise ImpossibleAction(f"{id} is inside {', '.join(packets)}: pour or move it from there.")
+    raise ImpossibleAction(f"{_short(words)} was not found.{_did_you_mean(id, state)}")
 
 
-def find_in(words: str, holder: str, trace: Trace) -> str | None:
+def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
     """What is meant by ``words`` in ``holder``: an entity's id, or None for what the packet itself is full of.
 
     Raises:
@@ -69,14 +69,14 @@ def find_in(words: str, holder: str, trace: Trace) -> str | None:
         if len(alike) == 1:
             return alike[0]
         if len(_several(words, state)) > 1:
-            find(words, trace)
+            resolve_entity(words, trace)
     elsewhere = state.holder(id) if id in state else None
     held = ", ".join([*([contents] if contents else []), *inside]) or "nothing"
     where = f" {id} is in/on {elsewhere}." if elsewhere else ""
-    raise Impossible(f"{holder} does not contain {_short(words)}.{where} {holder} contains {held}.")
+    raise ImpossibleAction(f"{holder} does not contain {_short(words)}.{where} {holder} contains {held}.")
 
 
-def look_for(words: str, state: State, rng: random.Random, resembles: Resembles | None = None) -> str:
+def search_house(words: str, state: State, rng: random.Random, resembles: Resembles | None = None) -> str:
     """Search the whole house for a generic word.
 
     Raises:
@@ -92,7 +92,7 @@ def look_for(words: str, state: State, rng: random.Random, resembles: Resembles 
     if alike:
         rng.shuffle(alike)
         return f"{_short(words)} not found, but found {_listed(alike, state)}"
-    raise Impossible(f"{_short(words)} was not found. Search a place, or look for another single word.")
+    raise ImpossibleAction(f"{_short(words)} was not found. Search a place, or look for another single word.")
 
 
 def _likeness(word: str, entity: Entity, resembles: Resembles | None) -> float:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from housewise.agent.clipr.answer_phrases import Command, parse_command
 from housewise.language.words import verb_forms
-from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dishes import is_food
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 from housewise.worlds.kitchen.name_resolution import as_id
@@ -214,8 +214,8 @@ def _question(words: str, person: str) -> str:
 def _is_action(line: str, state: State, verbs: KitchenVerbs) -> bool:
     """Whether a line is an action as the robot says it, with ids that there are."""
     try:
-        action = parse(line, verbs)
-    except Impossible:
+        action = parse_action(line, verbs)
+    except ImpossibleAction:
         return False
     if action.name in ("open", "search", "look_for", "ask"):
         return False

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from housewise.core.errors import UserError
-from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
+from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask, load_kitchen
 from housewise.worlds.kitchen.name_resolution import Resembles, describe
@@ -35,7 +35,7 @@ class Step:
     """
 
     observation: str
-    action: Action | None = None
+    action: KitchenAction | None = None
     failed: bool = False
     ended: bool = False
     truncated: bool = False
@@ -134,14 +134,14 @@ class TextKitchen:
         self._said += 1
         line = " ".join(action.split())
         self._last.append(line.lower())
-        understood: Action | None = None
+        understood: KitchenAction | None = None
         failed = False
         try:
             if self._last.count(line.lower()) > 2:
-                raise Impossible("The same action for the third time; do something else.")
-            understood = parse(action, self.kitchen.verbs)
+                raise ImpossibleAction("The same action for the third time; do something else.")
+            understood = parse_action(action, self.kitchen.verbs)
             observation = self._cooking.execute(understood, line)
-        except Impossible as reason:
+        except ImpossibleAction as reason:
             observation = str(reason)
             failed = True
             self._failed += 1

@@ -9,7 +9,7 @@ pytest.importorskip("llguidance")
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
 from housewise.language.grammar_matching import matches_grammar
-from housewise.worlds.kitchen.action_parser import parse
+from housewise.worlds.kitchen.action_parser import parse_action
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.sixteen import SIXTEEN
 
@@ -46,7 +46,7 @@ def test_what_can_be_said_at_the_beginning(action):
     world = TextKitchen(1, seed=4)
     start = [*world.kitchen.house.rooms, *world.kitchen.furniture]
     assert matches_grammar(action, grammar(world, start))
-    assert parse(action, world.kitchen.verbs)
+    assert parse_action(action, world.kitchen.verbs)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_whole_replies_at_random_are_understood():
 
 def _complete(said, world):
     try:
-        action = parse(said, world.kitchen.verbs)
+        action = parse_action(said, world.kitchen.verbs)
     except Exception:
         return False
     named = [each for each in (action.x, action.y) if each]

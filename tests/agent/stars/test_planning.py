@@ -4,7 +4,7 @@ import pytest
 
 from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.settings import load_task
-from housewise.worlds.kitchen.manipulation import OPEN
+from housewise.worlds.kitchen.manipulation import OPEN_TAG
 from housewise.worlds.kitchen.state import Place, State
 from tests.agent.stars.conftest import Analyse
 
@@ -34,9 +34,9 @@ def test_the_shortest_way_opens_first_and_closes_when_it_is_said(analyse: Analys
 
 def test_what_was_left_open_stays_open_until_a_goal_closes_it(analyse: Analyse, kitchen: State) -> None:
     left = execute(kitchen, plan(kitchen, Goal({"milk": Place("fridge")}, {})) or ())
-    assert left.has_tag("fridge", OPEN)
+    assert left.has_tag("fridge", OPEN_TAG)
     then = execute(left, plan(left, Goal({"ketchup": Place("fridge")}, {"fridge": False})) or ())
-    assert not then.has_tag("fridge", OPEN) and set(then.inside("fridge")) == {"milk", "ketchup"}
+    assert not then.has_tag("fridge", OPEN_TAG) and set(then.inside("fridge")) == {"milk", "ketchup"}
 
 
 def test_what_holds_already_needs_nothing(analyse: Analyse, kitchen: State) -> None:
@@ -61,4 +61,4 @@ def test_two_fixtures_are_closed_in_one_plan(analyse: Analyse, kitchen: State) -
     path = plan(opened, Goal({"mug 2": Place("cupboard")}, {"cupboard": False, "drawer": False}))
     assert path is not None
     end = execute(opened, path)
-    assert not end.has_tag("drawer", OPEN) and not end.has_tag("cupboard", OPEN) and end.holder("mug 2") == "cupboard"
+    assert not end.has_tag("drawer", OPEN_TAG) and not end.has_tag("cupboard", OPEN_TAG) and end.holder("mug 2") == "cupboard"

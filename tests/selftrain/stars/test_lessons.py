@@ -17,7 +17,7 @@ from housewise.selftrain.stars.households import load_households
 from housewise.selftrain.stars.lessons import Case, Lessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
 from housewise.selftrain.stars.share import developers_share, held_out
-from housewise.worlds.kitchen.manipulation import OPEN
+from housewise.worlds.kitchen.manipulation import OPEN_TAG
 
 SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.shared=1")
 
@@ -100,7 +100,7 @@ def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: 
         assert analysis.viable and path is not None
         ended = execute(case.task.start(), path)
         assert ended.holder(case.about.thing.name) in case.about.wanted
-        assert not any(ended.has_tag(fixture.name, OPEN) for fixture in case.task.fixtures)
+        assert not any(ended.has_tag(fixture.name, OPEN_TAG) for fixture in case.task.fixtures)
 
 
 def test_a_question_has_one_right_option_and_its_number_is_the_answer(pairs: list[Pair], cases: list[Case]) -> None:

@@ -15,7 +15,7 @@ from housewise.agent.stars.settings import TASKS
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.record import ActionEvent
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.kitchen.manipulation import ManipulationAction, do
+from housewise.worlds.kitchen.manipulation import ManipulationAction, apply_action
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.episodes import analysed
 from tests.systems.stars.playing import ATTIC, asking, record_of, stars
@@ -39,7 +39,7 @@ def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
         assert goal is not None
         for act in plan(state, goal) or ():
             assert body.carry_out(act)[0] == ""
-            state = do(state, act)
+            state = apply_action(state, act)
     assert task.completion(state).percent == 100
     assert all(body.places[about.thing.name] in about.wanted for about in task.objects)
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.kitchen.action_parser import parse
+from housewise.worlds.kitchen.action_parser import parse_action
 from housewise.worlds.kitchen.dishes import before, dish_of, foods_in, together
 from housewise.worlds.kitchen.trace import Layer
 from housewise.worlds.kitchen.world import TextKitchen
@@ -83,14 +83,14 @@ def test_the_past_is_as_it_was(seed):
     cut = rng.randint(0, world.trace.step)
     other = TextKitchen(1, seed=seed % 50)
     for action in world.trace.actions[:cut]:
-        other.cooking.execute(parse(action, other.kitchen.verbs), action)
+        other.cooking.execute(parse_action(action, other.kitchen.verbs), action)
     assert world.trace.cut_at(cut) == other.trace
 
 
 def test_a_fork_changes_nothing_here():
     world = done("Pour whole_milk from milk_0 to bowl_0")
     fork = world.cooking.fork()
-    fork.execute(parse("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
+    fork.execute(parse_action("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
     assert "whole_milk" in world.state
     assert world.trace.step == 1
     assert not world.trace.made
