@@ -103,5 +103,5 @@ class _Plain:
 
 
 def _listed(experiment_names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(experiment_names) > _MOST_NAMED else ""
+    more = f" and {len(experiment_names) - _MOST_NAMED} more" if len(experiment_names) > _MOST_NAMED else ""
     return "; ".join(experiment_names[:_MOST_NAMED]) + more

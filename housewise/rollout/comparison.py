@@ -224,7 +224,7 @@ def _warnings(
     settings: dict[str, tuple[str, str]], ours: dict[Key, list[Finished]], theirs: dict[Key, list[Finished]]
 ) -> list[str]:
     more = [key for key in settings if key not in AGENT]
-    told = [f"{label(key)}: {settings[key][0]} against {settings[key][1]}" for key in more]
+    told = [f"{setting_label(key)}: {settings[key][0]} against {settings[key][1]}" for key in more]
     found = [f"the two differ in more than who plays ({'; '.join(told)})"] if told else []
     for name, episodes in (("A", ours), ("B", theirs)):
         twice = sum(len(each) > 1 for each in episodes.values())
@@ -236,7 +236,9 @@ def _warnings(
 def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> str:
     if not both:
         return "no episode in common; play the same houses, or the same scene and episodes, with both"
-    tasks = [f"{label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT]
+    tasks = [
+        f"{setting_label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT
+    ]
     return (
         f"{plural(len(both), 'episode')} of one name, but not of the same task: objects, places or wishes differ "
         f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "

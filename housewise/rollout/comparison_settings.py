@@ -62,7 +62,7 @@ def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]
     return {
         one: name
         if list(agents.values()).count(name) == 1
-        else ", ".join([name, *(f"{label(key)} {value}" for key, value in one if key in more)])
+        else ", ".join([name, *(f"{setting_label(key)} {value}" for key, value in one if key in more)])
         for one, name in agents.items()
     }
 

@@ -71,7 +71,7 @@ class AdaptShown:
     def title(self) -> str:
         """See Shown."""
         header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_of(header)}"
+        return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class AdaptView(EventsView):

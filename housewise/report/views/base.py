@@ -171,7 +171,7 @@ class EventsShown:
     def title(self) -> str:
         """See Shown."""
         header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_of(header)}"
+        return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class EventsView:

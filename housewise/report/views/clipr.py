@@ -75,7 +75,7 @@ class CliprShown:
     def title(self) -> str:
         """See Shown."""
         header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_of(header)}"
+        return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class CliprView(EventsView):

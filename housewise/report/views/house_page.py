@@ -98,7 +98,7 @@ class Chapter:
     def title(self) -> str:
         """Which episode it is, and who played."""
         setting, header = self.record.setting, self.record.header
-        return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_of(header)}"
+        return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_label(header)}"
 
     @property
     def complete(self) -> bool:

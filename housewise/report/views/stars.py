@@ -224,7 +224,7 @@ class StarsView:
         facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}
         return StarsShown(
             number,
-            f"{self.title(header)} · {planner_of(header)}",
+            f"{self.title(header)} · {planner_label(header)}",
             result.scores.get("completion_percent", 0.0),
             "right" if self.perfect(result) else "partly",
             " ".join(_setting(record, path).instructions)[:_LONGEST],

@@ -83,7 +83,7 @@ class OutcomeReporter:
             hopeless = self._alike >= MAX_SAME_FAILURES and not self._finished
         if hopeless:
             raise UserError(
-                f"{MOST_ALIKE} episodes in a row failed alike and none was finished, so that the others were not tried "
+                f"{MAX_SAME_FAILURES} episodes in a row failed alike and none was finished, so that the others were not tried "
                 f"({outcome.error}); mend that and run the same command again"
             )
 
