@@ -15,7 +15,7 @@ from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
 from housewise.worlds.kitchen.thing_names import ThingNames, AmbiguousName, NotUnderstoodLine
 from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
-from housewise.worlds.kitchen.world import MAX_STEPS, Step, TextKitchen
+from housewise.worlds.kitchen.world import MAX_STEPS, KitchenStep, TextKitchen
 
 DEFAULT_PERSON = "miranda"
 _ITEM = "  "
@@ -138,9 +138,9 @@ class _Cook:
             self._done.append(tuple(done))
         if any(action.startswith(f"Move {self._names.held} ") for action in done):
             self._names.held = ""
-        return self._world.ended or bool(line.actions and step.truncated)
+        return self._world.has_ended or bool(line.actions and step.truncated)
 
-    def _shown(self, step: Step, line: TypedCommand) -> str:
+    def _shown(self, step: KitchenStep, line: TypedCommand) -> str:
         """What comes of an action, in words."""
         if step.failed:
             held = self._names.held
@@ -192,7 +192,7 @@ class _Cook:
         if word == "help":
             return _HELP.format(name=self._name)
         if word == "made":
-            return self._names.spoken(self._world.made_so_far())
+            return self._names.spoken(self._world.describe_prepared_food())
         if word == "hand":
             return (
                 f"You hold this: {self._names.name(self._names.held)}." if self._names.held else "Your hand is empty."

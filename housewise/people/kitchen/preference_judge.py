@@ -22,7 +22,7 @@ from housewise.people.kitchen.conditions import (
     parse_condition,
 )
 from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
-from housewise.worlds.kitchen.dishes import before, together
+from housewise.worlds.kitchen.dishes import is_added_before, are_together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
 from housewise.worlds.kitchen.trace import Layer, Serving, Sources, Trace
 
@@ -144,10 +144,10 @@ class PreferenceJudge:
             case "on_appliance":
                 return any(shot.on_appliance and shot.sources & first for shot in trace.snapshots)
             case "together":
-                return any(together(shot.layers, first, second) for shot in trace.snapshots)
+                return any(are_together(shot.layers, first, second) for shot in trace.snapshots)
             case "before":
                 shots = (self._on_top(shot.layers) if predicate.on_top else shot.layers for shot in trace.snapshots)
-                return any(before(layers, first, second) for layers in shots)
+                return any(is_added_before(layers, first, second) for layers in shots)
             case "made" | "done":
                 by_name = predicate.name == "made"
                 return _made(predicate.words, first if predicate.ids else None, by_name, trace)

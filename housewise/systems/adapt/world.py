@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from housewise.agent.adapt.planner import Turn
+from housewise.agent.adapt.llm_cook import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
 from housewise.language.words import normalize_letters, one_line
@@ -21,7 +21,7 @@ from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
 from housewise.worlds.base import Step
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
-from housewise.worlds.kitchen.world import Step as Done
+from housewise.worlds.kitchen.world import KitchenStep as Done
 from housewise.worlds.kitchen.world import TextKitchen
 
 BREAKFAST = "breakfast"
@@ -97,14 +97,14 @@ class Breakfast:
         """See World.reset."""
         layout = self._kitchen.reset()
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
-        self._made = self._kitchen.made_so_far()
+        self._made = self._kitchen.describe_prepared_food()
         self._questions = self._recalled = self._refused = 0
         return self._seen(layout, "")
 
     def step(self, action: str) -> Step[Seen]:
         """See World.step."""
         done = self._kitchen.step(action)
-        made = self._kitchen.made_so_far()
+        made = self._kitchen.describe_prepared_food()
         changed, self._made = made if made != self._made else "", made
         asked = done.action is not None and done.action.name == "ask" and not done.failed
         if asked and self._questions >= self._most:
@@ -164,7 +164,7 @@ class Breakfast:
         return About(task=BREAKFAST, situation=question)
 
     def _seen(self, text: str, made: str, last: Done | None = None, said: AnswerEvent | None = None) -> Seen:
-        perceived = (tuple(self._named), self._kitchen.cooking, last)
+        perceived = (tuple(self._named), self._kitchen.dynamics, last)
         if said is None:
             return Seen(text, made, *perceived)
         return Seen(said.text, made, *perceived, said.question, said.recalled)

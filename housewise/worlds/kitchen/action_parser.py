@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
-NAME_LENGTH = 21  # letters and underscores in the name of a result
-_RESULT = re.compile(rf"[a-z_]{{1,{NAME_LENGTH}}}(_?\d{{1,4}})?")
-LONGEST = 500  # characters of an action
-LONGEST_QUESTION = 1000
+MAX_NAME_LETTERS = 21  # letters and underscores in the name of a result
+_RESULT = re.compile(rf"[a-z_]{{1,{MAX_NAME_LETTERS}}}(_?\d{{1,4}})?")
+MAX_ACTION_CHARACTERS = 500  # characters of an action
+MAX_QUESTION_CHARACTERS = 1000
 
 
 class ImpossibleAction(Exception):
@@ -90,11 +90,11 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
     asked = _ASK.fullmatch(line)
     if asked:
         question = asked["x"].strip().strip("\"'“”").strip()
-        if not question or len(question) > LONGEST_QUESTION:
-            raise ImpossibleAction(f"A question has between 1 and {LONGEST_QUESTION} characters.")
+        if not question or len(question) > MAX_QUESTION_CHARACTERS:
+            raise ImpossibleAction(f"A question has between 1 and {MAX_QUESTION_CHARACTERS} characters.")
         return KitchenAction("ask", x=question)
-    if len(line) > LONGEST:
-        raise ImpossibleAction(f"An action may have at most {LONGEST} characters, not {len(line)}.")
+    if len(line) > MAX_ACTION_CHARACTERS:
+        raise ImpossibleAction(f"An action may have at most {MAX_ACTION_CHARACTERS} characters, not {len(line)}.")
     _refuse_several(line, verbs)
     for name, pattern in _PATTERNS:
         match = pattern.fullmatch(line)
@@ -106,7 +106,7 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
             if slots["verb"] not in verbs.open and slots["verb"] not in verbs.cooking:
                 raise ImpossibleAction(f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food.")
         if "result" in slots:
-            slots["result"] = result_name(slots["result"])
+            slots["result"] = parse_result_name(slots["result"])
         return KitchenAction(name, **slots)
     raise ImpossibleAction(f"Unknown action {_short(line)!r}: it is of none of the forms that the robot can do.")
 
@@ -117,21 +117,21 @@ def normalize_verb(word: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def without_article(id: str) -> str:
+def strip_article(id: str) -> str:
     """``the_oat_milk`` becomes ``oat_milk``."""
     return re.sub(r"^(the|a|an)_(?=.)", "", id)
 
 
-def result_name(words: str) -> str:
+def parse_result_name(words: str) -> str:
     """The name of a result as an id: lower case, underscores for spaces, without an article, as things are named.
 
     Raises:
         Impossible: it has other characters, or more than 21 letters.
     """
-    name = without_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
+    name = strip_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
         raise ImpossibleAction(
-            f"A result cannot be named {_short(words)!r}: at most {NAME_LENGTH} letters and underscores, then a number."
+            f"A result cannot be named {_short(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a number."
         )
     return name
 

@@ -12,7 +12,7 @@ def is_food(state: State, id: str) -> bool:
     return state[id].can("edible")
 
 
-def dish_of(state: State, food: str) -> str:
+def find_dish_root(state: State, food: str) -> str:
     """The root of the dish that some food belongs to: its container, else the lowest food of the pile it lies on."""
     root = food
     for holder in state.holders(food):
@@ -40,33 +40,33 @@ def foods_below(state: State, id: str) -> list[str]:
     return [other for other in (id, *state.descendants(id)) if is_food(state, other)]
 
 
-def dishes_below(state: State, id: str) -> list[str]:
+def dish_roots_below(state: State, id: str) -> list[str]:
     """The roots of all dishes that are in or on ``id``, itself included."""
-    return list(dict.fromkeys(dish_of(state, food) for food in foods_below(state, id)))
+    return list(dict.fromkeys(find_dish_root(state, food) for food in foods_below(state, id)))
 
 
-def on_appliance(state: State, id: str) -> bool:
+def is_on_appliance(state: State, id: str) -> bool:
     """Whether ``id`` is a cooking appliance or is on or in one at any depth."""
     return any(state[other].can("cooks") for other in (id, *state.holders(id)))
 
 
-def shoot(state: State, root: str, layers: Mapping[str, tuple[Layer, ...]], step: int) -> DishSnapshot:
+def snapshot_dish(state: State, root: str, layers: Mapping[str, tuple[Layer, ...]], step: int) -> DishSnapshot:
     """What a dish holds now."""
     foods = foods_in(state, root)
     all_layers = sorted((layer for food in foods for layer in layers[food]), key=lambda layer: layer.order)
-    return DishSnapshot(step, root, state[root].can("container"), on_appliance(state, root), tuple(all_layers), tuple(foods))
+    return DishSnapshot(step, root, state[root].can("container"), is_on_appliance(state, root), tuple(all_layers), tuple(foods))
 
 
-def together(layers: tuple[Layer, ...], first: Sources, second: Sources) -> bool:
+def are_together(layers: tuple[Layer, ...], first: Sources, second: Sources) -> bool:
     """Whether things of two groups are there; one thing that belongs to both is not together with itself."""
     sources = frozenset().union(*(layer.sources for layer in layers))
     ours, theirs = sources & first, sources & second
     return bool(ours and theirs) and len(ours | theirs) > 1
 
 
-def before(layers: tuple[Layer, ...], first: Sources, second: Sources) -> bool:
+def is_added_before(layers: tuple[Layer, ...], first: Sources, second: Sources) -> bool:
     """Whether something of the first group went in before anything of the second, and both are there."""
-    if not together(layers, first, second):
+    if not are_together(layers, first, second):
         return False
     earliest_first = min(layer.order for layer in layers if layer.sources & first)
     earliest_second = min(layer.order for layer in layers if layer.sources & second)

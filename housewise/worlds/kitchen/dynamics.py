@@ -12,7 +12,7 @@ import random
 import re
 
 from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction
-from housewise.worlds.kitchen.dishes import dish_of, dishes_below, foods_below, is_food, on_appliance, shoot
+from housewise.worlds.kitchen.dishes import find_dish_root, dish_roots_below, foods_below, is_food, is_on_appliance, snapshot_dish
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 from housewise.worlds.kitchen.name_resolution import Resembles, describe, resolve_entity, resolve_contents, search_house
 from housewise.worlds.kitchen.state import Entity, Place, State
@@ -126,7 +126,7 @@ class KitchenDynamics:
         return f"{id} is now hot"
 
     def _need_appliance(self, id: str) -> None:
-        if not on_appliance(self._state, id):
+        if not is_on_appliance(self._state, id):
             appliances = [other for other, entity in self._state.entities.items() if entity.can("cooks")]
             raise ImpossibleAction(
                 f"{id} is on no cooking appliance, but in/on {self._state.holder(id)}. "
@@ -161,9 +161,9 @@ class KitchenDynamics:
             raise ImpossibleAction(f"{id} cannot be moved.")
         if to == id or self._state.is_within(to, id):
             raise ImpossibleAction(f"{id} cannot be put into itself.")
-        left = dish_of(self._state, id) if is_food(self._state, id) else id
+        left = find_dish_root(self._state, id) if is_food(self._state, id) else id
         self._state = self._state.put(id, to)
-        if left != id and left != dish_of(self._state, id):
+        if left != id and left != find_dish_root(self._state, id):
             self._shoot(left)
         self._arrived(id, to)
 
@@ -191,14 +191,14 @@ class KitchenDynamics:
         if is_food(state, id):
             self._order += 1
             for food in foods_below(state, id):
-                if dish_of(state, food) == dish_of(state, id):
+                if find_dish_root(state, food) == find_dish_root(state, id):
                     self._layers[food] = (Layer(self._order, self.trace.sources_of(food)),)
-            root = dish_of(state, id)
+            root = find_dish_root(state, id)
             if state[root].can("container") or state[to].can("cooks"):
                 self.trace.record_use([root if state[root].can("container") else to], step)
             self._shoot(root)
             shot = root
-        for root in dishes_below(state, id):
+        for root in dish_roots_below(state, id):
             if root != shot:
                 self._shoot(root)
         self._note_serving(id, to)
@@ -211,7 +211,7 @@ class KitchenDynamics:
             self.trace.servings.append(Serving(self._step, places[0], sources))
 
     def _shoot(self, root: str) -> None:
-        self.trace.snapshots.append(shoot(self._state, root, self._layers, self._step))
+        self.trace.snapshots.append(snapshot_dish(self._state, root, self._layers, self._step))
 
     # Making something of something
 
@@ -245,7 +245,7 @@ class KitchenDynamics:
         self._state = self._state.without_entities(parts)
         self._become(id, parts, verb, Place(holder), layers)
         self.trace.record_use([holder], self._step)
-        self._shoot(dish_of(self._state, id))
+        self._shoot(find_dish_root(self._state, id))
         return f"{id} is now in/on {holder}, made of {', '.join(parts)}"
 
     def _pile(self, food: str) -> list[str]:
@@ -284,15 +284,15 @@ class KitchenDynamics:
         for child in on_it:
             self._state = self._state.put(child, name)
         self._state = self._state.without_entities([id])
-        if on_appliance(self._state, place.holder):
+        if is_on_appliance(self._state, place.holder):
             self.trace.record_use([place.holder], self._step)
-        self._shoot(dish_of(self._state, name))
+        self._shoot(find_dish_root(self._state, name))
         return f"{id} is now {name} in/on {place.holder}"
 
     def _become(self, id: str, parts: list[str], verb: str, place: Place, layers: tuple[Layer, ...]) -> None:
         """A result comes to be; its parts are left for the caller to take away."""
         verbs = self._kitchen.verbs
-        cooks = verb in verbs.cooking or (verb in verbs.warming and on_appliance(self._state, place.holder))
+        cooks = verb in verbs.cooking or (verb in verbs.warming and is_on_appliance(self._state, place.holder))
         cooked = cooks or any(self.trace.state.has_tag(part, "cooked") for part in parts)
         tags = [tag for tag, true in (("cooked", cooked), ("hot", cooks)) if true]
         entity = Entity(id, _LAST_NUMBER.sub("", id), f"made of {', '.join(parts)}", frozenset({"edible"}))

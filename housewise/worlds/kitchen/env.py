@@ -7,13 +7,13 @@ from typing import Any
 
 import gymnasium as gym
 
-from housewise.worlds.kitchen.action_parser import LONGEST_QUESTION
+from housewise.worlds.kitchen.action_parser import MAX_QUESTION_CHARACTERS
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
 from housewise.worlds.text_space import fit_text, text_space
 
-LONGEST_OBSERVATION = 20_000  # characters; searching a full fridge shows about 5,000
+MAX_OBSERVATION_CHARACTERS = 20_000  # characters; searching a full fridge shows about 5,000
 
 
 class TextKitchenEnv(gym.Env[str, str]):
@@ -51,8 +51,8 @@ class TextKitchenEnv(gym.Env[str, str]):
         max_steps: int = MAX_STEPS,
         kitchen: Kitchen | None = None,
     ) -> None:
-        self.observation_space = text_space(LONGEST_OBSERVATION)
-        self.action_space = text_space(LONGEST_QUESTION)
+        self.observation_space = text_space(MAX_OBSERVATION_CHARACTERS)
+        self.action_space = text_space(MAX_QUESTION_CHARACTERS)
         self.render_mode = "ansi"
         self._task = task
         self._judge = judge
@@ -65,17 +65,17 @@ class TextKitchenEnv(gym.Env[str, str]):
         self._task = (options or {}).get("task", self._task)
         scene = int(self.np_random.integers(2**31)) if seed is None else seed
         self.world = TextKitchen(self._task, scene, max_steps=self._max_steps, kitchen=self._kitchen)
-        return fit_text(self.world.layout(), LONGEST_OBSERVATION), {"task": self.world.task.text, "scene": scene}
+        return fit_text(self.world.layout(), MAX_OBSERVATION_CHARACTERS), {"task": self.world.task.text, "scene": scene}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        over = self.world.ended
+        over = self.world.has_ended
         step = self.world.step(action)
         reward = 0.0
         if (step.ended or step.truncated) and not over and self._judge is not None:
             reward = self._judge(self.world.trace) or 0.0
         info = {"failed": step.failed, "action": step.action.name if step.action else None, **self.world.scores()}
-        return fit_text(step.observation, LONGEST_OBSERVATION), reward, step.ended, step.truncated, info
+        return fit_text(step.observation, MAX_OBSERVATION_CHARACTERS), reward, step.ended, step.truncated, info
 
     def render(self) -> str:
         """What has been made so far."""
-        return self.world.made_so_far()
+        return self.world.describe_prepared_food()

@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from housewise.worlds.kitchen.action_parser import ImpossibleAction, without_article
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, strip_article
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.trace import Trace
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"_\d+$")
 
 def as_id(words: str) -> str:
     """Words as an id: ``the Oat Milk`` becomes ``oat_milk``."""
-    return without_article(re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower()))
+    return strip_article(re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower()))
 
 
 def describe(entity: Entity) -> str:

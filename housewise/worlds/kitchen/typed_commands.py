@@ -8,7 +8,7 @@ from typing import Literal
 
 from housewise.agent.clipr.answer_phrases import Command, parse_command
 from housewise.language.words import verb_forms
-from housewise.worlds.kitchen.action_parser import NAME_LENGTH, ImpossibleAction, parse_action
+from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dishes import is_food
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 from housewise.worlds.kitchen.name_resolution import as_id
@@ -203,7 +203,7 @@ def _past(verb: str) -> str:
 
 
 def _named(result: str) -> str:
-    return as_id(result)[:NAME_LENGTH].strip("_") or "food"
+    return as_id(result)[:MAX_NAME_LETTERS].strip("_") or "food"
 
 
 def _question(words: str, person: str) -> str:

@@ -23,7 +23,7 @@ MAX_STEPS = 50  # predictions, and executed steps; a robot that asks before ever
 
 
 @dataclass(frozen=True)
-class Step:
+class KitchenStep:
     """What comes of one action.
 
     Attributes:
@@ -110,11 +110,11 @@ class TextKitchen:
         return self.trace.state
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self._cooking.done
 
     @property
-    def cooking(self) -> KitchenDynamics:
+    def dynamics(self) -> KitchenDynamics:
         """The scene as it is being cooked in; whoever plans ahead does so on its ``fork``."""
         return self._cooking
 
@@ -127,10 +127,10 @@ class TextKitchen:
         self._last: deque[str] = deque(maxlen=4)
         return self.layout()
 
-    def step(self, action: str) -> Step:
+    def step(self, action: str) -> KitchenStep:
         """Carry out one line of text."""
-        if self.ended or self._out_of_steps():
-            return Step("The episode is over.", failed=True, ended=self.ended, truncated=not self.ended)
+        if self.has_ended or self._out_of_steps():
+            return KitchenStep("The episode is over.", failed=True, ended=self.has_ended, truncated=not self.has_ended)
         self._said += 1
         line = " ".join(action.split())
         self._last.append(line.lower())
@@ -145,7 +145,7 @@ class TextKitchen:
             observation = str(reason)
             failed = True
             self._failed += 1
-        return Step(observation, understood, failed, self.ended, not self.ended and self._out_of_steps())
+        return KitchenStep(observation, understood, failed, self.has_ended, not self.has_ended and self._out_of_steps())
 
     def _out_of_steps(self) -> bool:
         return self.trace.step >= self._max_steps or self._said >= self._max_steps
@@ -165,7 +165,7 @@ class TextKitchen:
             lines.append(f"{describe(start[room])}: {'; '.join(inside)}")
         return "\n".join(lines)
 
-    def made_so_far(self) -> str:
+    def describe_prepared_food(self) -> str:
         """What the robot made and is still there: where, and of what."""
         trace = self.trace
         lines = [

@@ -2,7 +2,7 @@
 
 import random
 
-from housewise.worlds.kitchen.dishes import on_appliance
+from housewise.worlds.kitchen.dishes import is_on_appliance
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.state import State
@@ -48,9 +48,9 @@ def draw_action(state: State, rng: random.Random) -> str:
     if choice == 6 and busy:
         return f"{verb} items in {rng.choice(busy)} to get {name}"
     if choice == 7:
-        heated = [id for id in foods if on_appliance(state, id)]
+        heated = [id for id in foods if is_on_appliance(state, id)]
         return f"{verb} the object {rng.choice(heated or foods)} to get {name}"
     if choice == 8:
-        return f"Heat {rng.choice([id for id in ids if on_appliance(state, id)])}"
+        return f"Heat {rng.choice([id for id in ids if is_on_appliance(state, id)])}"
     on_board = [id for id in foods if state[state.holder(id) or id].can("chops")]
     return f"Chop {rng.choice(on_board or foods)} to get {name}"

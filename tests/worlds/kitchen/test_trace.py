@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.worlds.kitchen.action_parser import parse_action
-from housewise.worlds.kitchen.dishes import before, dish_of, foods_in, together
+from housewise.worlds.kitchen.dishes import is_added_before, find_dish_root, foods_in, are_together
 from housewise.worlds.kitchen.trace import Layer
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.worlds.kitchen.moves import done, draw_action
@@ -37,7 +37,7 @@ def consistent(world: TextKitchen) -> None:
     last = {shot.root: shot for shot in trace.snapshots if shot.root in state}
     for id in state.entities:
         if state[id].can("edible") and id in trace.sources:
-            root = dish_of(state, id)
+            root = find_dish_root(state, id)
             assert id in foods_in(state, root)
             assert last[root].foods == tuple(foods_in(state, root))
     for root, shot in last.items():
@@ -83,13 +83,13 @@ def test_the_past_is_as_it_was(seed):
     cut = rng.randint(0, world.trace.step)
     other = TextKitchen(1, seed=seed % 50)
     for action in world.trace.actions[:cut]:
-        other.cooking.execute(parse_action(action, other.kitchen.verbs), action)
+        other.dynamics.execute(parse_action(action, other.kitchen.verbs), action)
     assert world.trace.cut_at(cut) == other.trace
 
 
 def test_a_fork_changes_nothing_here():
     world = done("Pour whole_milk from milk_0 to bowl_0")
-    fork = world.cooking.fork()
+    fork = world.dynamics.fork()
     fork.execute(parse_action("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
     assert "whole_milk" in world.state
     assert world.trace.step == 1
@@ -122,10 +122,10 @@ def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container
     )
     cereal, milk = frozenset({"cereal_box_5"}), frozenset({"milk_1"})
     by_root = {shot.root: shot for shot in world.trace.snapshots if shot.layers}
-    assert before(by_root["bowl_0"].layers, cereal, milk)
-    assert not before(by_root["bowl_0"].layers, milk, cereal)
-    assert together(by_root["bowl_1"].layers, cereal, milk)
-    assert not before(by_root["bowl_1"].layers, cereal, milk)
+    assert is_added_before(by_root["bowl_0"].layers, cereal, milk)
+    assert not is_added_before(by_root["bowl_0"].layers, milk, cereal)
+    assert are_together(by_root["bowl_1"].layers, cereal, milk)
+    assert not is_added_before(by_root["bowl_1"].layers, cereal, milk)
 
 
 def test_food_on_food_is_one_dish_and_containers_within_are_not():
@@ -136,15 +136,15 @@ def test_food_on_food_is_one_dish_and_containers_within_are_not():
         "Move glass_0 to plate_0",
     )
     assert foods_in(world.state, "plate_0") == ["white_bread_slice", "butter"]
-    assert dish_of(world.state, "butter") == "plate_0"
-    assert dish_of(world.state, "whole_milk") == "glass_0"
+    assert find_dish_root(world.state, "butter") == "plate_0"
+    assert find_dish_root(world.state, "whole_milk") == "glass_0"
 
 
 def test_one_thing_is_not_together_with_itself():
     muesli = (Layer(1, frozenset({"cereal_box_2"})),)
     granola, cereal = frozenset({"cereal_box_2"}), frozenset({"cereal_box_2", "cereal_box_5"})
-    assert not together(muesli, granola, cereal)
-    assert together((*muesli, Layer(2, frozenset({"cereal_box_5"}))), granola, cereal)
+    assert not are_together(muesli, granola, cereal)
+    assert are_together((*muesli, Layer(2, frozenset({"cereal_box_5"}))), granola, cereal)
 
 
 def test_serving_notes_the_food_and_not_the_packet():

@@ -32,7 +32,7 @@ def test_an_omelette_from_egg_to_table():
     assert world.trace.sources_of("omelette") == {"egg_0", "milk_0"}
     assert world.trace.cooked == {"egg_0": 6, "milk_0": 6}
     assert "egg_0" not in world.state
-    assert world.made_so_far() == "omelette in/on plate_0, of egg_0, milk_0"
+    assert world.describe_prepared_food() == "omelette in/on plate_0, of egg_0, milk_0"
 
 
 @pytest.mark.parametrize(

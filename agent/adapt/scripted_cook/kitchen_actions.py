@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from housewise.language.words import occurs_in_verb
 from housewise.people.kitchen.consistency import LiteralIndex, union
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.worlds.kitchen.action_parser import NAME_LENGTH, ImpossibleAction, parse_action
-from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
+from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS, ImpossibleAction, parse_action
+from housewise.worlds.kitchen.dishes import find_dish_root, foods_in, is_food
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
@@ -93,7 +93,7 @@ class Kitchenwork:
         carrier = self.carrier(source)
         if carrier is None or (carrier == source and source not in self.trace.used):
             return frozenset()
-        return self.sources_in(dish_of(self.state, carrier))
+        return self.sources_in(find_dish_root(self.state, carrier))
 
     # Doing
 
@@ -200,4 +200,4 @@ class Kitchenwork:
 
 def name_with(word: str) -> str:
     """A name for a result that holds a word."""
-    return _NAMES.get(word, word.replace(" ", "_"))[:NAME_LENGTH].strip("_")
+    return _NAMES.get(word, word.replace(" ", "_"))[:MAX_NAME_LETTERS].strip("_")

@@ -1,0 +1,349 @@
+"""Making the courses of a menu, each from wherever it has been left, and serving them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from housewise.agent.adapt.scripted_cook.kitchen_actions import USES, Kitchenwork, name_with
+from housewise.agent.adapt.scripted_cook.menu_planning import Course, Menu
+from housewise.language.words import verb_forms
+from housewise.people.kitchen.conditions import normalize_words
+from housewise.worlds.kitchen.dishes import find_dish_root, foods_below, foods_in, is_food, is_on_appliance
+
+
+class Preparation(Kitchenwork):
+    """Carries a menu out."""
+
+    def prepare(self, menu: Menu) -> None:
+        self._roles = {role: list(ids) for role, ids in menu.roles.items()}
+        for tool in menu.carry:
+            self._carry(tool, menu)
+        for course in menu.courses:
+            getattr(self, f"_make_{course.dish}")(course)
+        for role, tools in self._roles.items():
+            for tool in tools:
+                if tool not in self.trace.used:
+                    self._use_after_all(tool, role, menu)
+        self._treat_the_rest()
+        if not self.trace.prepared_foods():
+            self._offer_water()
+        self._serve(menu)
+
+    def _treat_the_rest(self) -> None:
+        """Names that no course has given, since what they are about was added later, and what is to be done to food."""
+        for predicate in self._treated:
+            if self._judge.holds(predicate, self.trace):
+                continue
+            of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
+            food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.carrier(id))), None)
+            if food is not None and predicate.name == "made":
+                self._rename(food, [self._allowed(list(predicate.words))])
+            elif food is not None:
+                self._treat(food, predicate.words)
+
+    def _treat(self, food: str, words: Iterable[str]) -> None:
+        """Do to some food what one of some words says."""
+        verbs = [verb for word in words for verb in self._verbs.matching_verbs(word)]
+        if not verbs:
+            return
+        verb = next(filter(self.may, verbs), verbs[0])
+        if verb == "chop":
+            self.bring(food, "counter_0")
+        elif verb in self._verbs.cooking and not is_on_appliance(self.state, food):
+            self.do(f"Move {find_dish_root(self.state, food)} to stove_0")
+        self.do(f"{verb.capitalize()} the object {food} to get {self._allowed(['breakfast', 'dish'])}")
+
+    def _offer_water(self) -> None:
+        """Where nothing that was asked for can be made there is at least a glass of water."""
+        glass = self.vessel("mug")
+        source = self._water_source()
+        if glass is not None and source is not None:
+            self.put(source, glass)
+
+    def _water_source(self) -> str | None:
+        return next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
+
+    def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
+        """A vessel that should have been used goes under a dish that is made; a pan or brewer has it pass through."""
+        course = next((course for course in menu.courses if role in USES.get(course.dish, ()) and course.base), None)
+        food = self.carrier(course.base) if course is not None and course.base is not None else None
+        if food is None or not self._is_free(tool):
+            self._carry(tool, menu)
+            return
+        before = find_dish_root(self.state, food)
+        for other in foods_in(self.state, before):
+            if self.state.holder(other) == before:
+                self.bring(other, tool)
+        if tool not in self.trace.used:
+            self._carry(tool, menu)
+        if role == "pan":
+            self.do(f"Move {tool} to stove_0")
+            self.do(f"Heat {tool}")
+        if role in ("pan", "brewer") and self.state[before].can("container"):
+            for other in foods_in(self.state, tool):
+                if self.state.holder(other) == tool:
+                    self.bring(other, before)
+
+    def _carry(self, tool: str, menu: Menu) -> None:
+        entity = self.state[tool]
+        if entity.kind == "spatula":
+            self.do(f"Move {tool} to stove_0")
+        elif tool in self._judge.kitchen.furniture and not entity.can("movable"):
+            self.do(f"Heat {tool}")
+        else:
+            self.do(f"Move {tool} to {menu.place}")
+
+    def _ordered(self, course: Course, first: Iterable[str] = ()) -> list[str]:
+        """Base and additions in an order that keeps what has to be earlier earlier; ``first`` goes first otherwise."""
+        early = set(first)
+        wanted = ([course.base] if course.base else []) + course.adds
+        waiting = sorted(dict.fromkeys(wanted), key=lambda id: id not in early)
+        done: list[str] = []
+        while waiting:
+            free = (id for id in waiting if not any(b == id and a in waiting for a, b in course.earlier))
+            done.append(next(free, waiting[0]))
+            waiting.remove(done[-1])
+        return done
+
+    def _add_to(self, food: str, course: Course) -> None:
+        """Additions to a dish that is made already."""
+        root = find_dish_root(self.state, food)
+        for id in self._ordered(course):
+            if id != course.base and id not in course.there:
+                self.put(id, root)
+
+    def _rename(self, food: str, names: Iterable[str]) -> str:
+        for name in names:
+            result = name_with(name)
+            food = self.made_by(f"{self.verb('Stir')} the object {food} to get {result}") or food
+        return food
+
+    def _begun(self, course: Course) -> str | None:
+        """What the base of a course is in, where somebody began with it; not what else was made of the same packet."""
+        if course.base is None or (course.base not in course.there and self.is_endless(course.base)):
+            return None
+        return self.carrier(course.base)
+
+    def _make_eggs(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self._begun(course)
+        if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has_tag(carrier, "cooked"):
+            self._add_to(carrier, course)
+            self._rename(carrier, course.names)
+            return
+        plain = ["omelette"] if self._task_says("omelet") else []
+        names = [name_with(name) for name in course.names] or [
+            self._allowed([*plain, "fried_eggs", "breakfast", "dish"])
+        ]
+        self._cook_in_pan(course, carrier, names)
+
+    def _allowed(self, names: list[str]) -> str:
+        """The first name that holds no word that must not be there."""
+        bad = [form for word in self._bad_words for form in verb_forms(word)]
+        return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
+
+    def _task_says(self, word: str) -> bool:
+        return word in self._judge.kitchen.tasks.tasks[self._judge.task].text
+
+    def _cook_in_pan(self, course: Course, carrier: str | None, names: list[str]) -> None:
+        root = find_dish_root(self.state, carrier) if carrier is not None else None
+        pan = root
+        if root is None or not self.state[root].can("container") or not is_on_appliance(self.state, root):
+            pan = self.begun_vessel("pan", course.members, course.earlier) or self.vessel("pan")
+            if pan is None:
+                return
+            self.do(f"Move {pan} to stove_0")
+        assert pan is not None
+        fat = self._groups["fat"]
+        moved: set[str] = set()
+        for id in self._ordered(course, first=[id for id in course.adds if id in fat]):
+            if id not in self.sources_in(pan) and id not in moved:
+                self.put(id, pan)
+            moved.add(id)
+        *others, last = names
+        for name in others:
+            self.do(f"{self.verb('Stir')} items in {pan} to get {name}")
+        result = self.made_by(f"{self.verb('Cook')} items in {pan} to get {last}")
+        plate = self.vessel("plate")
+        if result is not None and plate is not None:
+            self.do(f"Move {result} from {pan} to {plate}")
+
+    def _make_cooked(self, course: Course) -> None:
+        plain = self.state[course.adds[0]].kind if course.adds[0] in self.state else "side"
+        names = [name_with(name) for name in course.names] or [name_with(f"fried {plain}")]
+        self._cook_in_pan(course, None, names)
+
+    def _make_cereal(self, course: Course) -> None:
+        self._fill("bowl", course)
+
+    _make_yoghurt = _make_cereal
+    _make_bowl = _make_cereal
+
+    def _make_side(self, course: Course) -> None:
+        drinks = self._groups["milk"] | self._groups["water"]
+        self._fill("mug" if any(id in drinks for id in course.adds) else "plate", course)
+
+    def _fill(self, role: str, course: Course) -> None:
+        """Base and additions into one vessel, in order; into the one that holds the base already."""
+        carrier = self._begun(course)
+        root = find_dish_root(self.state, carrier) if carrier is not None else None
+        if root is not None and self.state[root].can("container"):
+            vessel: str | None = root
+        else:
+            vessel = self.begun_vessel(role, course.members, course.earlier) or self.vessel(role)
+        if vessel is None:
+            return
+        there = self.sources_in(vessel)
+        for id in self._ordered(course):
+            if id not in there:
+                self.put(id, vessel)
+        if course.names:
+            for name in course.names:
+                self.do(f"{self.verb('Mix all')} items in {vessel} to get {name_with(name)}")
+
+    def _make_toast(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        toast = self._begun(course)
+        if toast is None or not self.state.has_tag(toast, "cooked"):
+            toast = self._toast(base, course)
+        elif course.names:
+            toast = self._rename(toast, course.names)
+        if toast is None:
+            return
+        root = find_dish_root(self.state, toast)
+        plate = root if self.state[root].can("container") and not is_on_appliance(self.state, root) else None
+        if plate is None:
+            plate = self.vessel("plate")
+        if plate is None:
+            return
+        for id in self._ordered(course):
+            if id == base:
+                self.bring(toast, plate)
+            elif id not in course.there:
+                self.put(id, plate)
+
+    def _toast(self, base: str, course: Course) -> str | None:
+        """A slice of bread, toasted in the toaster or in the oven."""
+        wanted = self._roles.get("toaster", [])
+        free = "toaster_0" not in self._banned and not self.state.inside("toaster_0")
+        appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
+        slice_ = self.put(base, appliance)
+        names = [name_with(name) for name in course.names] or ["toast"]
+        if base in self.raw:
+            return slice_
+        for name in names:
+            slice_ = self.made_by(f"{self.verb('Toast')} the object {slice_} to get {name}") or slice_
+        return slice_
+
+    def _make_tea(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self._begun(course)
+        if carrier is not None and self._judge.is_made("tea", self.trace):
+            self._add_to(carrier, course)
+            self._rename(carrier, course.names)
+            return
+        root = find_dish_root(self.state, carrier) if carrier is not None else None
+        water = self._groups["water"]
+        if root is not None and self.state[root].can("container"):
+            mug: str | None = root
+        else:
+            mug = self.begun_vessel("mug", course.members | water, course.earlier) or self.vessel("mug")
+        if mug is None or (not self.sources_in(mug) & water and self._hot_water(mug) is None):
+            return
+        early = [id for id in self._ordered(course) if any(a == id and b == base for a, b in course.earlier)]
+        there = self.sources_in(mug)
+        for id in [*early, base]:
+            if id not in there:
+                self.put(id, mug)
+        for name in [name_with(name) for name in course.names] or ["tea"]:
+            self.do(f"{self.verb('Brew')} items in {mug} to get {name}")
+        for id in self._ordered(course):
+            if id not in (*early, base) and id not in there:
+                self.put(id, mug)
+
+    def _hot_water(self, to: str) -> str | None:
+        """Water from the kettle, heated, in a vessel; cold where the kettle must not or cannot be used."""
+        source = self._water_source()
+        if source is None:
+            return None
+        kettle = "kettle_0"
+        inside = foods_in(self.state, kettle)
+        if kettle in self._banned or not self.sources_in(kettle) <= self._groups["water"]:
+            return self.put(source, to)
+        water = inside[0] if inside else self.put(source, kettle)
+        if water is not None:
+            if not self.state.has_tag(water, "hot"):
+                self.do(f"Heat {kettle}")
+            self.do(f"Pour {water} from {kettle} to {to}")
+        return water
+
+    def _make_coffee(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self._begun(course)
+        made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
+        coffee = next((id for id in made if base in self.trace.sources_of(id)), None)
+        if coffee is not None and self._judge.is_made("coffee", self.trace):
+            self._add_to(coffee, course)
+            self._rename(coffee, course.names)
+            return
+        brewer = find_dish_root(self.state, carrier) if carrier is not None else None
+        water = self._groups["water"]
+        if brewer is None or not self.state[brewer].can("container"):
+            role = "mug" if base in self.raw and not self._roles.get("brewer") else "brewer"
+            brewer = self.begun_vessel(role, water) or self.vessel(role)
+        if brewer is None:
+            return
+        self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
+        source = self._water_source()
+        if source is not None and not any(
+            self.trace.sources_of(food) & water for food in foods_in(self.state, brewer) if food != carrier
+        ):
+            self.put(source, brewer)
+        *others, last = [name_with(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
+            "coffee"
+        ]
+        for name in others:
+            self.do(f"{self.verb('Stir')} items in {brewer} to get {name}")
+        coffee = self.made_by(f"{self.verb('Brew')} items in {brewer} to get {last}")
+        mug = brewer if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass") else self.vessel("mug")
+        if coffee is None or mug is None:
+            return
+        for id in self._ordered(course):
+            if id == base and mug != brewer:
+                self.do(f"Pour {coffee} from {brewer} to {mug}")
+            elif id != base and id not in course.there:
+                self.put(id, mug)
+
+    # Serving
+
+    def _serve(self, menu: Menu) -> None:
+        """Everything that was prepared is brought to the place, in order."""
+        loads: dict[str, frozenset[str]] = {}
+        beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id)]
+        beside = [id for id in beside if self.state[find_dish_root(self.state, id)].can("container")]
+        for id in dict.fromkeys([*self.trace.prepared_foods(), *beside]):
+            if menu.place not in self.state.holders(id):
+                top = self._load(id)
+                foods = foods_below(self.state, top)
+                loads[top] = frozenset().union(*(self.trace.sources_of(food) for food in foods))
+
+        def rank(top: str) -> int:
+            return sum(bool(loads[top] & after) - bool(loads[top] & first) for first, after in menu.order)
+
+        for top in sorted(loads, key=rank):
+            self.do(f"Serve the object {top} at {menu.place}")
+
+    def _load(self, id: str) -> str:
+        """What is carried so that ``id`` comes along: the outermost thing around it that is no furniture."""
+        furniture = self._judge.kitchen.furniture
+        top = id
+        for holder in self.state.holders(id):
+            entity = self.state[holder]
+            if entity.can("room") or (holder in furniture and not entity.can("movable")):
+                break
+            top = holder
+        return top
