@@ -16,7 +16,7 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, pa
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.people.memory import About, Memory, Note
-from housewise.people.memory.note import MOST_THINGS, just_after, now
+from housewise.people.memory.note import MAX_THINGS, next_millisecond, current_time
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
@@ -99,22 +99,22 @@ class HouseInterview:
     def __init__(self, embedder: Embedder, excluded_person: str = "") -> None:
         self.usage = MethodUsage()
         self._embedder = embedder
-        self._groups = {group.question: group for group in thing_groups(excluded_person)}
+        self._groups = {group.next_question: group for group in thing_groups(excluded_person)}
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """The group of which least is known."""
         self.usage.calls += 1
-        asked = {said.question for said in dialogue}
+        asked = {said.next_question for said in dialogue}
         open_ = [group for question, group in self._groups.items() if question not in asked]
         unresolved = tuple(Dimension(each.name, tuple(spot.phrase for spot in each.options)) for each in open_)
-        return Inquiry(unresolved, open_[0].question if open_ else None)
+        return Inquiry(unresolved, open_[0].next_question if open_ else None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """A rule for each answer; one that names no place of houses is kept in the person's words."""
         self.usage.calls += 1
         rules = []
         for turn, said in enumerate(dialogue, 1):
-            group = self._groups.get(said.question)
+            group = self._groups.get(said.next_question)
             if group is None or not said.answer or self._is_indifferent(said.answer):
                 continue
             wanted, unwanted = self._parse_places(group, said.answer)
@@ -158,7 +158,7 @@ def house_rule_notes(person: str, rule: Rule, origins: Iterable[str] = (), time:
         text=rule.text,
         about=about,
         value=value,
-        time=time or now(),
+        time=time or current_time(),
         derived_from=derived,
     )
     return [root, *implied_notes(root, others)]
@@ -184,7 +184,7 @@ def placement_statements(rule: HouseRule | None) -> list[PlacementStatement]:
     """What a rule says of some things and one spot at a time; that it is kept alone, where it is not understood."""
     if rule is None:
         return [(About(task=HOUSE_TOPIC), None)]
-    some = [rule.things[start : start + MOST_THINGS] for start in range(0, len(rule.things), MOST_THINGS)]
+    some = [rule.things[start : start + MAX_THINGS] for start in range(0, len(rule.things), MAX_THINGS)]
     return [
         (About(things=things, room=spot.room, receptacle=spot.receptacle), value)
         for spots, value in ((rule.wanted, 1.0), (rule.unwanted, -1.0))
@@ -219,7 +219,7 @@ def resolve_conflicts(memory: Memory, new: Note) -> tuple[list[Note], list[Note]
         elif elsewhere:
             unwanted |= {(spot, tuple(sorted(both))): None for spot in elsewhere}
     exceptions = [said for spot, things in unwanted for said in placement_statements(HouseRule(things, (), (spot,)))]
-    return replaced, implied_notes(new, exceptions, just_after(new.time))
+    return replaced, implied_notes(new, exceptions, next_millisecond(new.time))
 
 
 def contradicting_notes(memory: Memory) -> defaultdict[str, list[Note]]:

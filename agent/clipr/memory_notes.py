@@ -12,7 +12,7 @@ from types import MappingProxyType
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
 from housewise.people.memory import About, Memory, Note
-from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
+from housewise.people.memory.note import MAX_NAME_CHARACTERS, MAX_TEXT_CHARACTERS, next_millisecond, current_time
 
 _WRITTEN = "written down"
 _CONFIRMED = "confirmed"
@@ -20,7 +20,7 @@ _CONFIRMED = "confirmed"
 
 def note_topic(name: str) -> str:
     """A data set's name as notes write it."""
-    return About(task=name[:LONGEST_NAME]).task or "choices"
+    return About(task=name[:MAX_NAME_CHARACTERS]).task or "choices"
 
 
 def answer_note(
@@ -38,9 +38,9 @@ def answer_note(
     Raises:
         ValueError: they said nothing.
     """
-    about, value = About(task=topic, situation=exchange.question[:LONGEST_TEXT]), _CONFIRMED if confirmed else None
-    text = exchange.answer[:LONGEST_TEXT]
-    return Note(person=person, kind="answer", text=text, about=about, value=value, time=time or now())
+    about, value = About(task=topic, situation=exchange.next_question[:MAX_TEXT_CHARACTERS]), _CONFIRMED if confirmed else None
+    text = exchange.answer[:MAX_TEXT_CHARACTERS]
+    return Note(person=person, kind="answer", text=text, about=about, value=value, time=time or current_time())
 
 
 def recall_answers(memory: Memory, topic: str) -> list[Note]:
@@ -65,7 +65,7 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
     """
     about, text = About(task=topic), "What was answered before this is written down as rules."
     return Note(
-        person=person, kind="answer", text=text, about=about, value=_WRITTEN, time=max(now(), just_after(after))
+        person=person, kind="answer", text=text, about=about, value=_WRITTEN, time=max(current_time(), next_millisecond(after))
     )
 
 
@@ -92,7 +92,7 @@ def rule_notes(
     """
     notes: list[Note] = []
     for rule in rules:
-        at, about = just_after(notes[-1].time) if notes else time or now(), About(task=topic)
+        at, about = next_millisecond(notes[-1].time) if notes else time or current_time(), About(task=topic)
         derived = tuple(origins.get(rule.text, ()))
         notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=at, derived_from=derived))
     return notes

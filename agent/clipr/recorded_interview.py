@@ -19,7 +19,7 @@ from housewise.agent.clipr.memory_notes import (
 from housewise.agent.clipr.rule_editing import replace_contradicted
 from housewise.agent.clipr.rules import Rule
 from housewise.people.memory import MemoryFolder, Note
-from housewise.people.memory.note import just_after
+from housewise.people.memory.note import next_millisecond
 from housewise.people.respondent import Respondent
 
 
@@ -58,7 +58,7 @@ def notes_from_rules(person: str, topic: str, rules: Sequence[Rule], answers: Se
         return rule_notes(person, topic, rules, origins)
     notes: list[Note] = []
     for rule in rules:
-        time = just_after(notes[-1].time) if notes else None
+        time = next_millisecond(notes[-1].time) if notes else None
         notes += house_rule_notes(person, rule, origins[rule.text], time)
     return notes
 

@@ -26,8 +26,8 @@ from housewise.core.errors import UserError, excerpt
 from housewise.core.plurals import plural
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
-from housewise.people.memory.memory import LEAST_OF_ID
-from housewise.people.memory.note import just_after, note_from, now
+from housewise.people.memory.memory import MIN_ID_CHARACTERS
+from housewise.people.memory.note import next_millisecond, parse_note, current_time
 
 _SHORT_ID = 6
 """Characters of an id that are shown at least."""
@@ -109,7 +109,7 @@ def find_rule(memory: Memory, word: str) -> Note:
     """
     notes = root_rule_notes(memory)
     known = {id for note in notes for id in (note.id, note.lasting_id)}
-    if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
+    if len(word) < MIN_ID_CHARACTERS or not any(id.startswith(word) for id in known):
         raise UserError(
             f"{memory.person} has no rule {excerpt(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
         )
@@ -179,7 +179,7 @@ def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
         new, *_ = (
             house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
         )
-        root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
+        root = memory.add(parse_note({**new.fields(), "version_of": note.lasting_id}, "the rule"))
         for each in (
             implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []
         ):
@@ -214,9 +214,9 @@ def _phrases(rule: HouseRule) -> tuple[list[str], list[str]]:
 
 
 def _new(memory: Memory, text: str, topic: str) -> list[Note]:
-    rule, time = parse_rule(in_words_of_rules(text)), now()
+    rule, time = parse_rule(in_words_of_rules(text)), current_time()
     if memory.notes:
-        time = max(time, just_after(memory.notes[-1].time))
+        time = max(time, next_millisecond(memory.notes[-1].time))
     if topic == HOUSE_TOPIC or parse_house_rule(rule) is not None:
         return house_rule_notes(memory.person, rule, time=time)
     return rule_notes(memory.person, topic, [rule], time=time)

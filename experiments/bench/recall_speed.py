@@ -56,7 +56,7 @@ def recall_times(memory: Memory, queries: int, seed: int, embedder: Embedder | N
         for about in asked
     ]
     begun = time.perf_counter()
-    memory.recall(About(things=("unheard of",)), _MOST, embedder=embedder, least_similar=-1)
+    memory.recall(About(things=("unheard of",)), _MOST, embedder=embedder, min_similarity=-1)
     first = 1000 * (time.perf_counter() - begun)
     if embedder is not None:
         # What a network takes to read a question is another matter.
@@ -64,7 +64,7 @@ def recall_times(memory: Memory, queries: int, seed: int, embedder: Embedder | N
     times = []
     for about in partly:
         begun = time.perf_counter()
-        memory.recall(about, _MOST, embedder=embedder, least_similar=-1)
+        memory.recall(about, _MOST, embedder=embedder, min_similarity=-1)
         times.append(1000 * (time.perf_counter() - begun))
     times.sort()
     return {
@@ -80,11 +80,11 @@ def _after_copying(memory: Memory, embedder: Embedder | None) -> dict[str, float
     """Milliseconds until a copy has recalled something, and until it has once more after a note was added to it."""
     nothing, begun = About(things=("unheard of",)), time.perf_counter()
     copy = memory.copy()
-    copy.recall(nothing, _MOST, embedder=embedder, least_similar=-1)
+    copy.recall(nothing, _MOST, embedder=embedder, min_similarity=-1)
     copied = time.perf_counter()
     about, later = memory.notes[0].about, "2026-11-25T00:00:00Z"
     copy.add(Note(person="ada", kind="reaction", text="another", about=about, value=1.0, time=later))
-    copy.recall(nothing, _MOST, embedder=embedder, least_similar=-1)
+    copy.recall(nothing, _MOST, embedder=embedder, min_similarity=-1)
     return {"copied_ms": 1000 * (copied - begun), "added_to_copy_ms": 1000 * (time.perf_counter() - copied)}
 
 

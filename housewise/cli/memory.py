@@ -122,12 +122,12 @@ def add(
       housewise memory add ada --kind reaction --value -1 --thing mug
     """
     from housewise.cli.note_tables import show_notes
-    from housewise.people.memory.note import note_from
+    from housewise.people.memory.note import parse_note
 
     about = _about(thing, room, receptacle, task, situation)
     fields = {"person": person, "kind": _kind(kind), "text": text, "about": about, "value": _value(value)}
     with _folder(memories).changing(person, new=True) as memory:
-        note = memory.add(note_from(fields, "the note"))
+        note = memory.add(parse_note(fields, "the note"))
     show_notes("remembered", [note], Console())
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from housewise.core.errors import UserError
 from housewise.core.plurals import plural
-from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, Recalled
+from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, RecalledNote
 from housewise.people.memory.import_export import Imported
 
 
@@ -62,7 +62,7 @@ def show_all(memory: Memory, kinds: Collection[Kind] | None, most: int | None, c
     _summary(memory, console)
 
 
-def show_recalled(memory: Memory, found: Sequence[Recalled], console: Console) -> None:
+def show_recalled(memory: Memory, found: Sequence[RecalledNote], console: Console) -> None:
     """Print what is recalled, and below each what it overrules.
 
     Args:
@@ -123,7 +123,7 @@ def _row(grid: Table, note: Note, remark: str, style: str = "") -> None:
     grid.add_row(Text(note.lasting_id, "cyan"), Text(note.kind, style), Text(value[:20], style), about, said)
 
 
-def _remark(recalled: Recalled) -> str:
+def _remark(recalled: RecalledNote) -> str:
     """How sure it is."""
     words = []
     if recalled.count > 1 or recalled.contradicted:

@@ -16,7 +16,7 @@ from housewise.agent.clipr.terminal_interview import Interview, AnswerNotUnderst
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.plurals import plural
 from housewise.people.memory import MemoryFolder, Note
-from housewise.people.memory.note import just_after, now
+from housewise.people.memory.note import next_millisecond, current_time
 
 _PATIENCE = 3
 """So many answers to one question that are not understood leave it open."""
@@ -133,7 +133,7 @@ class Conversation:
         return "These were all questions."
 
     def _next(self) -> InterviewQuestion | None:
-        left_open = [each.question.text for each in self._settled if not each.answer]
+        left_open = [each.next_question.text for each in self._settled if not each.answer]
         dialogue = [*self._before, *self._dialogue]
         return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._settled))
 
@@ -213,7 +213,7 @@ class Conversation:
                 if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
                     memory.forget(old.id)
             # Never the time of an answer that was taken back: the same words would be the note that was forgotten.
-            self._time = max(now(), just_after(self._time)) if self._time else now()
+            self._time = max(current_time(), next_millisecond(self._time)) if self._time else current_time()
             answer = memory.add(answer_note(self._person, self._topic, exchange, confirmed=True, time=self._time))
             notes = [memory.add(note) for note in notes_from_rules(self._person, self._topic, rules, [answer])]
             before = memory.notes
@@ -234,14 +234,14 @@ class Conversation:
             self._say("This is the first question.")
             return None
         last = self._settled.pop()
-        self._dialogue = [said for said in self._dialogue if said.question != last.question.text]
+        self._dialogue = [said for said in self._dialogue if said.next_question != last.next_question.text]
         if last.answer:
             with self._folder.changing(self._person) as memory:
                 if last.answer in memory:
                     memory.forget(last.answer)
                 restore_rules(memory, last.replaced)
         self._say("Back to the last question." + (" Its rule is taken away." if last.rules else ""))
-        return last.question
+        return last.next_question
 
     def _read(self, question: InterviewQuestion) -> str:
         """What the person says; "" where they want to skip.

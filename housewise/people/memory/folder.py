@@ -82,7 +82,7 @@ class MemoryFolder:
             UserError: when the disk does not take it, or what is there is damaged, which is then left as it is.
         """
         with self._alone(memory.person):
-            merged = self.load(memory.person).merged(memory) if self.file(memory.person).exists() else memory
+            merged = self.load(memory.person).merge(memory) if self.file(memory.person).exists() else memory
             self._write(merged)
         return merged
 
@@ -103,7 +103,7 @@ class MemoryFolder:
             memory = self.load(person, new)
             before = memory.copy()
             yield memory
-            if (memory.notes, memory.forgotten) != (before.notes, before.forgotten):
+            if (memory.notes, memory.forgotten_ids) != (before.notes, before.forgotten_ids):
                 self._write(memory)
 
     def _write(self, memory: Memory) -> None:

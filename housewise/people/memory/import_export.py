@@ -22,7 +22,7 @@ from typing import IO, Any, Literal
 from housewise.core.errors import UserError, excerpt
 from housewise.core.files import open_regular
 from housewise.people.memory.memory import Memory
-from housewise.people.memory.note import Note, check_person, note_from
+from housewise.people.memory.note import Note, check_person, parse_note
 
 FORMAT, VERSION = "housewise-memory", 1
 LONGEST_LINE = 1_000_000
@@ -76,7 +76,7 @@ def to_lines(memory: Memory, forgotten: bool = True) -> str:
     header = {"format": FORMAT, "version": VERSION, "person": memory.person}
     lines: list[dict[str, Any]] = [header, *({"id": note.id, **note.fields()} for note in memory.notes)]
     if forgotten:
-        lines += [{"forgotten": id} for id in sorted(memory.forgotten)]
+        lines += [{"forgotten": id} for id in sorted(memory.forgotten_ids)]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
@@ -228,7 +228,7 @@ def _note(fields: Mapping[str, Any], where: str, changed: bool) -> tuple[Note, s
         raise UserError(f"{where}: id: not a text; leave it out")
     kept = {name: value for name, value in fields.items() if name != "id"} if changed else fields
     try:
-        return note_from(kept, where), id
+        return parse_note(kept, where), id
     except UserError as error:
         raise UserError(f"{error}; correct it, or take it out") from error
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, excerpt
-from housewise.people.memory.note import About, Kind, Note, is_future, just_after, note_from, now
+from housewise.people.memory.note import About, Kind, Note, is_future, next_millisecond, parse_note, current_time
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
     from housewise.people.memory.recall_index import Index
 
-LEAST_OF_ID = 4
+MIN_ID_CHARACTERS = 4
 """So many characters of an id at least name a note."""
-LEAST_SIMILAR = 0.3
+MIN_SIMILARITY = 0.3
 """Cosine below which two texts have little to do with each other."""
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecalledNote:
     """What is known, where notes that contradict each other have been settled.
 
     Attributes:
@@ -88,7 +88,7 @@ class Memory:
         return tuple(self._sorted)
 
     @property
-    def forgotten(self) -> frozenset[str]:
+    def forgotten_ids(self) -> frozenset[str]:
         """Ids of the notes that were forgotten, or replaced by edited ones."""
         return frozenset(self._forgotten)
 
@@ -105,7 +105,7 @@ class Memory:
         """
         if id in self._by_id:
             return self._by_id[id]
-        ids = ((note.id, note.lasting_id) for note in self._sorted) if len(id) >= LEAST_OF_ID else ()
+        ids = ((note.id, note.lasting_id) for note in self._sorted) if len(id) >= MIN_ID_CHARACTERS else ()
         found = [self._by_id[own] for own, lasting in ids if own.startswith(id) or lasting.startswith(id)]
         if len(found) == 1:
             return found[0]
@@ -150,11 +150,11 @@ class Memory:
     def recall(
         self,
         about: About,
-        most: int,
+        max_results: int,
         kinds: Collection[Kind] | None = None,
         embedder: Embedder | None = None,
-        least_similar: float = LEAST_SIMILAR,
-    ) -> list[Recalled]:
+        min_similarity: float = MIN_SIMILARITY,
+    ) -> list[RecalledNote]:
         """What is known that bears on a question, the most to the point first.
 
         By key: notes that agree with the question in at least one field and disagree in none, where fields that either
@@ -172,14 +172,14 @@ class Memory:
             least_similar: the smallest cosine that counts as close.
         """
         index = self._index()
-        rows = index.by_key(about, max(most, 0), kinds)
+        rows = index.by_key(about, max(max_results, 0), kinds)
         found = [(row, 1.0) for row in rows]
-        if embedder is not None and len(rows) < most:
-            found += index.by_meaning(about, most - len(rows), kinds, embedder, least_similar, rows)
+        if embedder is not None and len(rows) < max_results:
+            found += index.by_meaning(about, max_results - len(rows), kinds, embedder, min_similarity, rows)
         recalled = []
         for row, similarity in found:
             note, count, contradicted = index.claims[row].settled
-            recalled.append(Recalled(note, note.value, count, contradicted, similarity))
+            recalled.append(RecalledNote(note, note.value, count, contradicted, similarity))
         return recalled
 
     def edit(self, id: str, /, **changes: Any) -> Note:
@@ -215,10 +215,10 @@ class Memory:
             raise UserError(f"note {old.id}: a note keeps its person, and its id follows from the rest; change neither")
         fields = {**old.fields(), "source": None, "derived_from": (), **changes}
         if "time" not in changes:
-            fields["time"] = max(now(), just_after(self._sorted[-1].time))
-        new = note_from(fields, f"note {old.id}")
+            fields["time"] = max(current_time(), next_millisecond(self._sorted[-1].time))
+        new = parse_note(fields, f"note {old.id}")
         if new.id != old.id and new.version_of is None:
-            new = note_from({**new.fields(), "version_of": old.id}, f"note {old.id}")
+            new = parse_note({**new.fields(), "version_of": old.id}, f"note {old.id}")
         _check_time(new)
         if new.id in self._forgotten:
             raise UserError(f"note {old.id}: what it would become was forgotten before; leave out its time")
@@ -241,13 +241,13 @@ class Memory:
             return self._forget([self[what].id])
         return self._forget([note.id for note in self._sorted if what.covers(note.about)])
 
-    def merged(self, other: Memory) -> Memory:
+    def merge(self, other: Memory) -> Memory:
         """A memory with the notes of both, but for what either has forgotten.
 
         Raises:
             UserError: when it is another person's.
         """
-        return Memory(self.person, [*self._sorted, *other.notes], self._forgotten | other.forgotten)
+        return Memory(self.person, [*self._sorted, *other.notes], self._forgotten | other.forgotten_ids)
 
     def _forget(self, ids: Iterable[str]) -> list[Note]:
         before = self._sorted

@@ -29,19 +29,19 @@ from housewise.core.errors import UserError, excerpt
 
 Kind = Literal["reaction", "rule", "answer", "goal"]
 
-LONGEST_TEXT = 2000
+MAX_TEXT_CHARACTERS = 2000
 """Characters of a note's text, of its situation and of its value."""
-LONGEST_NAME = 200
+MAX_NAME_CHARACTERS = 200
 """Characters of a name: of a thing, a room, a receptacle, a task, a record."""
 _LARGEST = 1e15
-MOST_THINGS = 20
-MOST_ORIGINS = 1000
-PERSON = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?"
+MAX_THINGS = 20
+MAX_ORIGINS = 1000
+PERSON_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?"
 """What a person is called, who has a folder of that name."""
 
 _NAMED_BY = "use letters a to z, digits, - _ and dots within, at most 80"
 _ID = r"[0-9a-f]{12}"
-_MOST_READ = 20 * LONGEST_TEXT
+_MOST_READ = 20 * MAX_TEXT_CHARACTERS
 """Characters of a text that are looked at at all: what is cleaned away is bounded as well."""
 _SPACES = re.compile(r"\s+")
 # Fixed, not by what Python's Unicode tables say: ids must not depend on the version. Controls; then what is unseen
@@ -56,7 +56,7 @@ def _clean(text: Any) -> Any:
     if not isinstance(text, str):
         return text
     if len(text) > _MOST_READ:
-        raise ValueError(f"has {len(text)} characters; at most {LONGEST_TEXT} can be kept")
+        raise ValueError(f"has {len(text)} characters; at most {MAX_TEXT_CHARACTERS} can be kept")
     return _SPACES.sub(" ", _UNSEEN.sub("", _CONTROLS.sub(" ", text))).strip()
 
 
@@ -75,16 +75,16 @@ def _value(said: Any) -> Any:
     elif isinstance(said, int | float):
         # One zero: -0.0 says nothing else.
         said = float(said) + 0.0 if abs(said) <= _LARGEST else math.nan
-    if said is not None and not (len(said) <= LONGEST_TEXT if isinstance(said, str) else isinstance(said, float)):
-        raise ValueError(f"not a number, or a text of at most {LONGEST_TEXT} characters")
+    if said is not None and not (len(said) <= MAX_TEXT_CHARACTERS if isinstance(said, str) else isinstance(said, float)):
+        raise ValueError(f"not a number, or a text of at most {MAX_TEXT_CHARACTERS} characters")
     if isinstance(said, float) and math.isnan(said):
         raise ValueError(f"not a number from -{_LARGEST:g} to {_LARGEST:g}")
     return said
 
 
-Text = Annotated[str, Field(max_length=LONGEST_TEXT), BeforeValidator(_clean)]
-Name = Annotated[str, Field(max_length=LONGEST_NAME), BeforeValidator(_name)]
-_Place = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, BeforeValidator(_name)]
+Text = Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS), BeforeValidator(_clean)]
+Name = Annotated[str, Field(max_length=MAX_NAME_CHARACTERS), BeforeValidator(_name)]
+_Place = Annotated[Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)] | None, BeforeValidator(_name)]
 
 
 _TIME = TypeAdapter(datetime)
@@ -108,11 +108,11 @@ class About(_Frozen):
         situation: in which this holds, in free words.
     """
 
-    things: Annotated[tuple[Name, ...], Field(max_length=MOST_THINGS)] = ()
+    things: Annotated[tuple[Name, ...], Field(max_length=MAX_THINGS)] = ()
     room: _Place = None
     receptacle: _Place = None
     task: _Place = None
-    situation: Annotated[Annotated[str, Field(max_length=LONGEST_TEXT)] | None, BeforeValidator(_or_none)] = None
+    situation: Annotated[Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_or_none)] = None
 
     @field_validator("things", mode="before")
     @classmethod
@@ -152,11 +152,11 @@ class Source(_Frozen):
         line: number of its line, from 1.
     """
 
-    record: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), BeforeValidator(_clean)]
+    record: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), BeforeValidator(_clean)]
     line: Annotated[int, Field(ge=0, le=10**9)] | None = None
 
 
-def now() -> str:
+def current_time() -> str:
     """The time as notes write it."""
     return _written(datetime.now(timezone.utc))
 
@@ -166,10 +166,10 @@ def is_future(time: str) -> bool:
     return time > _written(datetime.now(timezone.utc) + _AHEAD)
 
 
-def just_after(time: str) -> str:
+def next_millisecond(time: str) -> str:
     """A time that is later than another by as little as notes can tell; now, where that one is in the future."""
     if is_future(time):
-        return now()
+        return current_time()
     return _written(datetime.fromisoformat(time.replace("Z", "+00:00")) + timedelta(milliseconds=1))
 
 
@@ -194,14 +194,14 @@ class Note(_Frozen):
         id: a hash of the rest, which need not be given.
     """
 
-    person: Annotated[str, Field(pattern=f"^{PERSON}$")]
+    person: Annotated[str, Field(pattern=f"^{PERSON_PATTERN}$")]
     kind: Kind
     text: Text = ""
     about: About = About()
     value: Annotated[float | str | None, BeforeValidator(_value)] = None
     source: Source | None = None
-    time: str = Field(default_factory=now)
-    derived_from: Annotated[tuple[Annotated[str, Field(pattern=f"^{_ID}$")], ...], Field(max_length=MOST_ORIGINS)] = ()
+    time: str = Field(default_factory=current_time)
+    derived_from: Annotated[tuple[Annotated[str, Field(pattern=f"^{_ID}$")], ...], Field(max_length=MAX_ORIGINS)] = ()
     version_of: Annotated[str, Field(pattern=f"^{_ID}$")] | None = None
     id: str = ""
 
@@ -261,7 +261,7 @@ class Note(_Frozen):
 
 def is_person(name: str) -> bool:
     """Whether a folder can be made of a person's name."""
-    return re.fullmatch(PERSON, name) is not None
+    return re.fullmatch(PERSON_PATTERN, name) is not None
 
 
 def check_person(name: str) -> str:
@@ -275,7 +275,7 @@ def check_person(name: str) -> str:
     return name
 
 
-def note_from(fields: Mapping[str, Any], where: str) -> Note:
+def parse_note(fields: Mapping[str, Any], where: str) -> Note:
     """A note of somebody else's making.
 
     Raises:
@@ -284,7 +284,7 @@ def note_from(fields: Mapping[str, Any], where: str) -> Note:
     try:
         return Note.model_validate(dict(fields))
     except ValidationError as error:
-        raise UserError(f"{where}: {complaint(error)}") from error
+        raise UserError(f"{where}: {describe_error(error)}") from error
 
 
 def about_from(fields: Mapping[str, Any], where: str) -> About:
@@ -292,10 +292,10 @@ def about_from(fields: Mapping[str, Any], where: str) -> About:
     try:
         return About.model_validate(dict(fields))
     except ValidationError as error:
-        raise UserError(f"{where}: {complaint(error)}") from error
+        raise UserError(f"{where}: {describe_error(error)}") from error
 
 
-def complaint(error: ValidationError) -> str:
+def describe_error(error: ValidationError) -> str:
     """What is wrong first, in a few words."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(map(str, first["loc"]))

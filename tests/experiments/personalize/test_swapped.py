@@ -91,4 +91,4 @@ def test_an_edited_note_is_followed_in_the_next_episode(tmp_path: Path) -> None:
     for one in told["each"]:
         assert one[BEFORE]["said"] != one[AFTER]["said"] and one[BEFORE]["ended"] != one[AFTER]["ended"]
     (before, after) = (MemoryFolder(tmp_path / "memories" / which).load("majority") for which in (BEFORE, AFTER))
-    assert len(before) == len(after) == 2 and after.forgotten == {note.id for note in before.notes}
+    assert len(before) == len(after) == 2 and after.forgotten_ids == {note.id for note in before.notes}

@@ -49,7 +49,7 @@ def test_what_is_kept_is_what_is_read(folder: MemoryFolder, kept: list[Note], go
     memory = Memory("ada", [*kept, Note(person="ada", kind="answer", value=1, text=words)], [note.id for note in gone])
     folder.save(memory)
     read = folder.load("ada")
-    assert (read.notes, read.forgotten, read.digest) == (memory.notes, memory.forgotten, memory.digest)
+    assert (read.notes, read.forgotten_ids, read.digest) == (memory.notes, memory.forgotten_ids, memory.digest)
     assert folder.people() == ["ada"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.people.memory.import_export import read_file, take_in, to_lines, to_yaml
-from housewise.people.memory.note import just_after, now
+from housewise.people.memory.note import next_millisecond, current_time
 from tests.housewise.test_cli import housewise, one_line
 from tests.housewise.test_memory import done, memory
 from tests.people.memory.notes import reaction
@@ -55,12 +55,12 @@ def test_an_edit_into_the_future_changes_nothing() -> None:
 def test_a_note_from_the_future_that_is_there_can_be_corrected(time: str) -> None:
     """As an earlier version let it in: what is said today counts before it."""
     known = Memory("ada", [reaction("mug", "sink", 1, time)])
-    new = known.add(reaction("mug", "sink", -1, now()))
+    new = known.add(reaction("mug", "sink", -1, current_time()))
     question = About(things=("mug",))
     assert known.recall(question, 1)[0].note == new
     again = known.edit(known.notes[0].id, value="left")
     assert again.time < SOON and known.recall(question, 1)[0].note == again
-    assert just_after(known.notes[-1].time) > known.notes[-1].time
+    assert next_millisecond(known.notes[-1].time) > known.notes[-1].time
     assert Memory("ada", known.notes).notes == known.notes
 
 

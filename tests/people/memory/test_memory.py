@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.language.embedder import Vectors
-from housewise.people.memory import About, Memory, Note, Recalled
+from housewise.people.memory import About, Memory, Note, RecalledNote
 from tests.people.memory.notes import KINDS, TIMES, abouts, notes, reaction
 
 FIELDS = ("things", "room", "receptacle", "task", "situation")
@@ -30,7 +30,7 @@ class Letters:
         return (counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
 
-def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | None) -> list[Recalled]:
+def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | None) -> list[RecalledNote]:
     claims: dict[tuple[object, ...], list[Note]] = {}
     for note in sorted(memory.notes, key=lambda note: note.order):
         claims.setdefault((note.kind, note.about, note.text if note.value is None else None), []).append(note)
@@ -53,13 +53,13 @@ def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | 
     return [settled(claim) for _, _, claim in found[:most]]
 
 
-def settled(claim: list[Note]) -> Recalled:
+def settled(claim: list[Note]) -> RecalledNote:
     said = Counter(note.value for note in claim)
     latest = [note for note in claim if note.time == claim[-1].time]
     loudest = max(said[note.value] for note in latest)
     right = [note for note in latest if said[note.value] == loudest][-1]
     others = [note for note in claim[::-1] if note.value != right.value]
-    return Recalled(right, right.value, said[right.value], tuple(others), 1.0)
+    return RecalledNote(right, right.value, said[right.value], tuple(others), 1.0)
 
 
 @given(st.lists(notes, max_size=40), abouts, st.integers(0, 50), st.none() | st.lists(st.sampled_from(KINDS)))
@@ -106,7 +106,7 @@ def test_by_meaning_comes_what_is_close_after_what_is_known_by_key(
 ) -> None:
     memory = Memory("ada", given_notes)
     known = memory.recall(about, most)
-    found = memory.recall(about, most, embedder=Letters(), least_similar=least)
+    found = memory.recall(about, most, embedder=Letters(), min_similarity=least)
     assert found[: len(known)] == known and len(found) <= most
     rest = found[len(known) :]
     assert all(each.similarity >= least for each in rest)
@@ -181,7 +181,7 @@ def test_an_edit_there_and_back_is_not_lost() -> None:
     note = reaction("mug", "sink", 1.0)
     memory = Memory("ada", [note])
     back = memory.edit(memory.edit(note.id, value=-1.0).id, value=1.0)
-    assert memory.notes == (back,) and back.value == 1.0 and len(memory.forgotten) == 2
+    assert memory.notes == (back,) and back.value == 1.0 and len(memory.forgotten_ids) == 2
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=5))
@@ -199,7 +199,7 @@ def test_a_note_that_was_corrected_in_two_places_is_named_by_its_versions() -> N
     note = reaction("mug", "sink", 0.5)
     here, there = Memory("ada", [note]), Memory("ada", [note])
     versions = [here.edit(note.id, value=1.0), there.edit(note.id, value=-1.0)]
-    both = here.merged(there)
+    both = here.merge(there)
     with pytest.raises(UserError, match=f"several places; name one .*{versions[1].id}"):
         both.forget(note.id)
     assert both.forget(versions[0].id) == [versions[0]]
@@ -209,7 +209,7 @@ def test_an_edit_that_changes_nothing_changes_nothing() -> None:
     note = reaction("mug", "sink", 1.0)
     memory = Memory("ada", [note])
     assert memory.edit(note.id, time=note.time, value=1) == note
-    assert memory.notes == (note,) and not memory.forgotten
+    assert memory.notes == (note,) and not memory.forgotten_ids
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def _concluding(kept: list[Note], gone: list[Note], rules: list[tuple[int, str]]
 
 
 def _state(memory: Memory) -> tuple[object, ...]:
-    return memory.notes, memory.forgotten, memory.digest
+    return memory.notes, memory.forgotten_ids, memory.digest
 
 
 @given(st.lists(memories, min_size=3, max_size=3))
@@ -298,22 +298,22 @@ def test_memories_merge_in_any_order(several: list[Memory]) -> None:
     states = []
     for a, b, c in itertools.permutations(several):
         states += [
-            _state(a.merged(b).merged(c)),
-            _state(a.merged(b.merged(c))),
-            _state(a.merged(b).merged(c).merged(b)),
+            _state(a.merge(b).merge(c)),
+            _state(a.merge(b.merge(c))),
+            _state(a.merge(b).merge(c).merge(b)),
         ]
     assert all(state == states[0] for state in states)
 
 
 @given(memories, memories)
 def test_merging_loses_nothing_but_what_is_forgotten(one: Memory, other: Memory) -> None:
-    merged = one.merged(other)
-    assert {note.id for note in (*one.notes, *other.notes)} <= {note.id for note in merged.notes} | merged.forgotten
+    merged = one.merge(other)
+    assert {note.id for note in (*one.notes, *other.notes)} <= {note.id for note in merged.notes} | merged.forgotten_ids
     gone = {note.id for note in (*one.notes, *other.notes)} - {note.id for note in merged.notes}
     known = {note.id: note for note in (*one.notes, *other.notes)}
     for id in gone:
-        assert id in one.forgotten | other.forgotten or set(known[id].derived_from) & merged.forgotten
-    assert one.forgotten | other.forgotten <= merged.forgotten
+        assert id in one.forgotten_ids | other.forgotten_ids or set(known[id].derived_from) & merged.forgotten_ids
+    assert one.forgotten_ids | other.forgotten_ids <= merged.forgotten_ids
 
 
 @given(st.lists(notes, max_size=12), st.randoms())

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Note, Source
-from housewise.people.memory.note import LONGEST_TEXT, just_after, note_from
+from housewise.people.memory.note import MAX_TEXT_CHARACTERS, next_millisecond, parse_note
 
 GOOD = {"person": "ada", "kind": "rule", "text": "no shoes in the kitchen", "time": "2026-11-23T14:05:00Z"}
 
 
-@given(st.text(max_size=LONGEST_TEXT), st.text(max_size=100))
+@given(st.text(max_size=MAX_TEXT_CHARACTERS), st.text(max_size=100))
 def test_any_text_is_kept_as_one_visible_line(text: str, name: str) -> None:
     note = Note.model_validate({**GOOD, "value": 1.0, "text": text, "about": {"room": name, "situation": text}})
     for kept in (note.text, note.about.room or "", note.about.situation or ""):
@@ -60,7 +60,7 @@ def test_words_that_sound_like_orders_are_kept() -> None:
 )
 def test_what_is_no_note_is_one_short_line(changes: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UserError, match=f"^file: line 2: .*{complaint}") as raised:
-        note_from({**GOOD, **changes}, "file: line 2")
+        parse_note({**GOOD, **changes}, "file: line 2")
     assert len(str(raised.value)) < 300 and "\n" not in str(raised.value)
 
 
@@ -73,7 +73,7 @@ def test_times_are_in_utc_and_sort_as_text() -> None:
         "2026-11-23T14:05:00.499Z",
         "2026-11-23T00:00:00.000Z",
     ]
-    assert just_after(kept[2]) == kept[0]
+    assert next_millisecond(kept[2]) == kept[0]
 
 
 def test_an_id_tells_contents_apart_and_nothing_else() -> None:

@@ -79,7 +79,7 @@ class Tidier:
         self._memory = memory
 
     def decide(self, observation: str, past: History[str]) -> Decision[str]:
-        notes = [found.note for found in self._memory.recall(About(things=(observation,)), most=9)]
+        notes = [found.note for found in self._memory.recall(About(things=(observation,)), max_results=9)]
         liked = [note.about.receptacle for note in notes if note.value == 1.0]
         disliked = {note.about.receptacle for note in notes if note.value == -1.0}
         open_ = [drawer for drawer in DRAWERS if drawer not in disliked]

@@ -1,0 +1,109 @@
+"""Goals that were learned as notes in a person's memory, and back: people can read, edit and forget them.
+
+What was learned in a subtask of a task is recalled there. Where a person confirmed that a kind of thing belongs in a
+place, whatever is being done, a second note says so, which any robot of theirs can go by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from housewise.agent.stars.analysis import Analysis
+from housewise.agent.stars.goal_clauses import Placement
+from housewise.agent.stars.goal_memory import GoalNote, latest
+from housewise.agent.stars.oversight import place_said
+from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.people.memory import About, Note
+from housewise.people.memory.note import MAX_TEXT_CHARACTERS
+from housewise.worlds.kitchen.manipulation import ManipulationAction
+
+_UNCONFIRMED = "nobody confirmed: "
+_PUT = re.compile(r"put (?P<thing>.+?) (?P<relation>in|on) (?P<target>.+)")
+_ALONE = re.compile(r"(?P<verb>go to|open|close|pick up) (?P<thing>.+)")
+_SITUATION = re.compile(r"(?P<subtask>.*?): (?P<place>[^()]+?)(?: \((?P<kind>[^()]+)\))?")
+_NUMBER = re.compile(r" \d+$")
+
+
+def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis, person: str) -> Iterator[Note]:
+    """What is remembered of a goal that was learned.
+
+    Args:
+        goal: as it was learned.
+        task, about: in which task, and of which object.
+        used: what the goal says.
+        person: whose memory it goes into.
+    """
+    words = "; ".join(str(ManipulationAction(**step)) for step in goal.policy)  # type: ignore[arg-type]
+    text = goal.statement if goal.confirmed else f"{_UNCONFIRMED}{goal.statement}"
+    learned = Note(
+        person=person,
+        kind="goal",
+        text=f"{text[:1].upper()}{text[1:]}.",
+        about=About(things=(_spoken(goal.noun),), task=goal.task, situation=_situation(goal)),
+        value=words if len(words) <= MAX_TEXT_CHARACTERS else None,
+    )
+    yield learned
+    place = place_said(used, about.thing)
+    if goal.confirmed and place is not None and _depends_on_the_kind_alone(goal, task):
+        belongs = "belong" if about.plural else "belongs"
+        where, kind = _NUMBER.sub("", place), _spoken(goal.noun)
+        relation = next(clause.relation for clause in used.clauses if isinstance(clause, Placement))
+        yield Note(
+            person=person,
+            kind="goal",
+            text=f"The {kind} {belongs} {relation} the {where} in the {task.room.noun}.",
+            about=About(things=(kind,), receptacle=where, room=task.room.noun),
+            value=1.0,
+            derived_from=(learned.id,),
+        )
+
+
+def goal_of_note(note: Note) -> GoalNote | None:
+    """The goal that a note tells of; None where it tells of none, however it came to say what it does."""
+    about = note.about
+    where = _SITUATION.fullmatch(about.situation or "")
+    if note.kind != "goal" or about.task is None or len(about.things) != 1 or where is None:
+        return None
+    text = f"{note.text[:1].lower()}{note.text[1:]}".rstrip(".")
+    confirmed = not text.startswith(_UNCONFIRMED)
+    return GoalNote(
+        task=about.task,
+        subtask=where["subtask"],
+        place=where["place"],
+        noun=about.things[0].replace(" ", "-"),
+        statement=text if confirmed else text[len(_UNCONFIRMED) :],
+        policy=tuple(_policy(note.value)) if isinstance(note.value, str) else (),
+        confirmed=confirmed,
+        kind=where["kind"],
+    )
+
+
+def goals_in(notes: Iterable[Note]) -> list[GoalNote]:
+    """What notes tell of goals; later ones win.
+
+    Args:
+        notes: the oldest first.
+    """
+    return latest(goal for note in notes if (goal := goal_of_note(note)) is not None)
+
+
+def _depends_on_the_kind_alone(goal: GoalNote, task: Task) -> bool:
+    """Whether it is not told by where they are found what is to be done with things of a name."""
+    return len({(each.subtask, each.place) for each in task.objects if each.thing.noun == goal.noun}) == 1
+
+
+def _policy(words: str) -> Iterator[dict[str, str | None]]:
+    for step in filter(None, (step.strip() for step in words.split(";"))):
+        if put := _PUT.fullmatch(step):
+            yield {"verb": "put", **put.groupdict()}
+        elif alone := _ALONE.fullmatch(step):
+            yield {**alone.groupdict(), "relation": "in", "target": None}
+
+
+def _spoken(noun: str) -> str:
+    return noun.replace("-", " ")
+
+
+def _situation(goal: GoalNote) -> str:
+    return f"{goal.subtask}: {goal.place}" + (f" ({goal.kind})" if goal.kind else "")
