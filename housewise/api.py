@@ -16,7 +16,7 @@ from housewise.language.base import Sampling
 from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
-from housewise.rollout.scores import Finished
+from housewise.rollout.scores import FinishedEpisode
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
 from housewise.systems.personalize.planners import PlannerContext, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
@@ -104,6 +104,6 @@ def compare(a: Episodes, b: Episodes, names: tuple[str, str] = ("A", "B")) -> co
     return comparing.compare(_finished(a), _finished(b), names)
 
 
-def _finished(episodes: Episodes) -> list[Finished]:
+def _finished(episodes: Episodes) -> list[FinishedEpisode]:
     records = read_records(episodes) if isinstance(episodes, Path | str) else episodes
     return [(record.header, record.result) for record in records]

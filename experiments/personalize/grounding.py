@@ -33,7 +33,7 @@ from housewise.experiments.quick import say_left_out
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
 from housewise.rollout.run import Run
-from housewise.rollout.scores import summary
+from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -77,7 +77,7 @@ def figures(records: Sequence[HouseRecord]) -> dict[str, Any]:
     actions = [action for record in records for action in record.actions]
     return {
         **in_percent(
-            summary(
+            summarize(
                 [record.result for record in records], Personalize.scores, [record.header.task for record in records]
             )
         ),
@@ -96,7 +96,7 @@ def writing(
     plan = [plan for plan in records[0].plans if plan.prompt][-1]
     messages = tuple(Message(**message) for message in plan.prompt)  # type: ignore[arg-type]
     graph = _graph(plan.known)
-    grammar = plan_grammar(graph, MOST_STEPS, words.called(graph), words.judging)
+    grammar = plan_grammar(graph, MOST_STEPS, words.prompt_names(graph), words.judging)
     best: dict[str, float] = {}
     for number in range(rounds):
         for arm, grounded in ARMS.items():

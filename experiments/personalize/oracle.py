@@ -32,7 +32,7 @@ from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
 from housewise.rollout.run import Run
-from housewise.rollout.scores import summary
+from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -134,7 +134,7 @@ def _dismissed(record: HouseRecord, name: str) -> bool:
 def figures(played: Sequence[Played]) -> dict[str, Any]:
     """Success rates in percent by group, what goes with them, and the episodes that are not perfect."""
     groups = {group: [one.result for one in played if one.group == group] for group in _groups(played)}
-    summaries = {group: in_percent(summary(results, Personalize.scores)) for group, results in groups.items()}
+    summaries = {group: in_percent(summarize(results, Personalize.scores)) for group, results in groups.items()}
     return {
         "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
         "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.conditions import CONDITIONS, find_condition
+from housewise.agent.stars.experiment_conditions import CONDITIONS, find_condition
 from housewise.core.errors import UserError, excerpt, suggest_names
 from housewise.core.files import write_json
 from housewise.core.record import Record
@@ -146,8 +146,8 @@ class Row:
         """
         others = () if self.condition == TRIAL_2 else tuple(self._of(name) for name in CONDITIONS)
         run = Run(Sharing(self.settings(base), others), self.folder)
-        with observer.playing(f"{self.label}, seed {self.seed}", run) as watcher:
-            run.play(watcher)
+        with observer.playing(f"{self.label}, seed {self.seed}", run) as callback:
+            run.play(callback)
 
     @property
     def _without_model(self) -> bool:
@@ -175,7 +175,9 @@ def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], o
     """
     for name in conditions:
         if name != TRIAL_2 and not _known(name):
-            raise UserError(f"--condition {excerpt(name)}: there is none; {suggest_names(name, [*CONDITIONS, TRIAL_2])}")
+            raise UserError(
+                f"--condition {excerpt(name)}: there is none; {suggest_names(name, [*CONDITIONS, TRIAL_2])}"
+            )
     if TRIAL_2 in conditions and TAUGHT not in conditions:
         conditions = [*(name for name in conditions if name != TRIAL_2), TAUGHT, TRIAL_2]
     if len({arm.name for arm in arms}) < len(arms):

@@ -81,14 +81,14 @@ def announcement_lines(session: Run) -> list[str]:
     each = system.expected_seconds
     if left and each is not None:
         yet_to_play += f", roughly {format_duration(left * each)} on two CPU cores"
-        if left > 1 and left * each > _LONG_SECONDS and not session.left_out:
+        if left > 1 and left * each > _LONG_SECONDS and not session.skipped_episodes:
             yet_to_play += "; --quick plays the first ones alone"
     elif left > 1:
         yet_to_play += "; the time left is shown once some are over"
     lines = [f"model: {_model(system)}"] if system.roles else []
-    if session.left_out:
+    if session.skipped_episodes:
         yet_to_play += (
-            f"; {session.left_out} are left out, which the same command plays without --quick or max_episodes"
+            f"; {session.skipped_episodes} are left out, which the same command plays without --quick or max_episodes"
         )
     return [*lines, yet_to_play]
 
@@ -199,7 +199,7 @@ def _achieved(system: System[Any], result: Result) -> str:
     for score in system.scores[:1]:
         value = score.of(result)
         if value is not None:
-            return f"{score.label or score.name} {score.displayed(value):.0f} {score.unit}".rstrip() + ", "
+            return f"{score.label or score.name} {score.in_display_units(value):.0f} {score.unit}".rstrip() + ", "
     return ""
 
 
@@ -229,7 +229,7 @@ def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
             yield from ["–"] * (2 if score.error else 1)
             continue
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
-        yield f"{score.displayed(value):.{0 if narrow else 1}f}"
+        yield f"{score.in_display_units(value):.{0 if narrow else 1}f}"
         if score.error:
             # One episode tells nothing of how much others differ.
-            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"
+            yield f"{score.in_display_units(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"

@@ -19,7 +19,7 @@ from housewise.rollout.comparison_settings import Experiment, identify_experimen
 from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_record, read_summary
-from housewise.rollout.scores import Finished
+from housewise.rollout.scores import FinishedEpisode
 from housewise.rollout.system import system_scores
 
 # What looking for something raises that is not there, or is of another kind.
@@ -78,7 +78,7 @@ class Entry:
         return identify_experiment(self.header) if self.header else ()
 
     @property
-    def finished(self) -> Finished | None:
+    def finished(self) -> FinishedEpisode | None:
         """First and last line; None when it failed."""
         return (self.header, self.result) if self.header and self.result else None
 
@@ -88,7 +88,7 @@ class Entry:
         if self.header is None or self.result is None:
             return None
         scores = system_scores(self.header.system)
-        return scores[0].displayed(scores[0].of(self.result) or 0.0) if scores else 0.0
+        return scores[0].in_display_units(scores[0].of(self.result) or 0.0) if scores else 0.0
 
     @property
     def in_place(self) -> bool:
@@ -170,7 +170,7 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entr
     return sorted(entries, key=_badness), notes
 
 
-def finished(entries: Sequence[Entry]) -> list[Finished]:
+def finished(entries: Sequence[Entry]) -> list[FinishedEpisode]:
     """First and last lines of those that did not fail."""
     return [entry.finished for entry in entries if entry.finished]
 

@@ -20,7 +20,7 @@ from housewise.rollout.comparison_settings import (
     planner_label,
     setting_label,
 )
-from housewise.rollout.scores import VERSION, Finished, Score, summary
+from housewise.rollout.scores import VERSION, FinishedEpisode, Score, summarize
 from housewise.rollout.system import system_scores
 
 _MOST_PAIRS = 6
@@ -69,9 +69,9 @@ class Rows:
     notes: list[str]
 
 
-def rows(episodes: Sequence[Finished]) -> Rows:
+def rows(episodes: Sequence[FinishedEpisode]) -> Rows:
     """Group episodes by everything that makes an experiment."""
-    groups: dict[Experiment, list[Finished]] = {}
+    groups: dict[Experiment, list[FinishedEpisode]] = {}
     for one in episodes:
         groups.setdefault(identify_experiment(one[0]), []).append(one)
     called = experiment_names(list(groups))
@@ -81,7 +81,7 @@ def rows(episodes: Sequence[Finished]) -> Rows:
 
     short = _numbered({experiment: planner_label(groups[experiment][0][0]) for experiment in ordered})
 
-    def row(experiment: Experiment, scene: str, members: Sequence[Finished]) -> Row:
+    def row(experiment: Experiment, scene: str, members: Sequence[FinishedEpisode]) -> Row:
         facts = dict(experiment)
         return _row(tuple(facts.get(key, "–") for key in keys), short[experiment], scene, members)
 
@@ -113,12 +113,12 @@ def _numbered(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
     return found
 
 
-def overall(episodes: Sequence[Finished]) -> Row:
+def overall(episodes: Sequence[FinishedEpisode]) -> Row:
     """The figures over all episodes."""
     return _row((), "", "", episodes)
 
 
-def stale(folder: Path, episodes: Sequence[Finished]) -> str:
+def stale(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
     """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
     path = folder / "metrics.json"
     try:
@@ -126,7 +126,7 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
         told, main = content["overall"], system_scores(episodes[0][0].system)[0]
         counted, rate = int(told["episodes"]), float(told[main.name])
         if content.get("version", 1) >= VERSION:
-            rate = main.displayed(rate)
+            rate = main.in_display_units(rate)
     except (UserError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return ""
     real = overall(episodes)
@@ -140,7 +140,7 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
 
 
 def _compared(
-    groups: dict[Experiment, list[Finished]], ordered: Sequence[Experiment], called: dict[Experiment, str]
+    groups: dict[Experiment, list[FinishedEpisode]], ordered: Sequence[Experiment], called: dict[Experiment, str]
 ) -> tuple[list[Comparison], list[str]]:
     """Each experiment against each other; of many, each against the one with the most episodes."""
     pairs = list(combinations(ordered, 2))
@@ -156,21 +156,25 @@ def _compared(
             continue
         found.append(made)
         if made.only_a or made.only_b or made.other_tasks:
-            notes.append(f"Not the same episodes: {made.sets}. Compare the differences below, not the means.")
+            notes.append(
+                f"Not the same episodes: {made.episode_summary}. Compare the differences below, not the means."
+            )
     return found, notes
 
 
-def _scene(one: Finished) -> str:
+def _scene(one: FinishedEpisode) -> str:
     """The scene; all generated houses count as one."""
     group = one[0].group
     return _SCENES if group.startswith("generated-") else group.replace("/", ", ")
 
 
-def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[Finished]) -> Row:
+def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[FinishedEpisode]) -> Row:
     if not episodes:
         return Row(experiment, name, scene, {"episodes": "0"}, 0.0, None)
     scores = [score for score in system_scores(episodes[0][0].system) if not score.total]
-    means: dict[str, Any] = summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
+    means: dict[str, Any] = summarize(
+        [result for _, result in episodes], scores, [header.task for header, _ in episodes]
+    )
     tokens = means["prompt_tokens"] + means["completion_tokens"]
     main = scores[0] if scores else Score("")
     error = means.get(f"{main.name}_stderr") if len(episodes) > 1 else None
@@ -180,14 +184,14 @@ def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[
         "tokens": f"{tokens:,.0f}" if tokens else "–",
         "seconds": _short(means["seconds"]),
     }
-    rate = main.displayed(float(means.get(main.name, 0.0)))
-    return Row(experiment, name, scene, cells, rate, None if error is None else main.displayed(error))
+    rate = main.in_display_units(float(means.get(main.name, 0.0)))
+    return Row(experiment, name, scene, cells, rate, None if error is None else main.in_display_units(error))
 
 
 def _cell(score: Score, mean: float | None) -> str:
     if mean is None:
         return "–"
-    value = score.displayed(mean)
+    value = score.in_display_units(mean)
     if score.unit == "%":
         return f"{value:.0f} %"
     return f"{value:.0f}" if score.decimals == 0 else _short(value)

@@ -32,7 +32,7 @@ from housewise.report.rendering import render
 from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, experiment_names
-from housewise.rollout.scores import summary, truncation_warning
+from housewise.rollout.scores import summarize, truncation_warning
 
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
@@ -223,7 +223,7 @@ def _write_index(
     filters = _filters(entries, agents)
     failed = sum(entry.result is None for entry in entries)
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
-    if cut := truncation_warning(summary([result for _, result in episodes], ())):
+    if cut := truncation_warning(summarize([result for _, result in episodes], ())):
         told.append(f"{cut}.")
     lines = [_line(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
     view = entries[0].view

@@ -20,7 +20,7 @@ from housewise.rollout.comparison_settings import (
     identify_experiment,
     setting_label,
 )
-from housewise.rollout.scores import USAGE, Finished, Score, standard_error
+from housewise.rollout.scores import USAGE, FinishedEpisode, Score, standard_error
 from housewise.rollout.system import find_system, system_scores
 
 Key = tuple[str, str, int]
@@ -96,7 +96,7 @@ class Comparison:
         return asdict(self)
 
     @property
-    def sets(self) -> str:
+    def episode_summary(self) -> str:
         """Which episodes are compared, in words."""
         first, second = self.episodes
         told = f"{self.a}: {plural(first, 'episode')}; {self.b}: {plural(second, 'episode')}; {self.common} in common"
@@ -104,7 +104,7 @@ class Comparison:
         return told + (f"; {len(self.other_tasks)} are other tasks of one name" if self.other_tasks else "")
 
     @property
-    def settings_in_words(self) -> str:
+    def settings_summary(self) -> str:
         """In which settings the two differ, with both values, the first few by name."""
         if not self.settings:
             return "The settings are the same."
@@ -115,7 +115,9 @@ class Comparison:
         return f"The settings differ in {' and '.join(named)} alone."
 
 
-def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str] = ("A", "B")) -> Comparison:
+def compare(
+    a: Sequence[FinishedEpisode], b: Sequence[FinishedEpisode], names: tuple[str, str] = ("A", "B")
+) -> Comparison:
     """Compare two experiments.
 
     Args:
@@ -125,12 +127,12 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
     Raises:
         UserError: when there is no episode that both played.
     """
-    ours, theirs = _by_key(a), _by_key(b)
+    ours, theirs = _group_by_episode(a), _group_by_episode(b)
     both = sorted(ours.keys() & theirs.keys())
-    common = [key for key in both if _task(ours[key][0][0]) == _task(theirs[key][0][0])]
+    common = [key for key in both if _task_key(ours[key][0][0]) == _task_key(theirs[key][0][0])]
     settings = _settings(a, b)
     if not common:
-        raise UserError(f"{names[0]} and {names[1]}: {_why_nothing(both, settings)}")
+        raise UserError(f"{names[0]} and {names[1]}: {_explain_no_common_episode(both, settings)}")
     tasks = [key[:2] for key in common]
     scores = [*system_scores(common[0][0]), *(score for score in USAGE if score.name in ("tokens", "seconds"))]
     return Comparison(
@@ -138,9 +140,9 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
         episodes=(len(ours), len(theirs)),
         common=len(common),
         tasks=len(set(tasks)),
-        only_a=_named(ours.keys() - theirs.keys()),
-        only_b=_named(theirs.keys() - ours.keys()),
-        other_tasks=_named(set(both) - set(common)),
+        only_a=_format_episodes(ours.keys() - theirs.keys()),
+        only_b=_format_episodes(theirs.keys() - ours.keys()),
+        other_tasks=_format_episodes(set(both) - set(common)),
         settings=settings,
         warnings=_warnings(settings, ours, theirs),
         differences=[
@@ -157,7 +159,7 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
 
 
 def _difference(
-    score: Score, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]], zeros: bool
+    score: Score, pairs: Iterable[tuple[Any, list[FinishedEpisode], list[FinishedEpisode]]], zeros: bool
 ) -> Difference | None:
     """One figure, over the episodes in which both have it; None where there are none, or but zeros and no ``zeros``."""
     rows = [(task, _mean(score, ours), _mean(score, theirs)) for task, ours, theirs in pairs]
@@ -188,20 +190,20 @@ def _difference(
     )
 
 
-def _mean(score: Score, episodes: Sequence[Finished]) -> float | None:
+def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:
     """A figure of an episode; of one that is there several times, the mean."""
     values = [value for _, result in episodes if (value := score.of(result)) is not None]
-    return score.displayed(float(np.mean(values))) if values else None
+    return score.in_display_units(float(np.mean(values))) if values else None
 
 
-def _by_key(episodes: Iterable[Finished]) -> dict[Key, list[Finished]]:
-    found: dict[Key, list[Finished]] = {}
+def _group_by_episode(episodes: Iterable[FinishedEpisode]) -> dict[Key, list[FinishedEpisode]]:
+    found: dict[Key, list[FinishedEpisode]] = {}
     for header, result in episodes:
         found.setdefault((header.system, header.task, header.run), []).append((header, result))
     return found
 
 
-def _task(header: Header) -> Any:
+def _task_key(header: Header) -> Any:
     """What an episode begins with and what is wanted of it."""
     if header.system not in plugin_names(SYSTEMS):
         return header.setting
@@ -211,7 +213,7 @@ def _task(header: Header) -> Any:
         return header.setting
 
 
-def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:
+def _settings(a: Iterable[FinishedEpisode], b: Iterable[FinishedEpisode]) -> dict[str, tuple[str, str]]:
     ours, theirs = ({identify_experiment(header) for header, _ in episodes} for episodes in (a, b))
     return {key: (_values(key, ours), _values(key, theirs)) for key in find_varying_settings(ours | theirs)}
 
@@ -221,7 +223,9 @@ def _values(key: str, experiments: Iterable[Experiment]) -> str:
 
 
 def _warnings(
-    settings: dict[str, tuple[str, str]], ours: dict[Key, list[Finished]], theirs: dict[Key, list[Finished]]
+    settings: dict[str, tuple[str, str]],
+    ours: dict[Key, list[FinishedEpisode]],
+    theirs: dict[Key, list[FinishedEpisode]],
 ) -> list[str]:
     more = [key for key in settings if key not in AGENT]
     told = [f"{setting_label(key)}: {settings[key][0]} against {settings[key][1]}" for key in more]
@@ -233,7 +237,7 @@ def _warnings(
     return found
 
 
-def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> str:
+def _explain_no_common_episode(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> str:
     if not both:
         return "no episode in common; play the same houses, or the same scene and episodes, with both"
     tasks = [
@@ -246,5 +250,5 @@ def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> s
     )
 
 
-def _named(keys: Iterable[Key]) -> list[str]:
+def _format_episodes(keys: Iterable[Key]) -> list[str]:
     return [f"{task}, run {run}" for _, task, run in sorted(keys)]

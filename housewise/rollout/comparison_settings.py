@@ -32,11 +32,11 @@ _LONGEST = 120
 def identify_experiment(header: Header) -> Experiment:
     """The experiment that an episode belongs to."""
     settings = json.dumps(header.settings, sort_keys=True)
-    facts = {**_bearing(header.system, settings, bool(header.models)), "planner": header.agent}
+    facts = {**_settings_of_experiment(header.system, settings, bool(header.models)), "planner": header.agent}
     if "agent" in header.models:
         facts["model"] = header.models["agent"]
     order = [key for key in _FIRST if key in facts] + [key for key in facts if key not in _FIRST]
-    return tuple((key, _words(facts[key])) for key in order)
+    return tuple((key, _format_value(facts[key])) for key in order)
 
 
 def find_varying_settings(experiments: Iterable[Experiment]) -> list[str]:
@@ -57,7 +57,7 @@ def setting_label(key: str) -> str:
 def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
     """A name for each experiment: its planner and model, and where these are the same, whatever else differs."""
     distinct = list(dict.fromkeys(experiments))
-    agents = {one: _agent(dict(one)) for one in distinct}
+    agents = {one: _agent_label(dict(one)) for one in distinct}
     more = [key for key in find_varying_settings(distinct) if key not in ("planner", "model", "adapter")]
     return {
         one: name
@@ -69,10 +69,10 @@ def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]
 
 def planner_label(header: Header) -> str:
     """The planner, and the model and its adapter where it has any."""
-    return _agent(dict(identify_experiment(header)))
+    return _agent_label(dict(identify_experiment(header)))
 
 
-def _agent(facts: Mapping[str, str | None]) -> str:
+def _agent_label(facts: Mapping[str, str | None]) -> str:
     planner, model, adapter = (facts.get(key) or "" for key in ("planner", "model", "adapter"))
     if not model:
         return planner
@@ -80,7 +80,7 @@ def _agent(facts: Mapping[str, str | None]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
+def _settings_of_experiment(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
     content = json.loads(settings)
     whole = {key: value for key, value in flatten_settings(content).items() if asks or not key.startswith("models.")}
@@ -96,13 +96,13 @@ def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     }
 
 
-def _words(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        text = " to ".join(map(_words, value))
+        text = " to ".join(map(_format_value, value))
         # A long list is told by its length, and still from any other.
         return text if len(text) <= _LONGEST else f"{len(value)} ({sha256(text.encode()).hexdigest()[:6]})"
     text = f"{value:g}" if isinstance(value, float) else str(value)

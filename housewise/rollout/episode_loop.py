@@ -57,7 +57,7 @@ class EpisodeLoop(Generic[O, A]):
     ) -> None:
         self._world, self._agent, self._writer = world, agent, writer
         self._limits, self._progress = limits or EpisodeLimits(), progress
-        self._past: History[O] = History()
+        self._history: History[O] = History()
         self._usage = Usage()
         self._idle, self._over = 0, False
 
@@ -74,7 +74,7 @@ class EpisodeLoop(Generic[O, A]):
         self._writer.write(header)
         self._observation = self._world.reset()
         ended = OUT_OF_PLANS
-        while self._goes_on():
+        while self._can_continue():
             decision = self._decide()
             followed = self._follow(decision)
             if self._over or (followed and decision.done):
@@ -84,39 +84,39 @@ class EpisodeLoop(Generic[O, A]):
         self._writer.write(result)
         return result
 
-    def _goes_on(self) -> bool:
+    def _can_continue(self) -> bool:
         plans, idle = self._limits.plans, self._limits.idle_plans
-        return (plans is None or self._past.decisions < plans) and (idle is None or self._idle < idle)
+        return (plans is None or self._history.decisions < plans) and (idle is None or self._idle < idle)
 
     def _decide(self) -> Decision[A]:
-        done = self._past.decisions
+        done = self._history.decisions
         self._progress(done, self._limits.plans or done + 1, f"plan {done}")
-        decision = self._agent.decide(self._observation, self._past)
+        decision = self._agent.decide(self._observation, self._history)
         for event in decision.events:
             self._writer.write(event)
-        self._past.decisions += 1
+        self._history.decisions += 1
         self._usage = self._usage.plus(decision.usage)
         return decision
 
     def _follow(self, decision: Decision[A]) -> bool:
         """Carry a decision out; False when it was given up before its end."""
-        before, followed = self._past.cost, True
+        before, followed = self._history.cost, True
         for action in decision.actions:
             step = self._world.step(action)
             for event in step.events:
                 self._writer.write(event)
             self._observation = step.observation
-            self._past.steps.append(step)
-            self._past.cost += step.cost
+            self._history.steps.append(step)
+            self._history.cost += step.cost
             self._over = step.over
             if step.over or (step.blocked and self._limits.replan_when_blocked):
                 followed = False
                 break
-        self._idle = self._idle + 1 if self._past.cost == before else 0
+        self._idle = self._idle + 1 if self._history.cost == before else 0
         return followed
 
     def _result(self, ended: str, seconds: float) -> Result:
-        counted = {"plans": self._past.decisions, "steps": self._past.cost, "complete": ended == COMPLETE}
+        counted = {"plans": self._history.decisions, "steps": self._history.cost, "complete": ended == COMPLETE}
         return Result(
             ended=ended,
             scores={**counted, **self._world.scores()},

@@ -43,7 +43,7 @@ class EpisodeRunner:
         self._meter = meter
 
     def play(
-        self, assignment: ScheduledJob, models: Mapping[str, ChatModel], folder: Path, progress: Progress
+        self, scheduled: ScheduledJob, models: Mapping[str, ChatModel], folder: Path, progress: Progress
     ) -> Outcome:
         """Play an episode; its record ends with what is returned.
 
@@ -58,7 +58,7 @@ class EpisodeRunner:
             UserError: when something outside the program is wrong that concerns more than this episode.
         """
         self._system.check()
-        job, meter = assignment.job, self._meter
+        job, meter = scheduled.job, self._meter
         chosen = model_settings(self._system)
         models = {role: meter_model(model, chosen[role].model, meter) for role, model in models.items()}
 
@@ -70,9 +70,9 @@ class EpisodeRunner:
         writer = RecordWriter(folder, job.name)
         try:
             with self._loading:
-                opened = self._system.open(job, models, assignment.memory, assignment.job_data, checked)
-            header = self._header(assignment, opened, writer.attempt)
-            takes = writer if self._learns(assignment) else NoteDroppingWriter(writer)
+                opened = self._system.open(job, models, scheduled.memory, scheduled.job_data, checked)
+            header = self._header(scheduled, opened, writer.attempt)
+            takes = writer if self._learns(scheduled) else NoteDroppingWriter(writer)
             return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, checked).play(header)
         except Exception as error:
             if self._ends_run(error):
@@ -90,12 +90,12 @@ class EpisodeRunner:
         """Release what has been opened."""
         self._system.close()
 
-    def _learns(self, assignment: ScheduledJob) -> bool:
+    def _learns(self, scheduled: ScheduledJob) -> bool:
         """Whether the memory is of the person who reacts."""
-        return assignment.memory is None or self._system.is_respondent(assignment.job, assignment.memory.person)
+        return scheduled.memory is None or self._system.is_respondent(scheduled.job, scheduled.memory.person)
 
-    def _header(self, assignment: ScheduledJob, opened: EpisodeSetup, attempt: int) -> Header:
-        system, job = self._system, assignment.job
+    def _header(self, scheduled: ScheduledJob, opened: EpisodeSetup, attempt: int) -> Header:
+        system, job = self._system, scheduled.job
         return Header(
             system=system.name,
             task=job.task.name,
@@ -107,7 +107,7 @@ class EpisodeRunner:
             person=job.task.person,
             models={role: getattr(system.settings.models, role).model for role in system.roles},
             settings=system.settings.model_dump(mode="json", exclude={"execution": {"ray"}}),
-            memory=None if assignment.memory is None else assignment.memory.digest,
+            memory=None if scheduled.memory is None else scheduled.memory.digest,
             setting={} if opened.initial_state is None else opened.initial_state.model_dump(mode="json"),
             software=software_versions(),
             started=now(),

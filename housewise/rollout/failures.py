@@ -90,7 +90,7 @@ class FailedEpisodesError(RunEndedError):
             figures: of the others.
         """
         counted = Counter(each.reason for each in failed).most_common()
-        told = [f"{count} x {_brief(reason)}" for reason, count in counted[:_MOST_REASONS]]
+        told = [f"{count} x {_truncate(reason)}" for reason, count in counted[:_MOST_REASONS]]
         more = [f"{len(counted) - _MOST_REASONS} other reasons"] if len(counted) > _MOST_REASONS else []
         return cls(
             f"{len(failed)} of {episodes} episodes failed: {'; '.join(told + more)}; see "
@@ -122,13 +122,13 @@ def failure_from_error(error: Exception) -> Failure:
             "again: finished episodes are kept"
         ) from error
     return Failure(
-        reason=_clean(f"{type(error).__name__} in {_place(error)}"),
+        reason=_clean(f"{type(error).__name__} in {_error_location(error)}"),
         error=_clean(describe_error(error)),
         traceback=redact_secrets("".join(traceback.format_exception(error, limit=-_MOST_FRAMES))),
     )
 
 
-def _place(error: Exception) -> str:
+def _error_location(error: Exception) -> str:
     """Where a defect showed: in code of the user's own where that took part, else in ours."""
     if (frame := user_frame(error)) is not None:
         return describe_frame(frame)
@@ -156,8 +156,8 @@ def _read(path: Path) -> FailedEpisode:
 
 def _clean(text: str) -> str:
     """One line that can be shown."""
-    return _brief(" ".join(redact_secrets(text).split()))
+    return _truncate(" ".join(redact_secrets(text).split()))
 
 
-def _brief(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -16,7 +16,7 @@ from housewise.rollout.record_reader import read_header
 
 
 def read_interrupted_events(
-    folder: Path, name: str, events: Sequence[type[Event]], fits: Callable[[Header], bool]
+    folder: Path, name: str, events: Sequence[type[Event]], is_same_job: Callable[[Header], bool]
 ) -> tuple[Event, ...]:
     """What happened in earlier attempts at an episode, the oldest first.
 
@@ -29,22 +29,24 @@ def read_interrupted_events(
         fits: whether an attempt with this header was one at the same.
     """
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent, **{event.type: event for event in events}}
-    return tuple(event for path in _attempts(folder, name) for event in _events(path, known, fits))
+    return tuple(event for path in _find_attempts(folder, name) for event in _read_events(path, known, is_same_job))
 
 
-def _attempts(folder: Path, name: str) -> list[Path]:
+def _find_attempts(folder: Path, name: str) -> list[Path]:
     aside = (folder / f"{name}{FINISHED}.interrupted-{number}" for number in count(1))
     last = (folder / f"{name}{ending}" for ending in (FAILED, PARTIAL))
     return [*takewhile(Path.is_file, aside), *(path for path in last if path.is_file() and not path.is_symlink())]
 
 
-def _events(path: Path, known: Mapping[str, type[Event]], fits: Callable[[Header], bool]) -> Iterator[Event]:
+def _read_events(
+    path: Path, known: Mapping[str, type[Event]], is_same_job: Callable[[Header], bool]
+) -> Iterator[Event]:
     try:
         first, *texts = read_bytes(path).split(b"\n")
     except OSError:
         return
     header = read_header(path, first)
-    if header is None or not fits(header):
+    if header is None or not is_same_job(header):
         return
     for text in texts[:-1]:
         try:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
-from housewise.language.completion import GenerationLimits, Continuation, CompletionModel, TextScore, Token, require_text_scorer
+from housewise.language.completion import (
+    CompletionModel,
+    Continuation,
+    GenerationLimits,
+    TextScore,
+    Token,
+    require_text_scorer,
+)
 from housewise.rollout.usage_limits import Meter
 
 _T = TypeVar("_T")
@@ -14,7 +21,7 @@ _T = TypeVar("_T")
 _ABILITIES = ("score", "score_tokens")
 
 
-class _Counted(Protocol):
+class _HasTokenCounts(Protocol):
     @property
     def prompt_tokens(self) -> int: ...
 
@@ -71,21 +78,21 @@ class MeteredCompletionModel:
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
-        return self._counted(lambda: self._model.extend(prompt, branches, bounds))
+        return self._ask(lambda: self._model.extend(prompt, branches, bounds))
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
-        return self._counted(lambda: self._model.sample(prompt, count, temperature, bounds))
+        return self._ask(lambda: self._model.sample(prompt, count, temperature, bounds))
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See Continuer."""
-        return self._counted(lambda: self._model.answer(system, questions))
+        return self._ask(lambda: self._model.answer(system, questions))
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See Rater."""
-        return self._counted(lambda: require_text_scorer(self._model).rate(prompt, texts))
+        return self._ask(lambda: require_text_scorer(self._model).rate(prompt, texts))
 
-    def _counted(self, ask: Callable[[], list[_T]]) -> list[_T]:
+    def _ask(self, ask: Callable[[], list[_T]]) -> list[_T]:
         self._meter.check()
         found: list[Any] = ask()
         _count(self._meter, self._label, found)
@@ -96,12 +103,12 @@ def meter_model(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
     """A model that can do what it can, and whose requests are counted; the model itself without a meter."""
     if meter is None:
         return model
-    abilities = {name: _checked(name) for name in _ABILITIES if hasattr(model, name)}
+    abilities = {name: _limit_checked(name) for name in _ABILITIES if hasattr(model, name)}
     kind: type[MeteredModel] = type("MeteredModel", (MeteredModel,), abilities)
     return kind(model, label, meter)
 
 
-def _checked(ability: str) -> Callable[..., Any]:
+def _limit_checked(ability: str) -> Callable[..., Any]:
     """A method that checks the limits and asks the model, which tells no tokens there."""
 
     def ask(self: MeteredModel, *args: Any) -> Any:
@@ -111,7 +118,7 @@ def _checked(ability: str) -> Callable[..., Any]:
     return ask
 
 
-def _count(meter: Meter, label: str, found: Iterable[_Counted]) -> None:
+def _count(meter: Meter, label: str, found: Iterable[_HasTokenCounts]) -> None:
     taken = list(found)
     if taken:
         meter.count(label, sum(each.prompt_tokens for each in taken), sum(each.completion_tokens for each in taken))

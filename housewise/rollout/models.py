@@ -29,7 +29,7 @@ class LazyChatModel:
         self._opening = threading.Lock()
 
     @property
-    def opened(self) -> ChatModel:
+    def model(self) -> ChatModel:
         """The model itself.
 
         Raises:
@@ -44,7 +44,7 @@ class LazyChatModel:
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         """See ChatModel.complete."""
-        return self.opened.complete(requests)
+        return self.model.complete(requests)
 
     def forget(self) -> None:
         """Drop what the model keeps of earlier prompts; one that was never asked is not opened for it."""

@@ -38,7 +38,7 @@ def read_record(path: Path) -> Record:
         UserError: when it is damaged; the message names file and line.
     """
     lines = read_lines(path)
-    name, version = _system_of(path, lines[0])
+    name, version = _read_system_and_version(path, lines[0])
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
     if name not in plugin_names(SYSTEMS):
         return assemble_record(path, lines, known)
@@ -60,7 +60,7 @@ def read_summary(path: Path) -> tuple[Header, Result]:
     """
     try:
         lines = read_lines(path, read_end_lines(path))
-        if _system_of(path, lines[0])[1] == VERSION:
+        if _read_system_and_version(path, lines[0])[1] == VERSION:
             record = assemble_record(path, lines, {})
             return record.header, record.result
     except (OSError, UserError):
@@ -90,7 +90,7 @@ def read_header(path: Path, line: bytes) -> Header | None:
     """The first line of a record that may have no end; None where it is none."""
     try:
         lines = read_lines(path, [line])
-        name, version = _system_of(path, lines[0])
+        name, version = _read_system_and_version(path, lines[0])
         if version < VERSION and name in plugin_names(SYSTEMS):
             lines = list(find_system(name).upgrade_lines(lines))
         return Header.model_validate(lines[0].data)
@@ -98,7 +98,7 @@ def read_header(path: Path, line: bytes) -> Header | None:
         return None
 
 
-def _system_of(path: Path, line: RecordLine) -> tuple[str, int]:
+def _read_system_and_version(path: Path, line: RecordLine) -> tuple[str, int]:
     if line.type == _FIRST_HEADER:
         return FIRST_SYSTEM, 1
     name, version = line.data.get("system"), line.data.get("version")

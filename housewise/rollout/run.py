@@ -29,7 +29,7 @@ from housewise.rollout.saved_settings import (
     read_run_settings,
 )
 from housewise.rollout.scheduler import Scheduler
-from housewise.rollout.scores import metrics
+from housewise.rollout.scores import compute_metrics
 from housewise.rollout.settings import RunSettings, setting_assignments
 from housewise.rollout.system import Job, System, find_system
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, check_prices, open_meter
@@ -50,7 +50,7 @@ class Run:
 
     def __init__(self, system: System[Any], folder: Path) -> None:
         self.folder, self.episodes = folder, folder / "episodes"
-        self.system = self._resumed(system)
+        self.system = self._adopt_person_of_folder(system)
         self._check_folder()
         self.system.check()
         check_prices(self.system)
@@ -58,7 +58,7 @@ class Run:
         jobs = self.system.jobs()
         self.jobs = jobs[: self.settings.execution.max_episodes]
         """What is played."""
-        self.left_out = len(jobs) - len(self.jobs)
+        self.skipped_episodes = len(jobs) - len(self.jobs)
         """How many episodes max_episodes leaves out."""
         self._can_start = False
 
@@ -88,8 +88,8 @@ class Run:
         if self._can_start or not self.open:
             return
         if self.system.uses_memory:
-            recollection = RunMemory(self.folder / "memory", self.settings.memory)
-            recollection.check_memories_exist(set(map(self._person, self.jobs)))
+            run_memory = RunMemory(self.folder / "memory", self.settings.memory)
+            run_memory.check_memories_exist(set(map(self._memory_owner, self.jobs)))
         # Machines of a cluster may have what this one lacks.
         if self.settings.execution.ray is not None:
             return
@@ -97,7 +97,7 @@ class Run:
         check_models(self.system)
         self._can_start = True
 
-    def play(self, watcher: RunCallback | None = None) -> dict[str, Any]:
+    def play(self, callback: RunCallback | None = None) -> dict[str, Any]:
         """Play what is open.
 
         Returns:
@@ -114,7 +114,7 @@ class Run:
             try:
                 # Another program may have played here since.
                 self._check_folder()
-                return self._play(watcher or NullCallback())
+                return self._play(callback or NullCallback())
             except LimitReachedError:
                 # What it has spent is kept.
                 raise
@@ -123,34 +123,40 @@ class Run:
                     shutil.rmtree(self.folder, ignore_errors=True)
                 raise
 
-    def _play(self, watcher: RunCallback) -> dict[str, Any]:
+    def _play(self, callback: RunCallback) -> dict[str, Any]:
         stopped: RunEndedError | None = None
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             copy_user_files(self.system.files(), self.folder, anew=not self.finished)
             try:
-                with self._metering() as meter, self._remembering() as memories:
+                with self._open_meter() as meter, self._run_memories() as memories:
                     self._print_person()
                     learn = self.settings.memory.learn
-                    lanes = Scheduler(
-                        jobs, self.system.job_data, memories, self._person, self._learned, learn, self._earlier
+                    scheduler = Scheduler(
+                        jobs,
+                        self.system.job_data,
+                        memories,
+                        self._memory_owner,
+                        self._read_learned_notes,
+                        learn,
+                        self._read_interrupted_events,
                     )
-                    open_executor(self.system, self.episodes, watcher, meter).play(lanes)
+                    open_executor(self.system, self.episodes, callback, meter).play(scheduler)
             except RunEndedError as error:
                 stopped = error
                 # Nothing may have been played yet.
                 self.episodes.mkdir(parents=True, exist_ok=True)
         else:
-            self._keep_what_was_learned()
+            self._save_pending_notes()
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
         finished = [(record.header, record.result) for record in records]
         failures = read_failures(self.episodes)
-        figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
+        figures = compute_metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
         if isinstance(stopped, LimitReachedError):
             done, left = len(self.finished), len(self.open)
             # Others may have ended meanwhile.
-            words = (self.meter and self.meter.reached()) or stopped
+            words = (self.meter and self.meter.describe_reached_limit()) or stopped
             raise LimitReachedError(
                 f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
             )
@@ -163,7 +169,7 @@ class Run:
         return figures
 
     @contextmanager
-    def _metering(self) -> Iterator[RunMeter | None]:
+    def _open_meter(self) -> Iterator[RunMeter | None]:
         """What counts the run's tokens and minutes; what they are is written down when it is left."""
         self.meter = open_meter(self.system, self.folder)
         if self.meter is None:
@@ -175,61 +181,61 @@ class Run:
         finally:
             self.meter.save()
 
-    def _keep_what_was_learned(self) -> None:
+    def _save_pending_notes(self) -> None:
         """What a run had no time for that was killed behind its last episode."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
-            recollection = RunMemory(self.folder / "memory", self.settings.memory)
-            memories = recollection.load_memories(set(map(self._person, self.jobs)), self._learnings())
-            if not recollection.is_saved(memories):
-                recollection.save(memories)
+            run_memory = RunMemory(self.folder / "memory", self.settings.memory)
+            memories = run_memory.load_memories(set(map(self._memory_owner, self.jobs)), self._notes_of_finished_jobs())
+            if not run_memory.is_saved(memories):
+                run_memory.save(memories)
 
     @contextmanager
-    def _remembering(self) -> Iterator[dict[str, Memory] | None]:
+    def _run_memories(self) -> Iterator[dict[str, Memory] | None]:
         """The memories that lanes go by, kept in the run's folder when it is left."""
         if not self.system.uses_memory:
             yield None
             return
-        recollection = RunMemory(self.folder / "memory", self.settings.memory)
-        people, learn = set(map(self._person, self.jobs)), self.settings.memory.learn
+        run_memory = RunMemory(self.folder / "memory", self.settings.memory)
+        people, learn = set(map(self._memory_owner, self.jobs)), self.settings.memory.learn
         if learn != "never":
-            recollection.check_writable()
-        memories = recollection.load_memories(people, self._learnings() if learn == "episode" else ())
+            run_memory.check_writable()
+        memories = run_memory.load_memories(people, self._notes_of_finished_jobs() if learn == "episode" else ())
         try:
             yield memories
         finally:
             if learn == "run":
-                memories = recollection.load_memories(people, self._learnings())
+                memories = run_memory.load_memories(people, self._notes_of_finished_jobs())
             if learn != "never":
-                recollection.save(memories)
+                run_memory.save(memories)
 
-    def _learnings(self) -> Iterator[list[Note]]:
+    def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
         """What was learned in each episode that is over."""
-        return map(self._learned, self.finished)
+        return map(self._read_learned_notes, self.finished)
 
-    def _person(self, job: Job) -> str:
+    def _memory_owner(self, job: Job) -> str:
         """Whose memory an episode goes by."""
         return self.settings.memory.start or job.task.person
 
-    def _learned(self, job: Job) -> list[Note]:
+    def _read_learned_notes(self, job: Job) -> list[Note]:
         # Earlier versions let the majority react in anybody's name.
-        if not self.system.is_respondent(job, self._person(job)):
+        if not self.system.is_respondent(job, self._memory_owner(job)):
             return []
         return list(learned_notes(read_record(self.episodes / f"{job.name}{FINISHED}")))
 
-    def _earlier(self, job: Job) -> tuple[Event, ...]:
+    def _read_interrupted_events(self, job: Job) -> tuple[Event, ...]:
         """What happened in attempts at an episode that were cut off: where nothing was finished yet, the settings may
         have been changed since."""
 
-        def fits(header: Header) -> bool:
+        def is_same_job(header: Header) -> bool:
             try:
                 then = parse_saved_settings(header.system, header.settings, job.name, strict=False, trust_code=True)
             except UserError:
                 return False
             return header.seed == job.seed and not find_changed_settings(then.identity, self.settings.identity)
 
-        return read_interrupted_events(self.episodes, job.name, self.system.replayed_events, fits)
+        return read_interrupted_events(self.episodes, job.name, self.system.replayed_events, is_same_job)
 
-    def _resumed(self, system: System[Any]) -> System[Any]:
+    def _adopt_person_of_folder(self, system: System[Any]) -> System[Any]:
         """A system for the person of the run that is in the folder, where the user chose no person."""
         path = self.folder / "config.json"
         settings: RunSettings = system.settings

@@ -52,49 +52,49 @@ class Scheduler:
         learn: Learn = "episode",
         earlier: Callable[[Job], tuple[Event, ...]] = lambda job: (),
     ) -> None:
-        self._material, self._learned, self._earlier = job_data, learned, earlier
+        self._job_data, self._learned, self._earlier = job_data, learned, earlier
         self._memories, self._person = memories, person
         self._ordered = memories is not None and learn == "episode"
-        self._lanes: dict[str, deque[Job]] = {}
+        self._queues: dict[str, deque[Job]] = {}
         for number, job in enumerate(jobs):
             name = person(job) if self._ordered else str(number)
-            self._lanes.setdefault(name, deque()).append(job)
+            self._queues.setdefault(name, deque()).append(job)
         self._busy: set[str] = set()
-        self._lane_of: dict[str, str] = {job.name: name for name, lane in self._lanes.items() for job in lane}
+        self._queue_of: dict[str, str] = {job.name: name for name, queue in self._queues.items() for job in queue}
         self._changed = threading.Condition()
         self._stopped = False
 
     def __len__(self) -> int:
         """Episodes that have not begun."""
-        return sum(map(len, self._lanes.values()))
+        return sum(map(len, self._queues.values()))
 
     def count_active_workers(self, workers: int) -> int:
         """How many of some workers have something to do: of a lane only one episode is played at a time."""
-        return max(1, min(workers, sum(map(bool, self._lanes.values()))))
+        return max(1, min(workers, sum(map(bool, self._queues.values()))))
 
     def take_next(self) -> ScheduledJob | None:
         """The next episode that may begin now; None where there is none."""
         with self._changed:
-            name = self._free()
+            name = self._find_free_queue()
             if name is None:
                 return None
             self._busy.add(name)
-            job = self._lanes[name].popleft()
+            job = self._queues[name].popleft()
             memory = None if self._memories is None else self._memories[self._person(job)]
             if self._ordered and memory is not None:
                 memory = memory.copy()
-        return ScheduledJob(replace(job, earlier=self._earlier(job)), memory, self._material(job))
+        return ScheduledJob(replace(job, earlier=self._earlier(job)), memory, self._job_data(job))
 
     def wait_for_next(self) -> ScheduledJob | None:
         """The next episode, when one may begin; None where all have begun."""
         while True:
             with self._changed:
-                while self._free() is None and len(self) and not self._stopped:
+                while self._find_free_queue() is None and len(self) and not self._stopped:
                     self._changed.wait()
                 if self._stopped or not len(self):
                     return None
-            if (assignment := self.take_next()) is not None:
-                return assignment
+            if (scheduled := self.take_next()) is not None:
+                return scheduled
 
     def stop(self) -> None:
         """Nothing more is to begin; who waits is told so."""
@@ -114,8 +114,8 @@ class Scheduler:
             for note in self._learned(job):
                 memory.add(note)
         with self._changed:
-            self._busy.discard(self._lane_of[job.name])
+            self._busy.discard(self._queue_of[job.name])
             self._changed.notify_all()
 
-    def _free(self) -> str | None:
-        return next((name for name, lane in self._lanes.items() if lane and name not in self._busy), None)
+    def _find_free_queue(self) -> str | None:
+        return next((name for name, queue in self._queues.items() if queue and name not in self._busy), None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from housewise.core.record import Failure, Header, Result
 
-Finished = tuple[Header, Result]
+FinishedEpisode = tuple[Header, Result]
 """First and last line of a record."""
 
 VERSION = 2
@@ -60,7 +60,7 @@ class Score:
             return None
         return result_metrics(result).get(self.name)
 
-    def displayed(self, value: float) -> float:
+    def in_display_units(self, value: float) -> float:
         """A value as texts and tables show it, in the score's unit."""
         return self.scale * value
 
@@ -94,8 +94,8 @@ def result_metrics(result: Result) -> dict[str, float]:
     return {**result.scores, **counted, "tokens": usage.prompt_tokens + usage.completion_tokens}
 
 
-def metrics(
-    episodes: Sequence[Finished], scores: Sequence[Score], failed: Mapping[str, Failure] | None = None
+def compute_metrics(
+    episodes: Sequence[FinishedEpisode], scores: Sequence[Score], failed: Mapping[str, Failure] | None = None
 ) -> dict[str, Any]:
     """The figures of ``metrics.json``: over all episodes, by scene or the like, and by that and task set.
 
@@ -107,9 +107,9 @@ def metrics(
     failed = failed or {}
     return {
         "version": VERSION,
-        "overall": _summary(episodes, scores),
-        "by_scene": _grouped(episodes, scores, lambda header: header.group.partition("/")[0]),
-        "by_task_set": _grouped(episodes, scores, lambda header: header.group),
+        "overall": _summarize_episodes(episodes, scores),
+        "by_scene": _summarize_groups(episodes, scores, lambda header: header.group.partition("/")[0]),
+        "by_task_set": _summarize_groups(episodes, scores, lambda header: header.group),
         "failed": {
             "episodes": len(failed),
             "reasons": dict(Counter(failure.reason for failure in failed.values()).most_common()),
@@ -118,7 +118,7 @@ def metrics(
     }
 
 
-def summary(
+def summarize(
     results: Sequence[Result], scores: Sequence[Score], tasks: Sequence[Hashable] | None = None
 ) -> dict[str, Any]:
     """Mean figures of some episodes, by name of the score; ``<name>_stderr`` is a mean's standard error.
@@ -186,14 +186,14 @@ def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = N
     return float(np.sqrt(len(off) / (len(off) - 1) * sum(each**2 for each in off.values())) / count)
 
 
-def _grouped(
-    episodes: Sequence[Finished], scores: Sequence[Score], key: Callable[[Header], str]
+def _summarize_groups(
+    episodes: Sequence[FinishedEpisode], scores: Sequence[Score], key: Callable[[Header], str]
 ) -> Mapping[str, dict[str, Any]]:
-    groups: dict[str, list[Finished]] = {}
+    groups: dict[str, list[FinishedEpisode]] = {}
     for header, result in episodes:
         groups.setdefault(key(header), []).append((header, result))
-    return {name: _summary(group, scores) for name, group in sorted(groups.items())}
+    return {name: _summarize_episodes(group, scores) for name, group in sorted(groups.items())}
 
 
-def _summary(episodes: Sequence[Finished], scores: Sequence[Score]) -> dict[str, Any]:
-    return summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
+def _summarize_episodes(episodes: Sequence[FinishedEpisode], scores: Sequence[Score]) -> dict[str, Any]:
+    return summarize([result for _, result in episodes], scores, [header.task for header, _ in episodes])

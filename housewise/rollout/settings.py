@@ -123,7 +123,7 @@ class RunSettings(Settings):
     def result_settings(self) -> dict[str, Any]:
         """Settings on which it depends what is played and what comes of it, by dotted key: not how it is computed."""
         found = flatten_settings(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
-        return {key: value for key, value in found.items() if not _computed(key)}
+        return {key: value for key, value in found.items() if not _is_execution_setting(key)}
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -173,8 +173,8 @@ class RunSettings(Settings):
 
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
-        content = _raw(self)
-        chosen = place_in_sections(_raw(changes), content, "the program")
+        content = _unredacted_values(self)
+        chosen = place_in_sections(_unredacted_values(changes), content, "the program")
         made = validate_settings(type(self), merge_nested(content, chosen))
         copy_user_keys(self, made)
         record_user_keys(made, chosen)
@@ -197,14 +197,14 @@ def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _computed(key: str) -> bool:
+def _is_execution_setting(key: str) -> bool:
     section, _, rest = key.partition(".")
     # Of a model itself: a server's own options may be called as one of these.
     return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in EXECUTION_FIELDS
 
 
-def _raw(value: Any) -> Any:
+def _unredacted_values(value: Any) -> Any:
     """Settings as nested values; not as they are kept, where passwords are left out."""
     if isinstance(value, Settings):
-        return {name: _raw(getattr(value, name)) for name in type(value).model_fields}
-    return {key: _raw(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+        return {name: _unredacted_values(getattr(value, name)) for name in type(value).model_fields}
+    return {key: _unredacted_values(inner) for key, inner in value.items()} if isinstance(value, dict) else value

@@ -107,10 +107,10 @@ class RunMeter:
         spent: In earlier sessions.
     """
 
-    def __init__(self, limits: ExecutionSettings, folder: Path, spent: RunUsage) -> None:
+    def __init__(self, limits: ExecutionSettings, folder: Path, usage: RunUsage) -> None:
         # Where others count for this program, they need not have its working directory.
-        self._limits, self._path, self._before = limits, folder.absolute() / USAGE_FILE, spent
-        self._now, self._saved = spent, 0.0
+        self._limits, self._path, self._before = limits, folder.absolute() / USAGE_FILE, usage
+        self._now, self._saved = usage, 0.0
         self._began = time.monotonic()
         self._lock = threading.Lock()
 
@@ -122,22 +122,22 @@ class RunMeter:
         self._lock = threading.Lock()
 
     @property
-    def spent(self) -> RunUsage:
+    def usage(self) -> RunUsage:
         """So far, in all sessions."""
         return self._now.model_copy(update={"seconds": self._before.seconds + time.monotonic() - self._began})
 
-    def update(self, spent: RunUsage) -> None:
+    def update(self, usage: RunUsage) -> None:
         """Take over what another program has counted."""
-        self._now = spent
+        self._now = usage
 
     def check(self) -> None:
         """See Meter."""
-        if words := self.reached():
+        if words := self.describe_reached_limit():
             raise LimitReachedError(words)
 
     def check_time(self) -> None:
         """See Meter."""
-        if words := self._reached_time():
+        if words := self._describe_time_limit():
             raise LimitReachedError(words)
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
@@ -154,7 +154,7 @@ class RunMeter:
         with self._lock:
             self._save()
 
-    def reached(self) -> str:
+    def describe_reached_limit(self) -> str:
         """The limit that is reached, in words; empty for none."""
         limits, now = self._limits, self._now
         if limits.max_total_tokens is not None and now.tokens >= limits.max_total_tokens:
@@ -162,7 +162,7 @@ class RunMeter:
         cost = self.cost
         if limits.max_cost is not None and cost is not None and cost >= limits.max_cost:
             return f"max_cost={limits.max_cost:g} is reached with {cost:.4g}"
-        return self._reached_time()
+        return self._describe_time_limit()
 
     @property
     def cost(self) -> float | None:
@@ -180,13 +180,13 @@ class RunMeter:
         cost = self.cost
         return f"{self._now.tokens:,} tokens" + ("" if cost is None else f", cost {cost:.4g}")
 
-    def _reached_time(self) -> str:
+    def _describe_time_limit(self) -> str:
         most = self._limits.max_minutes
-        return "" if most is None or self.spent.seconds < 60 * most else f"max_minutes={most:g} is reached"
+        return "" if most is None or self.usage.seconds < 60 * most else f"max_minutes={most:g} is reached"
 
     def _save(self) -> None:
         self._saved = time.monotonic()
-        write_json(self._path, self.spent.model_dump(mode="json"))
+        write_json(self._path, self.usage.model_dump(mode="json"))
 
 
 def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
@@ -201,12 +201,12 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
         return RunMeter(execution, folder, _read(path))
     if not execution.is_limited and not execution.prices:
         return None
-    spent, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
+    usage, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
     if acting is not None and (folder / "episodes").is_dir():
         for record in read_records(folder):
             usage = record.result.usage
-            spent = spent.plus(acting, usage.prompt_tokens, usage.completion_tokens)
-    return RunMeter(execution, folder, spent)
+            usage = usage.plus(acting, usage.prompt_tokens, usage.completion_tokens)
+    return RunMeter(execution, folder, usage)
 
 
 def check_prices(system: System[Any]) -> None:

@@ -35,8 +35,8 @@ class TrackedEpisodes:
         series: of its curves.
     """
 
-    def __init__(self, watcher: RunCallback, curves: Curves, session: Run, series: str = "episodes") -> None:
-        self._watcher, self._curves, self._session, self._series = watcher, curves, session, series
+    def __init__(self, callback: RunCallback, curves: Curves, session: Run, series: str = "episodes") -> None:
+        self._callback, self._curves, self._session, self._series = callback, curves, session, series
         self._path = session.folder / ORDER
         self._order: list[str] | None = None
         self._passed = 0
@@ -46,20 +46,20 @@ class TrackedEpisodes:
         """See Watcher.began."""
         if self._order is None:
             self.catch_up()
-        self._watcher.on_episode_start(job)
+        self._callback.on_episode_start(job)
 
     def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
         """See Watcher.progressed."""
-        self._watcher.on_episode_progress(job, done, of, words)
+        self._callback.on_episode_progress(job, done, of, words)
 
     def on_episode_end(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
-        self._watcher.on_episode_end(job, result)
+        self._callback.on_episode_end(job, result)
         self.catch_up()
 
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
-        self._watcher.on_episode_failure(job, failure)
+        self._callback.on_episode_failure(job, failure)
 
     def catch_up(self) -> None:
         """Track the finished episodes that have not been tracked."""

@@ -42,8 +42,8 @@ class TrackedTraining:
     @contextmanager
     def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See Observer.playing."""
-        with self._observer.playing(name, session) as watcher:
-            tracked = TrackedEpisodes(watcher, self._curves, session, name.replace(": ", "/"))
+        with self._observer.playing(name, session) as callback:
+            tracked = TrackedEpisodes(callback, self._curves, session, name.replace(": ", "/"))
             yield tracked
             tracked.catch_up()
 

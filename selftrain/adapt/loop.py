@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from housewise.agent.adapt.planner import Conversation
+from housewise.agent.adapt.llm_cook import CookingConversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.files import atomic_output, exclusive_lock, write_json
@@ -71,8 +71,8 @@ def play(name: str, settings: AdaptSettings, folder: Path, observer: Observer) -
         Those that the settings name, in order.
     """
     session = Run(Adapt(settings), folder)
-    with observer.playing(name, session) as watcher:
-        session.play(watcher)
+    with observer.playing(name, session) as callback:
+        session.play(callback)
     return [read_record(session.episodes / f"{job.name}{FINISHED}") for job in session.jobs]
 
 
@@ -91,7 +91,7 @@ class AdaptTraining:
     def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: Observer) -> None:
         self.config, self.folder, self.observer = config, folder, observer
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
-        self.conversation = Conversation(self.prompts, turns=config.run.agent.turns)
+        self.conversation = CookingConversation(self.prompts, turns=config.run.agent.turns)
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:

@@ -84,9 +84,9 @@ def play(name: str, config: PersonalizeSettings, folder: Path, observer: Observe
         UserError: see Run.
     """
     session = Run(Personalize(config), folder)
-    with observer.playing(name, session) as watcher:
+    with observer.playing(name, session) as callback:
         try:
-            return session.play(watcher)
+            return session.play(callback)
         except FailedEpisodesError as error:
             if error.share > _MOST_FAILED:
                 raise

@@ -14,7 +14,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.rollout.comparison import compare
-from housewise.rollout.scores import Finished
+from housewise.rollout.scores import FinishedEpisode
 from housewise.systems.personalize.record import HouseRecord
 from tests.commands import run_module
 from tests.experiments.records import make_record, save
@@ -22,7 +22,7 @@ from tests.experiments.records import make_record, save
 TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
 
 
-def played(task: int, run: int, rate: float, planner: str = "llm", **changes: Any) -> Finished:
+def played(task: int, run: int, rate: float, planner: str = "llm", **changes: Any) -> FinishedEpisode:
     """An episode that was so successful."""
     record = make_record(TABLE, episode=task, run=run, success_rate=rate, **changes)
     return record.header.model_copy(update={"agent": planner}), record.result
@@ -98,7 +98,7 @@ def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return run_module("housewise", ["compare", *arguments], {**os.environ, "COLUMNS": "80"})
 
 
-def saved(folder: Path, episodes: list[Finished], **changes: Any) -> Path:
+def saved(folder: Path, episodes: list[FinishedEpisode], **changes: Any) -> Path:
     for header, result in episodes:
         events = make_record(TABLE).record.events
         record = Record(header.model_copy(update=changes), events, result)

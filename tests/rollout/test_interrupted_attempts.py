@@ -77,5 +77,5 @@ def test_a_deferred_model_is_opened_once_and_only_when_it_is_asked() -> None:
         unasked.complete([])
     request = ChatRequest((Message("user", "?"),))
     assert [asked.complete([request])[0][0].text for _ in range(2)] == ["yes", "no"] and len(opened) == 1
-    assert asked.opened is opened[0]
+    assert asked.model is opened[0]
     asked.close()

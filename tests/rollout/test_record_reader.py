@@ -16,7 +16,7 @@ from housewise.core.record import Failure, Header, RecordWriter, Result, Usage
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
 from housewise.rollout.run import Run
-from housewise.rollout.scores import metrics
+from housewise.rollout.scores import compute_metrics
 from housewise.systems.personalize.record import (
     ActionEvent,
     PlanEvent,
@@ -268,7 +268,7 @@ def test_counts_that_no_model_has_do_no_harm(tmp_path: Path, first: Header, odd:
     path.write_text(text)
     record = read_house_record(path)
     assert record.result.usage.prompt_tokens == record.plans[0].completion_tokens == 0
-    assert json.dumps(metrics([(record.header, record.result)], Personalize.scores))
+    assert json.dumps(compute_metrics([(record.header, record.result)], Personalize.scores))
 
 
 @pytest.mark.parametrize("name", ["steps", "plans", "success_rate", "seconds", "model_seconds"])

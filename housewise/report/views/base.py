@@ -266,7 +266,7 @@ def _figure(score: Score, result: Result) -> str:
 
 def _displayed(score: Score, result: Result) -> float | None:
     value = score.of(result)
-    return None if value is None else score.displayed(value)
+    return None if value is None else score.in_display_units(value)
 
 
 def _fields(data: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,9 @@ from housewise.rollout.usage_limits import RunMeter
 __all__ = ["Executor", "NullCallback", "RunCallback", "open_executor"]
 
 
-def open_executor(system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> Executor:
+def open_executor(
+    system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
+) -> Executor:
     """The executor that a system's settings name.
 
     Args:
@@ -30,15 +32,15 @@ def open_executor(system: System[Any], episodes: Path, watcher: RunCallback, met
     if execution.ray is None and execution.workers > 1 and not system.roles and can_start_processes():
         from housewise.rollout.executors.processes import ProcessExecutor
 
-        return ProcessExecutor(system, episodes, watcher, meter)
+        return ProcessExecutor(system, episodes, callback, meter)
     if execution.ray is None:
         from housewise.rollout.executors.threads import ThreadExecutor
 
-        return ThreadExecutor(system, episodes, watcher, meter)
+        return ThreadExecutor(system, episodes, callback, meter)
     try:
         import ray  # noqa: F401
     except ImportError:
         raise UserError("ray is not installed; run pip install 'housewise[distributed]', or leave out --ray") from None
     from housewise.rollout.executors.ray_cluster import RayExecutor
 
-    return RayExecutor(system, episodes, watcher, meter)
+    return RayExecutor(system, episodes, callback, meter)

@@ -55,23 +55,23 @@ class OutcomeReporter:
         fail_fast: Whether to give up at the first failed episode.
     """
 
-    def __init__(self, lanes: Scheduler, watcher: RunCallback, fail_fast: bool = False) -> None:
-        self._lanes, self._watcher, self._fail_fast = lanes, watcher, fail_fast
+    def __init__(self, scheduler: Scheduler, callback: RunCallback, fail_fast: bool = False) -> None:
+        self._scheduler, self._callback, self._fail_fast = scheduler, callback, fail_fast
         self._lock = threading.Lock()
         self._finished, self._reason, self._alike = False, "", 0
 
-    def tell(self, job: Job, outcome: Outcome) -> None:
+    def report(self, job: Job, outcome: Outcome) -> None:
         """Of an episode that is over.
 
         Raises:
             UserError: when there is no point in playing others.
         """
-        self._lanes.finish_job(job, isinstance(outcome, Result))
+        self._scheduler.finish_job(job, isinstance(outcome, Result))
         if isinstance(outcome, Result):
             self._finished = True
-            self._watcher.on_episode_end(job, outcome)
+            self._callback.on_episode_end(job, outcome)
             return
-        self._watcher.on_episode_failure(job, outcome)
+        self._callback.on_episode_failure(job, outcome)
         if self._fail_fast:
             raise EarlyEndError(
                 f"{job.name} failed ({outcome.error}), and the run ended there, as --fail-fast says; the same command "
@@ -91,7 +91,7 @@ class OutcomeReporter:
 class Executor(Protocol):
     """Has episodes played, as many at a time as the settings say."""
 
-    def play(self, lanes: Scheduler) -> None:
+    def play(self, scheduler: Scheduler) -> None:
         """Play episodes, each to its record; one that fails does not keep the others from being played.
 
         Args:

@@ -16,7 +16,7 @@ from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
 
 # Episodes given to each process, so that none waits for its next one.
-_AHEAD = 2
+_QUEUED_PER_PROCESS = 2
 
 
 class ProcessExecutor:
@@ -32,30 +32,30 @@ class ProcessExecutor:
     """
 
     def __init__(
-        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
     ) -> None:
-        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
+        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
 
-    def play(self, lanes: Scheduler) -> None:
+    def play(self, scheduler: Scheduler) -> None:
         """See Executor.play."""
-        count = lanes.count_active_workers(min(self._system.settings.execution.workers, usable_cores()))
+        count = scheduler.count_active_workers(min(self._system.settings.execution.workers, usable_cores()))
         with process_pool(count, _Process.enter, self._system, self._episodes, self._meter) as pool:
-            self._until_the_end(pool, lanes, _AHEAD * count)
+            self._play_all(pool, scheduler, _QUEUED_PER_PROCESS * count)
 
-    def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Scheduler, ahead: int) -> None:
+    def _play_all(self, pool: ProcessPoolExecutor, scheduler: Scheduler, max_pending: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
-        outcomes = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast)
-        coming: dict[Future[Outcome], Job] = {}
+        outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
+        pending: dict[Future[Outcome], Job] = {}
         while True:
-            while len(coming) < ahead and (assignment := lanes.take_next()) is not None:
-                coming[pool.submit(_play, assignment)] = assignment.job
-            if not coming:
+            while len(pending) < max_pending and (scheduled := scheduler.take_next()) is not None:
+                pending[pool.submit(_play, scheduled)] = scheduled.job
+            if not pending:
                 return
-            done, _ = wait(coming, return_when=FIRST_COMPLETED)
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                job, outcome = coming.pop(future), future.result()
-                self._watcher.on_episode_start(job)
-                outcomes.tell(job, outcome)
+                job, outcome = pending.pop(future), future.result()
+                self._callback.on_episode_start(job)
+                outcomes.report(job, outcome)
 
 
 class _Process:
@@ -64,15 +64,15 @@ class _Process:
     entered: _Process
 
     def __init__(self, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
-        self._stage, self._episodes = EpisodeRunner(system, meter=meter), episodes
+        self._runner, self._episodes = EpisodeRunner(system, meter=meter), episodes
 
     @classmethod
     def enter(cls, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
         cls.entered = cls(system, episodes, meter)
 
-    def play(self, assignment: ScheduledJob) -> Outcome:
-        return self._stage.play(assignment, {}, self._episodes, lambda done, of, words: None)
+    def play(self, scheduled: ScheduledJob) -> Outcome:
+        return self._runner.play(scheduled, {}, self._episodes, lambda done, of, words: None)
 
 
-def _play(assignment: ScheduledJob) -> Outcome:
-    return _Process.entered.play(assignment)
+def _play(scheduled: ScheduledJob) -> Outcome:
+    return _Process.entered.play(scheduled)

@@ -26,7 +26,16 @@ from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
 from housewise.rollout.executors.base import OutcomeReporter, RunCallback
-from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
+from housewise.rollout.executors.ray_models import (
+    COORDINATOR,
+    POLL_SECONDS,
+    FolderContent,
+    ModelOpener,
+    last_line,
+    openers,
+    pack_model_folders,
+    raise_user_error,
+)
 from housewise.rollout.models import model_settings
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
@@ -56,60 +65,64 @@ class RayExecutor:
     """
 
     def __init__(
-        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
     ) -> None:
-        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
+        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
         # An actor lives as long as somebody here refers to it.
         self._models: dict[str, Any] = {}
 
-    def play(self, lanes: Scheduler) -> None:
+    def play(self, scheduler: Scheduler) -> None:
         """See Executor.play."""
         execution = self._system.settings.execution
-        with _connected(execution.ray or "auto"):
-            desk = _open_desk(self._system, self._meter)
+        with _cluster_connection(execution.ray or "auto"):
+            coordinator = _start_coordinator(self._system, self._meter)
             try:
-                self._play(lanes, self._stages(lanes.count_active_workers(execution.workers)), desk)
+                self._play(
+                    scheduler, self._start_runners(scheduler.count_active_workers(execution.workers)), coordinator
+                )
             finally:
-                self._look_at_spending(desk)
+                self._update_meter(coordinator)
 
-    def _play(self, lanes: Scheduler, stages: list[Any], desk: Any) -> None:
-        pool, playing = ActorPool(stages), dict[str, Job]()
-        outcomes, failure = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast), None
+    def _play(self, scheduler: Scheduler, runners: list[Any], coordinator: Any) -> None:
+        pool, playing = ActorPool(runners), dict[str, Job]()
+        outcomes, failure = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast), None
         while True:
-            while failure is None and pool.has_free() and (assignment := lanes.take_next()) is not None:
-                pool.submit(lambda stage, chosen: stage.play.remote(chosen), assignment)
-                playing[assignment.job.name] = assignment.job
-                self._watcher.on_episode_start(assignment.job)
+            while failure is None and pool.has_free() and (scheduled := scheduler.take_next()) is not None:
+                pool.submit(lambda runner, chosen: runner.play.remote(chosen), scheduled)
+                playing[scheduled.job.name] = scheduled.job
+                self._callback.on_episode_start(scheduled.job)
             if not pool.has_next():
                 break
             try:
-                name, text, outcome = pool.get_next_unordered(timeout=GLANCE)
-                self._keep(name, text, outcome)
+                name, text, outcome = pool.get_next_unordered(timeout=POLL_SECONDS)
+                self._save_record(name, text, outcome)
                 outcomes.tell(playing.pop(name), outcome)
             except TimeoutError:
-                self._look(desk, playing)
+                self._report_progress(coordinator, playing)
             except (RayError, UserError) as error:
                 failure = failure or error
         if isinstance(failure, RayError):
-            complain(failure)
+            raise_user_error(failure)
         if failure is not None:
             raise failure
 
-    def _keep(self, name: str, text: str, outcome: Outcome) -> None:
+    def _save_record(self, name: str, text: str, outcome: Outcome) -> None:
         """Write a record that has come from elsewhere; see RecordWriter."""
         path, failed = self._episodes / f"{name}{FINISHED}", self._episodes / f"{name}{FAILED}"
         write_text(path if isinstance(outcome, Result) else failed, text)
         if isinstance(outcome, Result):
             failed.unlink(missing_ok=True)
 
-    def _stages(self, count: int) -> list[Any]:
-        by_role: dict[str, list[Opener]] = {}
+    def _start_runners(self, count: int) -> list[Any]:
+        by_role: dict[str, list[ModelOpener]] = {}
         for role, settings in model_settings(self._system).items():
             actors, by_role[role] = openers(role, settings, self._system.settings.execution.workers, count)
             self._models |= actors
         # Without num_cpus an actor needs a core's worth of a machine to be put there and none to stay, so that those of
         # a lost machine always find a place.
-        made = ray.remote(_Stage).options(max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD")
+        made = ray.remote(_RemoteRunner).options(
+            max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
+        )
         return [
             made.remote(
                 self._system,
@@ -119,39 +132,39 @@ class RayExecutor:
             for number in range(count)
         ]
 
-    def _look(self, desk: Any, playing: Mapping[str, Job]) -> None:
+    def _report_progress(self, coordinator: Any, playing: Mapping[str, Job]) -> None:
         try:
-            news: News = ray.get(desk.news.remote(), timeout=GLANCE)
+            news: News = ray.get(coordinator.news.remote(), timeout=POLL_SECONDS)
         except RayError:
             return
         for name in news.keys() & playing.keys():
-            self._watcher.on_episode_progress(playing[name], *news[name])
-        self._look_at_spending(desk)
+            self._callback.on_episode_progress(playing[name], *news[name])
+        self._update_meter(coordinator)
 
-    def _look_at_spending(self, desk: Any) -> None:
+    def _update_meter(self, coordinator: Any) -> None:
         """Know what the desk has counted; where it is not there, what was known."""
         if self._meter is not None:
             with suppress(RayError):
-                self._meter.update(ray.get(desk.spent.remote(), timeout=GLANCE))
+                self._meter.update(ray.get(coordinator.usage.remote(), timeout=POLL_SECONDS))
 
 
-class _Stage:
+class _RemoteRunner:
     """Plays episodes on the machine where Ray puts it."""
 
-    def __init__(self, system: System[Any], is_metered: bool, openers: Mapping[str, Opener]) -> None:
+    def __init__(self, system: System[Any], is_metered: bool, openers: Mapping[str, ModelOpener]) -> None:
         self._openers = openers
         if not isinstance(system.settings.execution.gpu, int):
-            set_device_turn(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
-        meter = _DeskMeter() if is_metered else None
-        self._stage = EpisodeRunner(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
+            set_device_turn(ray.get(ray.get_actor(COORDINATOR).place.remote(socket.gethostname())))
+        meter = _RemoteMeter() if is_metered else None
+        self._runner = EpisodeRunner(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
 
-    def play(self, assignment: ScheduledJob) -> tuple[str, str, Outcome]:
+    def play(self, scheduled: ScheduledJob) -> tuple[str, str, Outcome]:
         """An episode's name, its record and what became of it."""
-        name = assignment.job.name
+        name = scheduled.job.name
         try:
             with TemporaryDirectory(prefix="housewise-") as temporary:
                 folder = Path(temporary)
-                outcome = self._stage.play(assignment, self._models, folder, self._progress(name))
+                outcome = self._runner.play(scheduled, self._models, folder, self._progress(name))
                 ending = FINISHED if isinstance(outcome, Result) else FAILED
                 return name, (folder / f"{name}{ending}").read_text(encoding="utf-8"), outcome
         except LimitReachedError:
@@ -168,44 +181,44 @@ class _Stage:
 
         def progress(done: int, of: int, words: str) -> None:
             nonlocal told
-            if time.monotonic() > told + GLANCE:
+            if time.monotonic() > told + POLL_SECONDS:
                 told = time.monotonic()
-                ray.get_actor(DESK).tell.remote(name, done, of, words)
+                ray.get_actor(COORDINATOR).tell.remote(name, done, of, words)
 
         return progress
 
 
-class _DeskMeter:
+class _RemoteMeter:
     """The meter of the run as episodes on other machines ask it; see Meter."""
 
     def __init__(self) -> None:
-        self._desk, self._asked = ray.get_actor(DESK), 0.0
+        self._coordinator, self._asked = ray.get_actor(COORDINATOR), 0.0
 
     def check(self) -> None:
         """See Meter."""
-        if words := ray.get(self._desk.reached.remote()):
+        if words := ray.get(self._coordinator.describe_reached_limit.remote()):
             raise LimitReachedError(words)
 
     def check_time(self) -> None:
         """See Meter; not at every step, as the desk may be far away."""
-        if time.monotonic() > self._asked + GLANCE:
+        if time.monotonic() > self._asked + POLL_SECONDS:
             self._asked = time.monotonic()
             self.check()
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """See Meter."""
-        ray.get(self._desk.count.remote(model, prompt_tokens, completion_tokens))
+        ray.get(self._coordinator.count.remote(model, prompt_tokens, completion_tokens))
 
 
-class _Desk:
+class _Coordinator:
     """On the driver's machine: what local models are made of, how many play on each machine, how far episodes are."""
 
-    def __init__(self, folders: Mapping[str, Mapping[str, Files]], meter: RunMeter | None) -> None:
+    def __init__(self, folders: Mapping[str, Mapping[str, FolderContent]], meter: RunMeter | None) -> None:
         self._folders, self._meter = folders, meter
         self._places: Counter[str] = Counter()
         self._news: dict[str, tuple[int, int, str]] = {}
 
-    def folders(self, role: str) -> Mapping[str, Files]:
+    def folders(self, role: str) -> Mapping[str, FolderContent]:
         """The folders of a role's model."""
         return self._folders[role]
 
@@ -214,18 +227,18 @@ class _Desk:
         self._places[machine] += 1
         return self._places[machine] - 1
 
-    def reached(self) -> str:
+    def describe_reached_limit(self) -> str:
         """The limit of the run that is reached, in words."""
-        return self._meter.reached() if self._meter is not None else ""
+        return self._meter.describe_reached_limit() if self._meter is not None else ""
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Add what a request took."""
         if self._meter is not None:
             self._meter.count(model, prompt_tokens, completion_tokens)
 
-    def spent(self) -> RunUsage:
+    def usage(self) -> RunUsage:
         """What the run has taken so far."""
-        return self._meter.spent if self._meter is not None else RunUsage()
+        return self._meter.usage if self._meter is not None else RunUsage()
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:
         """Of an episode."""
@@ -238,12 +251,12 @@ class _Desk:
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[None]:
+def _cluster_connection(address: str) -> Iterator[None]:
     """Be a driver of the cluster; its actors end with it."""
     if ray.is_initialized():
         yield
         return
-    _reach(address)
+    _check_address(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, OSError, RuntimeError, ValueError, RayError) as error:
@@ -257,7 +270,7 @@ def _connected(address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def _reach(address: str) -> None:
+def _check_address(address: str) -> None:
     """Ray itself tries for minutes."""
     host, _, port = address.rpartition(":")
     if address in ("auto", "local"):
@@ -273,8 +286,10 @@ def _reach(address: str) -> None:
         ) from error
 
 
-def _open_desk(system: System[Any], meter: RunMeter | None) -> Any:
+def _start_coordinator(system: System[Any], meter: RunMeter | None) -> Any:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    folders = {role: packed(settings) for role, settings in model_settings(system).items()}
+    folders = {role: pack_model_folders(settings) for role, settings in model_settings(system).items()}
     # Others find it by name: Ray warns of actors that hold others, for fear that these are gone when those start again.
-    return ray.remote(_Desk).options(name=DESK, num_cpus=0, scheduling_strategy=here).remote(folders, meter)
+    return (
+        ray.remote(_Coordinator).options(name=COORDINATOR, num_cpus=0, scheduling_strategy=here).remote(folders, meter)
+    )

@@ -20,24 +20,26 @@ from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer
 from housewise.language.settings import ModelSettings
 
-DESK = "desk"
+COORDINATOR = "desk"
 """Name of the actor on the driver's machine; names are known only to the actors of one driver."""
 
-GLANCE = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks at how something goes."""
 
 # Seconds that an episode waits for a model whose machine was lost to be there again.
-_PATIENCE = 600.0
+_TIMEOUT_SECONDS = 600.0
 # Seconds in which a model says whether it is there while it answers: what waits for a place is neither there nor lost.
-_PULSE = 20.0
+_HEARTBEAT_SECONDS = 20.0
 
-Files = Mapping[str, bytes]
+FolderContent = Mapping[str, bytes]
 """A folder: what is in each file, by path."""
 
-Opener = Callable[[], ChatModel]
+ModelOpener = Callable[[], ChatModel]
 
 
-def openers(role: str, settings: ModelSettings, workers: int, episodes: int) -> tuple[dict[str, Any], list[Opener]]:
+def start_models(
+    role: str, settings: ModelSettings, workers: int, episodes: int
+) -> tuple[dict[str, Any], list[ModelOpener]]:
     """What opens a model for episodes on other machines; they take turns.
 
     Args:
@@ -91,21 +93,21 @@ class RemoteChatModel:
             try:
                 return self._answer(self._actors[0], method, args)
             except RayTaskError as error:
-                complain(error)
+                raise_user_error(error)
             except (RayActorError, GetTimeoutError) as error:
-                end = end or time.monotonic() + _PATIENCE
+                end = end or time.monotonic() + _TIMEOUT_SECONDS
                 if time.monotonic() > end:
                     raise ChatModelError(
-                        f"no machine of the Ray cluster has run the model for {_PATIENCE / 60:.0f} minutes "
+                        f"no machine of the Ray cluster has run the model for {_TIMEOUT_SECONDS / 60:.0f} minutes "
                         f"({last_line(error)}); add one and run the same command again"
                     ) from error
             self._actors = self._actors[1:] + self._actors[:1]
-            time.sleep(GLANCE)
+            time.sleep(POLL_SECONDS)
 
     def _answer(self, actor: Any, method: str, args: Sequence[Any]) -> Any:
         reply = getattr(actor, method).remote(*args)
-        while not ray.wait([reply], timeout=_PULSE)[0]:
-            ray.get(actor.is_there.options(concurrency_group="pulse").remote(), timeout=_PULSE)
+        while not ray.wait([reply], timeout=_HEARTBEAT_SECONDS)[0]:
+            ray.get(actor.is_there.options(concurrency_group="pulse").remote(), timeout=_HEARTBEAT_SECONDS)
         return ray.get(reply)
 
 
@@ -138,9 +140,9 @@ class _Model:
     def _open(self) -> ChatModel:
         with self._opening:
             if self._opened is None:
-                folders = ray.get(ray.get_actor(DESK).folders.remote(self._role))
+                folders = ray.get(ray.get_actor(COORDINATOR).folders.remote(self._role))
                 with TemporaryDirectory(prefix="housewise-") as folder:
-                    self._opened = _unpacked(self._settings, folders, Path(folder)).open()
+                    self._opened = _unpack_model_folders(self._settings, folders, Path(folder)).open()
             return self._opened
 
 
@@ -165,11 +167,11 @@ def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str
     try:
         ray.get([model.name.remote() for model in models.values()])
     except RayError as error:
-        complain(error)
+        raise_user_error(error)
     return models
 
 
-def packed(config: ModelSettings) -> dict[str, Files]:
+def pack_model_folders(config: ModelSettings) -> dict[str, FolderContent]:
     """The folders of a local model, by setting, for machines that do not have them."""
     folders = {"model": config.model.removeprefix("local:"), "adapter": config.adapter}
     found = {key: expand_user(name) for key, name in folders.items() if name and config.local}
@@ -180,7 +182,7 @@ def packed(config: ModelSettings) -> dict[str, Files]:
     }
 
 
-def _unpacked(config: ModelSettings, folders: Mapping[str, Files], target: Path) -> ModelSettings:
+def _unpack_model_folders(config: ModelSettings, folders: Mapping[str, FolderContent], target: Path) -> ModelSettings:
     """Lay folders out, and the settings that name them there; a folder keeps its own name, which may mean something."""
     changes = {}
     for key, files in folders.items():
@@ -194,7 +196,7 @@ def _unpacked(config: ModelSettings, folders: Mapping[str, Files], target: Path)
     return config.model_copy(update=changes)
 
 
-def complain(error: RayError) -> NoReturn:
+def raise_user_error(error: RayError) -> NoReturn:
     """Raise what a user can do something about as such; a defect stays what it is."""
     cause = error.cause if isinstance(error, RayTaskError) else None
     if isinstance(cause, UserError):

@@ -18,7 +18,7 @@ from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 
 # Seconds that episodes have to end in after an interrupt.
-_PATIENCE = 5.0
+_TIMEOUT_SECONDS = 5.0
 
 
 class _Interrupted(BaseException):
@@ -36,20 +36,20 @@ class ThreadExecutor:
     """
 
     def __init__(
-        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
     ) -> None:
-        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
+        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
-        self._stages: list[EpisodeRunner] = []
+        self._runners: list[EpisodeRunner] = []
 
-    def play(self, lanes: Scheduler) -> None:
+    def play(self, scheduler: Scheduler) -> None:
         """See Executor.play."""
         models = open_models(self._system)
-        outcomes = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast)
-        workers = lanes.count_active_workers(self._system.settings.execution.workers)
+        outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
+        workers = scheduler.count_active_workers(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
-        pending = [pool.submit(self._work, lanes, models, outcomes, workers == 1) for _ in range(workers)]
+        pending = [pool.submit(self._work, scheduler, models, outcomes, workers == 1) for _ in range(workers)]
         try:
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
@@ -58,7 +58,7 @@ class ThreadExecutor:
             raise
         finally:
             self._stop.set()
-            lanes.stop()
+            scheduler.stop()
             self._end(pool, pending, models)
         for future in done:
             future.result()
@@ -66,40 +66,44 @@ class ThreadExecutor:
     def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], models: Mapping[str, ChatModel]) -> None:
         """Wait for what is being played; after an interrupt not for long, since a server may take its time, and not at
         all for somebody at the terminal, who has just said so."""
-        patience = 0.0 if self._system.interactive else _PATIENCE
+        patience = 0.0 if self._system.interactive else _TIMEOUT_SECONDS
         _, left = wait(pending, patience if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
         if not left:
-            for stage in self._stages:
-                stage.close()
+            for runner in self._runners:
+                runner.close()
         close_models(models)
 
-    def _work(self, lanes: Scheduler, models: Mapping[str, ChatModel], outcomes: OutcomeReporter, alone: bool) -> None:
+    def _work(
+        self, scheduler: Scheduler, models: Mapping[str, ChatModel], outcomes: OutcomeReporter, alone: bool
+    ) -> None:
         """Play one episode after the other."""
         # Whatever a model says of its end is nobody's failure either.
-        stage = EpisodeRunner(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter)
-        self._stages.append(stage)
+        runner = EpisodeRunner(
+            copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter
+        )
+        self._runners.append(runner)
         try:
-            while not self._stop.is_set() and (assignment := lanes.wait_for_next()) is not None:
+            while not self._stop.is_set() and (scheduled := scheduler.wait_for_next()) is not None:
                 if alone:
                     # An episode of a run that was resumed is then computed as in one that was not interrupted.
                     forget_prompts(models)
-                self._play(assignment, stage, models, outcomes)
+                self._play(scheduled, runner, models, outcomes)
         except BaseException:
             # Before other threads take their next episode.
             self._stop.set()
-            lanes.stop()
+            scheduler.stop()
             raise
 
     def _play(
-        self, assignment: ScheduledJob, stage: EpisodeRunner, models: Mapping[str, ChatModel], outcomes: OutcomeReporter
+        self, scheduled: ScheduledJob, runner: EpisodeRunner, models: Mapping[str, ChatModel], outcomes: OutcomeReporter
     ) -> None:
-        job = assignment.job
-        self._watcher.on_episode_start(job)
+        job = scheduled.job
+        self._callback.on_episode_start(job)
 
         def progress(done: int, of: int, words: str) -> None:
             if self._interrupted.is_set():
                 raise _Interrupted
-            self._watcher.on_episode_progress(job, done, of, words)
+            self._callback.on_episode_progress(job, done, of, words)
 
-        outcomes.tell(job, stage.play(assignment, models, self._episodes, progress))
+        outcomes.report(job, runner.play(scheduled, models, self._episodes, progress))

@@ -166,9 +166,9 @@ class Defect(NullCallback):
 def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-that-is-secret")
     session = Run(Personalize(house_settings(settings={"planner": "scripted", "houses": 3, "max_steps": 40})), tmp_path)
-    watcher = Defect()
+    callback = Defect()
     with pytest.raises(FailedEpisodesError) as caught:
-        session.play(watcher)
+        session.play(callback)
     assert caught.value.figures["overall"]["episodes"] == 2 and caught.value.share == pytest.approx(1 / 3)
     (failed,) = read_failures(session.episodes)
     # The test's own line, though Housewise called it.
@@ -179,7 +179,7 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
         failed.name: failed.failure.error
     }
     assert failed.header is not None and failed.header.group == "generated-1"
-    assert [type(line) for line in watcher.told.values()] == [Result, Failure, Result]
+    assert [type(line) for line in callback.told.values()] == [Result, Failure, Result]
     # How far it came is kept.
     assert len(failed.path.read_text().splitlines()) > 2
     assert session.play()["overall"]["episodes"] == 3

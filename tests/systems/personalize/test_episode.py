@@ -17,7 +17,7 @@ from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.report.views.house import HouseView
 from housewise.rollout.episode_loop import EpisodeLimits
-from housewise.rollout.scores import summary
+from housewise.rollout.scores import summarize
 from housewise.selftrain.personalize.pairs import pairs_of
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
@@ -317,5 +317,5 @@ def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: Tas
     path.write_text("\n".join([*lines, format_event(result)]) + "\n")
     read = read_house_record(path).result
     assert read.scores == {**result.scores, "last_correct_step": played.result.scores["last_correct_step"]}
-    found = summary([read], Personalize.scores)
+    found = summarize([read], Personalize.scores)
     assert found["last_correct_step"] > 0 and "efficiency" not in found
