@@ -11,8 +11,8 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.plurals import plural
 from housewise.core.tables import table
-from housewise.report.drawing.inert_text import inert
-from housewise.report.entries import Entry, finished, read_entries
+from housewise.report.drawing.inert_text import neutralize_text
+from housewise.report.entries import EpisodeEntry, finished_episodes, read_entries
 from housewise.rollout.comparison import Comparison, Difference, compare
 from housewise.rollout.comparison_settings import experiment_names
 
@@ -31,7 +31,7 @@ def compare_runs(a: Path, b: Path, json_file: Path | None, console: Console) -> 
         UserError: when a folder holds no run or several, or there is no episode that both played.
     """
     ours, theirs = _one(a), _one(b)
-    found = compare(finished(ours), finished(theirs), (str(a), str(b)))
+    found = compare(finished_episodes(ours), finished_episodes(theirs), (str(a), str(b)))
     _show(found, {"A": ours, "B": theirs}, console)
     if json_file is not None:
         write_json(json_file, found.content)
@@ -39,7 +39,7 @@ def compare_runs(a: Path, b: Path, json_file: Path | None, console: Console) -> 
     return found
 
 
-def _one(folder: Path) -> list[Entry]:
+def _one(folder: Path) -> list[EpisodeEntry]:
     """The episodes of a run.
 
     Raises:
@@ -56,7 +56,7 @@ def _one(folder: Path) -> list[Entry]:
     return entries
 
 
-def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) -> None:
+def _show(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
     first, second = found.episodes
     say = _Plain(console)
     say(f"A: {found.a}, {plural(first, 'episode')}")
@@ -74,7 +74,9 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
     if found.other_tasks:
         say(f"not the same task in both: {_listed(found.other_tasks)}")
     for warning in found.warnings:
-        console.print(Text.assemble(("warning: ", "bold yellow"), inert(warning)), soft_wrap=True, highlight=False)
+        console.print(
+            Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)), soft_wrap=True, highlight=False
+        )
     columns = ("mean of", "A", "B", "B - A", "±", "95 % interval", "> = <")
     rows = [(row.figure, *_cells(row, found.common > 1)) for row in found.differences]
     console.print(table("B less A, over the episodes in common", columns, rows))
@@ -99,7 +101,7 @@ class _Plain:
         self._console = console
 
     def __call__(self, text: str) -> None:
-        self._console.print(inert(text), markup=False, highlight=False, soft_wrap=True)
+        self._console.print(neutralize_text(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _listed(experiment_names: list[str]) -> str:

@@ -65,11 +65,11 @@ def report(
       housewise report runs/trained --single --most 3
     """
     from housewise.core.tables import progress_bars
-    from housewise.report import Options, write_report, write_single
-    from housewise.report.selftraining_report import is_selftraining, write_learning
+    from housewise.report import ReportOptions, write_report, write_single
+    from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 
     folder = folder or newest_run(of_several=True)
-    options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))
+    options = ReportOptions(film, simulator_choice(simulator, gpu), *_pictured(films or []))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
     with progress_bars(console, shown=console.is_terminal) as progress:
@@ -86,8 +86,8 @@ def report(
                 console.print(f"all figures: {folder / 'report.html'}; its pages follow", soft_wrap=True, markup=False)
             tell(what, done, total)
 
-        if is_selftraining(folder):
-            path = write_learning(folder, options, workers=count, progress=tell)
+        if is_selftraining_folder(folder):
+            path = write_selftraining_report(folder, options, workers=count, progress=tell)
         elif single:
             path = write_single(folder, options=options, against=against, most=most, progress=tell)
         else:

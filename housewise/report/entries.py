@@ -14,7 +14,7 @@ from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
-from housewise.report.views.base import View, view_of
+from housewise.report.views.base import EpisodeView, find_view
 from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label
 from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures
@@ -27,7 +27,7 @@ _ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, Rec
 
 
 @dataclass(frozen=True)
-class Entry:
+class EpisodeEntry:
     """An episode in a report's index.
 
     Attributes:
@@ -43,7 +43,7 @@ class Entry:
 
     path: Path
     run: str
-    digest: str
+    file_digest: str
     header: Header | None
     result: Result | None
     failure: str
@@ -58,9 +58,9 @@ class Entry:
         return self.view.title(self.header)
 
     @property
-    def view(self) -> View:
+    def view(self) -> EpisodeView:
         """How it is shown."""
-        return _view(self.header.system if self.header else "")
+        return _cached_view(self.header.system if self.header else "")
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class Entry:
         return identify_experiment(self.header) if self.header else ()
 
     @property
-    def finished(self) -> FinishedEpisode | None:
+    def finished_episodes(self) -> FinishedEpisode | None:
         """First and last line; None when it failed."""
         return (self.header, self.result) if self.header and self.result else None
 
@@ -93,14 +93,14 @@ class Entry:
     @property
     def in_place(self) -> bool:
         """Whether everything ended where it belongs."""
-        return self.result is not None and self.view.perfect(self.result)
+        return self.result is not None and self.view.is_perfect(self.result)
 
     @property
-    def ended(self) -> str:
+    def end_label(self) -> str:
         """How it ended, in one of a few words."""
         if self.result is None:
             return "failed"
-        return "kept looking" if self.in_place and self.result.ended == OUT_OF_STEPS else self.result.ended
+        return "kept looking" if self.in_place and self.result.end_label == OUT_OF_STEPS else self.result.end_label
 
     @property
     def ending(self) -> str:
@@ -126,11 +126,11 @@ class Entry:
 
 
 @lru_cache(maxsize=16)
-def _view(system: str) -> View:
-    return view_of(system)
+def _cached_view(system: str) -> EpisodeView:
+    return find_view(system)
 
 
-def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entry], list[str]]:
+def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[EpisodeEntry], list[str]]:
     """Every episode of a run, or of the runs in a folder, worst first, and what has to be said of them.
 
     Args:
@@ -148,16 +148,16 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entr
         named = f", such as {folder / inner[-1]}" if inner else ""
         raise UserError(f"{folder}: is a self-training, with many runs in it; name one of them{named}")
     runs = [folder] if (folder / "episodes").is_dir() else [path.parent for path in find_paths(folder, "*/episodes")]
-    entries: list[Entry] = []
+    entries: list[EpisodeEntry] = []
     notes: list[str] = []
     for run in runs:
         name = run.relative_to(folder).as_posix() if run != folder else ""
         for path in find_paths(run / "episodes", "*.jsonl"):
             try:
-                entries.append(_entry(path, name, figures_only))
+                entries.append(_read_entry(path, name, figures_only))
             except UserError as error:
                 notes.append(f"Left out: {error}")
-        entries += _failed(run / "episodes", name)
+        entries += _read_failed_entries(run / "episodes", name)
         begun = len(find_paths(run / "episodes", "*.jsonl.partial"))
         if begun:
             notes.append(f"Unfinished in {name or 'this run'}: {plural(begun, 'episode')}.")
@@ -167,38 +167,45 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entr
     systems = sorted({entry.header.system for entry in entries if entry.header})
     if len(systems) > 1:
         raise UserError(f"{folder}: holds runs of several systems ({', '.join(systems)}); name the folder of one run")
-    return sorted(entries, key=_badness), notes
+    return sorted(entries, key=_sort_key), notes
 
 
-def finished(entries: Sequence[Entry]) -> list[FinishedEpisode]:
+def finished_episodes(entries: Sequence[EpisodeEntry]) -> list[FinishedEpisode]:
     """First and last lines of those that did not fail."""
     return [entry.finished for entry in entries if entry.finished]
 
 
-def _failed(folder: Path, run: str) -> Iterator[Entry]:
+def _read_failed_entries(folder: Path, run: str) -> Iterator[EpisodeEntry]:
     for failure in read_failures(folder):
         # Who plays a failed episode again and finishes it has both files.
         if not (folder / f"{failure.name}.jsonl").exists():
-            yield Entry(
-                failure.path, run, digest(failure.path), failure.header, None, failure.reason, {}, failure.failure.error
+            yield EpisodeEntry(
+                failure.path,
+                run,
+                file_digest(failure.path),
+                failure.header,
+                None,
+                failure.reason,
+                {},
+                failure.failure.error,
             )
 
 
-def _entry(path: Path, run: str, figures_only: bool) -> Entry:
+def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
     header, result = read_summary(path)
     for score in system_scores(header.system)[:1]:
         if not math.isfinite(score.of(result) or 0.0):
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
-    with readable(path):
-        view = _view(header.system)
+    with wrap_record_errors(path):
+        view = _cached_view(header.system)
         # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
         # at the beginning or the end is found all the same.
-        record = Record(header, (), result) if figures_only or view.perfect(result) else read_record(path)
+        record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
         faults = {} if figures_only else view.faults(record, path)
-        entry = Entry(path, run, "" if figures_only else digest(path), header, result, "", faults)
+        entry = EpisodeEntry(path, run, "" if figures_only else file_digest(path), header, result, "", faults)
         # What every index and every page asks for; records of anybody's may lack it.
-        _ = entry.title, entry.planner, entry.rate, entry.ending, view.began(header)
-        _ = view.state(result), view.gained(result), view.cells(result), view.perfect(result)
+        _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)
+        _ = view.state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)
     return entry
 
 
@@ -207,7 +214,7 @@ class OddRecordError(DataError):
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def wrap_record_errors(path: Path) -> Iterator[None]:
     """Have a record told of in one line in which a system's parts do not find what they look for.
 
     Raises:
@@ -222,7 +229,7 @@ def readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """Of a file's content; empty where there is none."""
     try:
         return sha256(read_bytes(path)).hexdigest()
@@ -230,6 +237,6 @@ def digest(path: Path) -> str:
         return ""
 
 
-def _badness(entry: Entry) -> tuple[bool, float, int, str, str]:
+def _sort_key(entry: EpisodeEntry) -> tuple[bool, float, int, str, str]:
     """Failed ones first, then by what they achieved."""
     return (entry.result is not None, entry.rate or 0.0, -sum(entry.faults.values()), entry.run, entry.name)

@@ -25,9 +25,9 @@ from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import can_start_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
-from housewise.report.entries import Entry, readable
+from housewise.report.entries import EpisodeEntry, wrap_record_errors
 from housewise.report.rendering import render, version
-from housewise.report.views.base import EventsView, KeepFilm, Shown
+from housewise.report.views.base import EpisodeContent, EventListView, SaveFilm
 from housewise.rollout.comparison_settings import setting_label
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
@@ -39,12 +39,12 @@ WORST = 20
 """How many episodes have pictures and films, unless it is told otherwise."""
 
 _MOST_ALIKE = 3
-_MADE = re.compile(r"<!-- (\w+)( filmed)? -->")
-_TURN = re.compile(r"(?<=<!--turn-->).*?(?=<!--/turn-->)", re.DOTALL)
+_PAGE_KEY = re.compile(r"<!-- (\w+)( filmed)? -->")
+_NAVIGATION = re.compile(r"(?<=<!--turn-->).*?(?=<!--/turn-->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """How pages are made.
 
     Attributes:
@@ -59,7 +59,7 @@ class Options:
     worst: int | None = WORST
     episodes: tuple[str, ...] = ()
 
-    def pictured(self, entries: Sequence[Entry]) -> set[str]:
+    def choose_illustrated(self, entries: Sequence[EpisodeEntry]) -> set[str]:
         """Keys of the episodes that have pictures, of those that did not fail.
 
         Args:
@@ -83,7 +83,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class PageLink:
     """An episode's page as another page links to it."""
 
     href: str
@@ -91,7 +91,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Page:
+class EpisodePage:
     """An episode's page that is to be there.
 
     Attributes:
@@ -104,11 +104,11 @@ class Page:
         command: that makes it with pictures.
     """
 
-    entry: Entry
+    entry: EpisodeEntry
     file: Path
     index: str
     name: str
-    options: Options
+    options: ReportOptions
     has_pictures: bool
     command: str
 
@@ -135,7 +135,7 @@ class Page:
     @property
     def is_current(self) -> bool:
         """Whether the page that is there is the one that would be made, or that one with pictures."""
-        key, filmed = self._made()
+        key, filmed = self._read_page_key()
         kinds = [(False, False), (True, False), (True, True)]
         good = {self._key(*kind) for kind in kinds[kinds.index((self.has_pictures, self.has_film)) :]}
         return key in good and (not filmed or self.film is not None)
@@ -144,28 +144,36 @@ class Page:
     def film(self) -> Path | None:
         """The film that the page that is there shows."""
         films = [self.file.with_suffix(ending) for ending in (".mp4", ".webp")]
-        return next(filter(Path.is_file, films), None) if self._made()[1] else None
+        return next(filter(Path.is_file, films), None) if self._read_page_key()[1] else None
 
     @property
     def poster(self) -> Path:
         """Where the picture is that stands for the film."""
         return self.file.with_suffix(".poster.webp")
 
-    def _made(self) -> tuple[str, bool]:
+    def _read_page_key(self) -> tuple[str, bool]:
         """What the page that is there was made from, and whether with a film."""
         try:
             with open_regular(self.file) as stream:
-                found = _MADE.search(stream.read(200).decode("utf-8", "replace"))
+                found = _PAGE_KEY.search(stream.read(200).decode("utf-8", "replace"))
         except OSError:
             return "", False
         return (found[1], bool(found[2])) if found else ("", False)
 
     def _key(self, has_pictures: bool, has_film: bool) -> str:
-        how = [_version(), self.entry.digest, self.name, self.index, has_pictures and self.options.simulator.name]
+        how = [
+            _template_version(),
+            self.entry.digest,
+            self.name,
+            self.index,
+            has_pictures and self.options.simulator.name,
+        ]
         return sha256(json.dumps([*how, has_film and (bool(encoder()) or "animated")]).encode()).hexdigest()
 
 
-def pages(entries: Sequence[Entry], folder: Path, out: Path, index: Path, name: str, options: Options) -> list[Page]:
+def plan_pages(
+    entries: Sequence[EpisodeEntry], folder: Path, out: Path, index: Path, name: str, options: ReportOptions
+) -> list[EpisodePage]:
     """The page of each episode.
 
     Args:
@@ -180,25 +188,25 @@ def pages(entries: Sequence[Entry], folder: Path, out: Path, index: Path, name: 
         UserError: when a folder that they go to is a link, which may lead anywhere, or pictures are asked for of an
             episode that is not there.
     """
-    pictured = options.pictured(entries)
+    pictured = options.choose_illustrated(entries)
     found = []
     for entry in entries:
         file = out / entry.page
         for above in (out, file.parent):
             if above.is_symlink():
                 raise UserError(f"{above}: is a link, and a report is not written through links; remove it")
-        has_pictures = entry.key in pictured and takes_pictures(entry)
-        command = films_command(folder, entry.key) if takes_pictures(entry) else ""
-        found.append(Page(entry, file, _address(index, file), name, options, has_pictures, command))
+        has_pictures = entry.key in pictured and can_have_pictures(entry)
+        command = illustrate_command(folder, entry.key) if can_have_pictures(entry) else ""
+        found.append(EpisodePage(entry, file, _relative_url(index, file), name, options, has_pictures, command))
     return found
 
 
-def takes_pictures(entry: Entry) -> bool:
+def can_have_pictures(entry: EpisodeEntry) -> bool:
     """Whether there can be pictures of an episode."""
     return entry.result is not None and getattr(entry.view, "has_pictures", True)
 
 
-def films_command(folder: Path, which: str) -> str:
+def illustrate_command(folder: Path, which: str) -> str:
     """The command that makes pictures and films.
 
     Args:
@@ -208,7 +216,7 @@ def films_command(folder: Path, which: str) -> str:
     return shlex.join(["housewise", "report", str(folder), "--films", which])
 
 
-Maker = Callable[[Sequence[Page]], Iterator[None]]
+PageWriter = Callable[[Sequence[EpisodePage]], Iterator[None]]
 """Makes pages, those first that come first; yields after each.
 
 Raises:
@@ -217,53 +225,55 @@ Raises:
 
 
 @contextmanager
-def page_maker(workers: int) -> Iterator[Maker]:
+def open_page_writer(workers: int) -> Iterator[PageWriter]:
     """What makes pages.
 
     Args:
         workers: how many processes; 1 for this one alone.
     """
     if workers <= 1 or not can_start_processes():
-        yield lambda wanted: map(_make, wanted)
+        yield lambda wanted: map(_write_page, wanted)
         return
-    with process_pool(workers, _quiet) as pool:
-        yield lambda wanted: (made.result() for made in as_completed([pool.submit(_make, page) for page in wanted]))
+    with process_pool(workers, _ignore_interrupts) as pool:
+        yield lambda wanted: (
+            made.result() for made in as_completed([pool.submit(_write_page, page) for page in wanted])
+        )
 
 
-def link(all_pages: Sequence[Page]) -> None:
+def link_neighbours(all_pages: Sequence[EpisodePage]) -> None:
     """Have each page that is there name the one before it and the one after it."""
     there = [page for page in all_pages if page.is_there]
     for place, page in enumerate(there):
         text = page.file.read_text(encoding="utf-8", errors="replace")
-        turn = _turn(page, there, place)
-        linked = _TURN.sub(lambda _, turn=turn: turn, text, count=1)  # type: ignore[misc]
+        turn = _render_navigation(page, there, place)
+        linked = _NAVIGATION.sub(lambda _, turn=turn: turn, text, count=1)  # type: ignore[misc]
         if linked != text:
             write_text(page.file, linked)
 
 
-def _turn(page: Page, there: Sequence[Page], place: int) -> str:
+def _render_navigation(page: EpisodePage, there: Sequence[EpisodePage], place: int) -> str:
     """Links to the neighbours of a page."""
 
-    def neighbour(other: int) -> Neighbour | None:
+    def neighbour(other: int) -> PageLink | None:
         if not 0 <= other < len(there):
             return None
-        return Neighbour(_address(there[other].file, page.file), there[other].title)
+        return PageLink(_relative_url(there[other].file, page.file), there[other].title)
 
     facts = {"before": neighbour(place - 1), "after": neighbour(place + 1), "place": place + 1, "count": len(there)}
     return render("turn.html", facts)
 
 
-def _quiet() -> None:
+def _ignore_interrupts() -> None:
     """An interrupt is for the process that made this one: what has been begun is finished."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _make(page: Page) -> None:
+def _write_page(page: EpisodePage) -> None:
     """Make one page, its film first: what a page shows is there when the page is."""
     if page.entry.result is None:
-        write_text(page.file, _rendered(page, None, page.key))
+        write_text(page.file, _render_page(page, None, page.key))
         return
     films: list[Path] = []
 
@@ -274,12 +284,14 @@ def _make(page: Page) -> None:
         return quote(films[0].name)
 
     simulator = page.options.simulator if page.has_pictures else None
-    chapter = chapter_of(1, page.entry, simulator, keep if page.has_film else None)
+    chapter = make_content(1, page.entry, simulator, keep if page.has_film else None)
     made = f"{page.key} filmed" if films else page.key
-    write_text(page.file, _rendered(page, chapter, made if chapter.complete else ""))
+    write_text(page.file, _render_page(page, chapter, made if chapter.complete else ""))
 
 
-def chapter_of(number: int, entry: Entry, simulator: SimulatorChoice | None, keep: KeepFilm | None) -> Shown:
+def make_content(
+    number: int, entry: EpisodeEntry, simulator: SimulatorChoice | None, keep: SaveFilm | None
+) -> EpisodeContent:
     """An episode as its system shows it; where that does not know what to make of its record, event by event.
 
     Args:
@@ -292,14 +304,14 @@ def chapter_of(number: int, entry: Entry, simulator: SimulatorChoice | None, kee
     record = Record(entry.header, (), entry.result)
     try:
         record = read_record(entry.path)
-        with readable(entry.path):
-            return entry.view.shown(number, record, entry.path, simulator, keep)
+        with wrap_record_errors(entry.path):
+            return entry.view.make_content(number, record, entry.path, simulator, keep)
     except UserError as error:
-        plain = EventsView(entry.header.system).plain(number, record)
+        plain = EventListView(entry.header.system).plain(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 
 
-def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
+def _render_page(page: EpisodePage, chapter: EpisodeContent | None, made: str) -> str:
     config = dict(page.entry.experiment)
     facts = {
         "made": made,
@@ -311,17 +323,17 @@ def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
         "chapter": chapter,
         "command": "" if page.has_pictures else page.command,
         "entry": page.entry,
-        "began": page.entry.view.began(page.entry.header) if page.entry.header else [],
+        "began": page.entry.view.initial_facts(page.entry.header) if page.entry.header else [],
         "facts": {setting_label(key): value for key, value in config.items()},
     }
     return render("episode.html", facts)
 
 
-def _address(target: Path, page: Path) -> str:
+def _relative_url(target: Path, page: Path) -> str:
     """How a page links to a file that is near it."""
     return quote(Path(os.path.relpath(target, page.parent)).as_posix())
 
 
 @lru_cache(maxsize=1)
-def _version() -> str:
+def _template_version() -> str:
     return version()

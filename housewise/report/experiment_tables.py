@@ -24,11 +24,11 @@ from housewise.rollout.scores import VERSION, FinishedEpisode, Score, summarize
 from housewise.rollout.system import system_scores
 
 _MOST_PAIRS = 6
-_SCENES = "generated houses"
+_GENERATED_SCENES = "generated houses"
 
 
 @dataclass(frozen=True)
-class Row:
+class ExperimentRow:
     """Mean figures of some episodes, as texts.
 
     Attributes:
@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ExperimentTables:
     """What a report says of its experiments.
 
     Attributes:
@@ -62,14 +62,14 @@ class Rows:
     """
 
     settings: list[str]
-    experiments: list[Row]
-    scenes: list[Row]
+    experiments: list[ExperimentRow]
+    scenes: list[ExperimentRow]
     common: dict[str, str]
     comparisons: list[Comparison]
     notes: list[str]
 
 
-def rows(episodes: Sequence[FinishedEpisode]) -> Rows:
+def make_tables(episodes: Sequence[FinishedEpisode]) -> ExperimentTables:
     """Group episodes by everything that makes an experiment."""
     groups: dict[Experiment, list[FinishedEpisode]] = {}
     for one in episodes:
@@ -79,11 +79,11 @@ def rows(episodes: Sequence[FinishedEpisode]) -> Rows:
     keys = differ or ["planner"]
     ordered = sorted(groups, key=lambda experiment: called[experiment])
 
-    short = _numbered({experiment: planner_label(groups[experiment][0][0]) for experiment in ordered})
+    short = _number_duplicates({experiment: planner_label(groups[experiment][0][0]) for experiment in ordered})
 
-    def row(experiment: Experiment, scene: str, members: Sequence[FinishedEpisode]) -> Row:
+    def row(experiment: Experiment, scene: str, members: Sequence[FinishedEpisode]) -> ExperimentRow:
         facts = dict(experiment)
-        return _row(tuple(facts.get(key, "–") for key in keys), short[experiment], scene, members)
+        return _make_row(tuple(facts.get(key, "–") for key in keys), short[experiment], scene, members)
 
     scenes = sorted({_scene(one) for one in episodes})
     parts = [
@@ -91,9 +91,9 @@ def rows(episodes: Sequence[FinishedEpisode]) -> Rows:
         for scene in scenes
         for experiment in ordered
     ]
-    comparisons, notes = _compared(groups, ordered, called)
+    comparisons, notes = _compare_experiments(groups, ordered, called)
     shared = [key for key in dict.fromkeys(key for experiment in ordered for key, _ in experiment) if key not in differ]
-    return Rows(
+    return ExperimentTables(
         [setting_label(key) for key in keys],
         [row(experiment, "", groups[experiment]) for experiment in ordered],
         [row(*part) for part in parts if part[2]] if len(scenes) > 1 else [],
@@ -103,7 +103,7 @@ def rows(episodes: Sequence[FinishedEpisode]) -> Rows:
     )
 
 
-def _numbered(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
+def _number_duplicates(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
     """Short names: of those who are the same, with a number."""
     several, so_far = Counter(agents.values()), Counter[str]()
     found = {}
@@ -113,12 +113,12 @@ def _numbered(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
     return found
 
 
-def overall(episodes: Sequence[FinishedEpisode]) -> Row:
+def overall_row(episodes: Sequence[FinishedEpisode]) -> ExperimentRow:
     """The figures over all episodes."""
-    return _row((), "", "", episodes)
+    return _make_row((), "", "", episodes)
 
 
-def stale(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
+def find_stale_metrics(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
     """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
     path = folder / "metrics.json"
     try:
@@ -129,7 +129,7 @@ def stale(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
             rate = main.in_display_units(rate)
     except (UserError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return ""
-    real = overall(episodes)
+    real = overall_row(episodes)
     if counted == len(episodes) and abs(rate - real.rate) < 0.05:
         return ""
     return (
@@ -139,7 +139,7 @@ def stale(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
     )
 
 
-def _compared(
+def _compare_experiments(
     groups: dict[Experiment, list[FinishedEpisode]], ordered: Sequence[Experiment], called: dict[Experiment, str]
 ) -> tuple[list[Comparison], list[str]]:
     """Each experiment against each other; of many, each against the one with the most episodes."""
@@ -165,12 +165,12 @@ def _compared(
 def _scene(one: FinishedEpisode) -> str:
     """The scene; all generated houses count as one."""
     group = one[0].group
-    return _SCENES if group.startswith("generated-") else group.replace("/", ", ")
+    return _GENERATED_SCENES if group.startswith("generated-") else group.replace("/", ", ")
 
 
-def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[FinishedEpisode]) -> Row:
+def _make_row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[FinishedEpisode]) -> ExperimentRow:
     if not episodes:
-        return Row(experiment, name, scene, {"episodes": "0"}, 0.0, None)
+        return ExperimentRow(experiment, name, scene, {"episodes": "0"}, 0.0, None)
     scores = [score for score in system_scores(episodes[0][0].system) if not score.total]
     means: dict[str, Any] = summarize(
         [result for _, result in episodes], scores, [header.task for header, _ in episodes]
@@ -185,7 +185,7 @@ def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[
         "seconds": _short(means["seconds"]),
     }
     rate = main.in_display_units(float(means.get(main.name, 0.0)))
-    return Row(experiment, name, scene, cells, rate, None if error is None else main.in_display_units(error))
+    return ExperimentRow(experiment, name, scene, cells, rate, None if error is None else main.in_display_units(error))
 
 
 def _cell(score: Score, mean: float | None) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from housewise.core.plurals import plural
 from housewise.report.drawing.house_map import stage_gradient
-from housewise.report.drawing.inert_text import inert
+from housewise.report.drawing.inert_text import neutralize_text
 from housewise.report.drawing.svg import gauge, icon, mark
 
 _FOLDER = Path(__file__).parent
@@ -62,7 +62,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return neutralize_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _text(name: str) -> str:

@@ -13,23 +13,23 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
 from housewise.report.drawing.images import data_uri
-from housewise.report.entries import Entry, finished, read_entries
+from housewise.report.entries import EpisodeEntry, finished_episodes, read_entries
 from housewise.report.episode_pages import (
     WORST,
-    Maker,
-    Options,
-    Page,
+    EpisodePage,
+    PageWriter,
     Progress,
-    chapter_of,
-    films_command,
+    ReportOptions,
+    can_have_pictures,
+    illustrate_command,
     link,
-    page_maker,
-    pages,
-    takes_pictures,
+    make_content,
+    open_page_writer,
+    plan_pages,
 )
-from housewise.report.experiment_tables import Rows, overall, rows, stale
+from housewise.report.experiment_tables import ExperimentTables, find_stale_metrics, make_tables, overall_row
 from housewise.report.rendering import render
-from housewise.report.views.base import Cell, Shown
+from housewise.report.views.base import EpisodeContent, ScoreCell
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, experiment_names
 from housewise.rollout.scores import summarize, truncation_warning
@@ -39,11 +39,11 @@ MOST_IN_ONE = 12
 
 # So many films stand at the top of an index, of as many episodes or fewer.
 _MOST_FILMS = 6
-_TOLD = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
+_HEADLINE_SETTINGS = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
 
 
 @dataclass(frozen=True)
-class Link:
+class IndexLink:
     """How an index leads to an episode; each part is empty where there is none.
 
     Attributes:
@@ -58,7 +58,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Line:
+class IndexRow:
     """An episode in the index.
 
     Attributes:
@@ -69,14 +69,14 @@ class Line:
         keys: for each filter, the numbers of the options that it falls under.
     """
 
-    entry: Entry
-    link: Link
+    entry: EpisodeEntry
+    link: IndexLink
     agent: str
     trouble: str
     keys: str
 
     @cached_property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[ScoreCell]:
         """Its further figures; none of a failed one."""
         return [] if self.entry.result is None else self.entry.view.cells(self.entry.result)
 
@@ -84,7 +84,7 @@ class Line:
 def write_report(
     folder: Path,
     out: Path | None = None,
-    options: Options | None = None,
+    options: ReportOptions | None = None,
     *,
     against: Path | None = None,
     fresh: bool = False,
@@ -114,9 +114,9 @@ def write_report(
     """
     index = out or folder / "report.html"
     entries, notes = read_entries(folder)
-    comparisons = _against(folder, entries, against)
+    comparisons = _compare_with(folder, entries, against)
     name = folder.resolve().name
-    wanted = pages(entries, folder, index.with_suffix(""), index, name, options or Options())
+    wanted = plan_pages(entries, folder, index.with_suffix(""), index, name, options or ReportOptions())
     plain = [replace(page, has_pictures=False) for page in wanted]
     missing = [page for page in plain if fresh or not page.is_current]
     pictured = [page for page in wanted if page.has_pictures and (fresh or not page.is_current)]
@@ -127,43 +127,43 @@ def write_report(
 
     settle()
     try:
-        with page_maker(min(workers, max(len(missing), len(pictured)))) as make:
-            _make_all(make, missing, "pages", progress or _silent)
+        with open_page_writer(min(workers, max(len(missing), len(pictured)))) as make:
+            _make_all(make, missing, "pages", progress or _no_progress)
             if missing and pictured:
                 settle()
-            _make_all(make, pictured, "pictures and films", progress or _silent)
+            _make_all(make, pictured, "pictures and films", progress or _no_progress)
     finally:
         settle()
     return index
 
 
-def _make_all(make: Maker, wanted: Sequence[Page], what: str, progress: Progress) -> None:
+def _make_all(make: PageWriter, wanted: Sequence[EpisodePage], what: str, progress: Progress) -> None:
     progress(what, 0, len(wanted))
     for done, _ in enumerate(make(wanted), start=1):
         progress(what, done, len(wanted))
 
 
-def _links(index: Path, all_pages: Sequence[Page]) -> list[Link]:
+def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
     """How the index leads to each page; films are shown where there are few episodes."""
 
     def address(path: Path | None) -> str:
         return quote(path.relative_to(index.parent).as_posix()) if path and path.is_file() else ""
 
     if len(all_pages) > _MOST_FILMS:
-        return [Link(address(page.file)) for page in all_pages]
-    return [Link(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
+        return [IndexLink(address(page.file)) for page in all_pages]
+    return [IndexLink(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
 
 
-def _limits(folder: Path, all_pages: Sequence[Page]) -> dict[str, Any]:
+def _limits(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
     """What the index says of what it lacks, and how to make it."""
     missing = sum(not page.is_there for page in all_pages)
     limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
     count = sum(page.has_pictures for page in all_pages)
-    possible = sum(takes_pictures(page.entry) for page in all_pages)
+    possible = sum(can_have_pictures(page.entry) for page in all_pages)
     if count < possible:
         limits.append(
             f"{count} of {possible} episodes have camera pictures and films: the worst and those that are asked for. "
-            f"For all: {films_command(folder, 'all')}; for one, its record's name in place of all."
+            f"For all: {illustrate_command(folder, 'all')}; for one, its record's name in place of all."
         )
     return {"limits": limits, "beside": True}
 
@@ -171,7 +171,7 @@ def _limits(folder: Path, all_pages: Sequence[Page]) -> dict[str, Any]:
 def write_single(
     folder: Path,
     out: Path | None = None,
-    options: Options | None = None,
+    options: ReportOptions | None = None,
     *,
     against: Path | None = None,
     most: int = MOST_IN_ONE,
@@ -186,20 +186,20 @@ def write_single(
     Raises:
         UserError: see write_report.
     """
-    index, options, tell = out or folder / "report.html", options or Options(), progress or _silent
+    index, options, tell = out or folder / "report.html", options or ReportOptions(), progress or _no_progress
     entries, notes = read_entries(folder)
-    comparisons = _against(folder, entries, against)
-    pictured, named = options.pictured(entries), replace(options, worst=0).pictured(entries)
+    comparisons = _compare_with(folder, entries, against)
+    pictured, named = options.choose_illustrated(entries), replace(options, worst=0).choose_illustrated(entries)
     played = [place for place, entry in enumerate(entries) if entry.result]
     shown = [place for rank, place in enumerate(played) if rank < most or entries[place].key in named]
-    chapters: list[Shown] = []
+    chapters: list[EpisodeContent] = []
     for done, place in enumerate(shown):
         tell("episodes", done, len(shown))
         simulator = options.simulator if entries[place].key in pictured else None
         keep = (lambda film: data_uri(film.data)) if options.film and simulator else None
-        chapters.append(chapter_of(done + 1, entries[place], simulator, keep))
+        chapters.append(make_content(done + 1, entries[place], simulator, keep))
     tell("episodes", len(shown), len(shown))
-    links = [Link(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
+    links = [IndexLink(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
     with_pictures = sum(entries[place].key in pictured for place in shown)
     how = " with pictures" if with_pictures == len(shown) else f", {with_pictures} of them with pictures"
     limit = f"{len(shown)} of {len(entries)} episodes are shown below{how}, the worst first."
@@ -211,29 +211,29 @@ def write_single(
 def _write_index(
     index: Path,
     folder: Path,
-    entries: Sequence[Entry],
+    entries: Sequence[EpisodeEntry],
     notes: Sequence[str],
-    links: Sequence[Link],
+    links: Sequence[IndexLink],
     comparisons: Sequence[Comparison],
     more: dict[str, Any],
 ) -> None:
-    episodes = finished(entries)
-    figures = rows(episodes)
+    episodes = finished_episodes(entries)
+    figures = make_tables(episodes)
     agents = experiment_names([entry.experiment for entry in entries if entry.header])
     filters = _filters(entries, agents)
     failed = sum(entry.result is None for entry in entries)
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
     if cut := truncation_warning(summarize([result for _, result in episodes], ())):
         told.append(f"{cut}.")
-    lines = [_line(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
+    lines = [_index_row(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
     view = entries[0].view
     facts: dict[str, Any] = {
         "made": "",
         "name": folder.resolve().name,
         "facts": _facts(entries, figures),
         "details": _details(entries, figures),
-        "notes": [*told, *notes, *filter(None, [stale(folder, episodes) if episodes else ""])],
-        "overall": overall(episodes),
+        "notes": [*told, *notes, *filter(None, [find_stale_metrics(folder, episodes) if episodes else ""])],
+        "overall": overall_row(episodes),
         "view": view,
         "rows": figures,
         "comparisons": [*comparisons, *figures.comparisons],
@@ -254,14 +254,14 @@ def _write_index(
     write_text(index, render("index.html", {**facts, **more}))
 
 
-def _against(folder: Path, entries: Sequence[Entry], other: Path | None) -> list[Comparison]:
+def _compare_with(folder: Path, entries: Sequence[EpisodeEntry], other: Path | None) -> list[Comparison]:
     """Each experiment of a folder against the one of another folder."""
     if other is None:
         return []
-    theirs = rows_by_experiment(read_entries(other, figures_only=True)[0])
+    theirs = group_by_experiment(read_entries(other, figures_only=True)[0])
     if len(theirs) != 1:
         raise UserError(f"{other}: holds {len(theirs)} experiments; name the folder of one run to compare with")
-    ours, called = rows_by_experiment(entries), experiment_names([*rows_by_experiment(entries)])
+    ours, called = group_by_experiment(entries), experiment_names([*group_by_experiment(entries)])
     (members,) = theirs.values()
     return [
         compare(members, episodes, (other.name, f"{folder.resolve().name} · {called[experiment]}"))
@@ -269,7 +269,7 @@ def _against(folder: Path, entries: Sequence[Entry], other: Path | None) -> list
     ]
 
 
-def rows_by_experiment(entries: Sequence[Entry]) -> dict[Experiment, list[Any]]:
+def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, list[Any]]:
     """Finished episodes by the experiment that they belong to."""
     groups: dict[Experiment, list[Any]] = {}
     for entry in entries:
@@ -278,21 +278,21 @@ def rows_by_experiment(entries: Sequence[Entry]) -> dict[Experiment, list[Any]]:
     return groups
 
 
-def _filters(entries: Sequence[Entry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:
+def _filters(entries: Sequence[EpisodeEntry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:
     """The options of each filter by its name; those among which there is nothing to choose are left out."""
-    found = {what: dict.fromkeys(sorted(options)) for what, options in _kinds(entries, agents).items()}
+    found = {what: dict.fromkeys(sorted(options)) for what, options in _filter_values(entries, agents).items()}
     return {what: options for what, options in found.items() if len(options) > 1 or (what == "went wrong" and options)}
 
 
-def _kinds(entries: Sequence[Entry], agents: dict[Experiment, str]) -> dict[str, set[str]]:
+def _filter_values(entries: Sequence[EpisodeEntry], agents: dict[Experiment, str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in entries:
-        for what, values in _falls_under(entry, agents).items():
+        for what, values in _filter_keys(entry, agents).items():
             found.setdefault(what, set()).update(values)
     return found
 
 
-def _falls_under(entry: Entry, agents: dict[Experiment, str]) -> dict[str, list[str]]:
+def _filter_keys(entry: EpisodeEntry, agents: dict[Experiment, str]) -> dict[str, list[str]]:
     header = entry.header
     state = "all in place" if entry.in_place else "not all in place"
     return {
@@ -305,14 +305,16 @@ def _falls_under(entry: Entry, agents: dict[Experiment, str]) -> dict[str, list[
     }
 
 
-def _line(entry: Entry, link: Link, agents: dict[Experiment, str], filters: dict[str, dict[str, None]]) -> Line:
-    under = _falls_under(entry, agents)
+def _index_row(
+    entry: EpisodeEntry, link: IndexLink, agents: dict[Experiment, str], filters: dict[str, dict[str, None]]
+) -> IndexRow:
+    under = _filter_keys(entry, agents)
     keys = [" ".join(str(list(options).index(value)) for value in under[what]) for what, options in filters.items()]
     trouble = " · ".join(f"{count} {what}" for what, count in entry.faults.items()) or entry.failure
-    return Line(entry, link, agents.get(entry.experiment, ""), trouble, ",".join(keys))
+    return IndexRow(entry, link, agents.get(entry.experiment, ""), trouble, ",".join(keys))
 
 
-def _facts(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
+def _facts(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[str, str]:
     """What all episodes have in common, by what it is; of the rest, several values are listed."""
     headers = [entry.header for entry in entries if entry.header]
     facts: dict[str, list[Any]] = {
@@ -321,7 +323,7 @@ def _facts(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
         "started": [header.started.replace("T", " ")[:16] for header in headers[:1]],
     }
     told = {name: ", ".join(dict.fromkeys(str(value) for value in values if value)) for name, values in facts.items()}
-    first = {key: value for key, value in figures.common.items() if key in _TOLD}
+    first = {key: value for key, value in figures.common.items() if key in _HEADLINE_SETTINGS}
     return first | {name: text for name, text in told.items() if text}
 
 
@@ -330,15 +332,15 @@ def _tasks(header: Header) -> dict[str, Any]:
     return tasks if isinstance(tasks, dict) else {}
 
 
-def _details(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
+def _details(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[str, str]:
     """The rest of the common settings, and the programs that played the first episode."""
-    rest = [f"{key} {value}" for key, value in figures.common.items() if key not in _TOLD]
+    rest = [f"{key} {value}" for key, value in figures.common.items() if key not in _HEADLINE_SETTINGS]
     software = next((entry.header.software for entry in entries if entry.header), {})
     told = {"settings": rest, "software": [f"{name} {version}" for name, version in software.items()]}
     return {name: " · ".join(values) for name, values in told.items() if values}
 
 
-def _silent(what: str, done: int, total: int) -> None:
+def _no_progress(what: str, done: int, total: int) -> None:
     """Progress that nobody is told of."""
 
 

@@ -19,7 +19,7 @@ from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugin_names
 from housewise.core.text_files import read_json, read_text
 from housewise.report.drawing.charts import Series, chart, swatch
-from housewise.report.episode_pages import Options, Progress
+from housewise.report.episode_pages import Progress, ReportOptions
 from housewise.report.rendering import render
 from housewise.report.report import write_report
 from housewise.rollout.scores import VERSION
@@ -73,7 +73,7 @@ class _Statistics(BaseModel):
     episodes: int = 0
 
 
-class _Filtered(BaseModel):
+class _FilterReport(BaseModel):
     """``filter.json``; demonstrations have only what was kept."""
 
     filter: str
@@ -82,7 +82,7 @@ class _Filtered(BaseModel):
 
 
 @dataclass(frozen=True)
-class Share:
+class KeptShare:
     """How many there were of something, and how many of them are learned."""
 
     what: str
@@ -91,7 +91,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class PhaseContent:
     """A phase, as shown.
 
     Attributes:
@@ -107,23 +107,23 @@ class Chapter:
 
     phase: _Phase
     reports: list[tuple[str, str]]
-    filtered: _Filtered | None = None
+    filtered: _FilterReport | None = None
     why: str = ""
-    rewards: list[Share] = field(default_factory=list)
-    moved: list[Share] = field(default_factory=list)
+    rewards: list[KeptShare] = field(default_factory=list)
+    moved: list[KeptShare] = field(default_factory=list)
     kept: list[Pair] = field(default_factory=list)
     thrown: list[Pair] = field(default_factory=list)
     curve: Markup | str = ""
     notes: list[str] = field(default_factory=list)
 
 
-def is_selftraining(folder: Path) -> bool:
+def is_selftraining_folder(folder: Path) -> bool:
     """Whether a folder is that of a self-training, of which at least one phase is over."""
     return (folder / "summary.json").is_file()
 
 
-def write_learning(
-    folder: Path, options: Options | None = None, workers: int = 1, progress: Progress | None = None
+def write_selftraining_report(
+    folder: Path, options: ReportOptions | None = None, workers: int = 1, progress: Progress | None = None
 ) -> Path:
     """Make the report of a self-training, and those of the runs that tell how good its phases are.
 
@@ -155,7 +155,7 @@ def _phases(folder: Path) -> list[_Phase]:
         return _Summary.model_validate_json(read_text(path)).phases
     except (UserError, ValidationError) as error:
         raise UserError(
-            f"{path}: not the summary of a self-training ({_first(error)}); give the same housewise selftrain again, "
+            f"{path}: not the summary of a self-training ({_first_error(error)}); give the same housewise selftrain again, "
             "which writes it anew"
         ) from error
 
@@ -164,7 +164,7 @@ def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
     """Folders of a phase's evaluations that hold records; a link may lead anywhere, and is no place for a report."""
     if Path(phase.phase).name != phase.phase:
         return []
-    runs = find_paths(folder, f"{_literal(phase.phase)}/evaluation/*/episodes")
+    runs = find_paths(folder, f"{_escape_pattern(phase.phase)}/evaluation/*/episodes")
     own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
     return [run for run in own if find_paths(run, "episodes/*.jsonl")]
 
@@ -187,7 +187,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
         "names": names,
         "curve": chart(series, [phase.phase for phase in phases], " %", "Success rate after each phase"),
         "swatches": [swatch(number) for number in range(len(names))],
-        "chapters": [_chapter(folder, phase) for phase in phases],
+        "chapters": [_phase_content(folder, phase) for phase in phases],
     }
     write_text(out, render("learning.html", facts))
 
@@ -211,34 +211,34 @@ def _facts(folder: Path) -> dict[str, str]:
     return {name: str(value) for name, value in told.items() if value not in (None, "")}
 
 
-def _chapter(folder: Path, phase: _Phase) -> Chapter:
+def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
     """A phase; what cannot be read of it is told of and left out."""
     notes = list(phase.notes)
     reports = [(run.name, _link(folder, run / "report.html")) for run in _evaluations(folder, phase)]
     if Path(phase.phase).name != phase.phase:
-        return Chapter(phase, reports, notes=notes)
+        return PhaseContent(phase, reports, notes=notes)
     place = folder / phase.phase
-    filtered = _filtered(place / "filter.json", notes)
-    learned = _learned(place / "pairs.jsonl", notes)
+    filtered = _read_filter_report(place / "filter.json", notes)
+    learned = _read_learned_pairs(place / "pairs.jsonl", notes)
     kept, thrown = _examples(learned, place / "grow" / "episodes", notes)
     rewards, moved = _shares(filtered)
-    why = _why(filtered)
-    return Chapter(
+    why = _describe_filter(filtered)
+    return PhaseContent(
         phase, reports, filtered, why, rewards, moved, kept, thrown, _curve(place / "curve.csv", phase.phase), notes
     )
 
 
-def _filtered(path: Path, notes: list[str]) -> _Filtered | None:
+def _read_filter_report(path: Path, notes: list[str]) -> _FilterReport | None:
     if not path.exists():
         return None
     try:
-        return _Filtered.model_validate_json(read_text(path))
+        return _FilterReport.model_validate_json(read_text(path))
     except (UserError, ValidationError) as error:
-        notes.append(f"{path}: cannot be read ({_first(error)})")
+        notes.append(f"{path}: cannot be read ({_first_error(error)})")
         return None
 
 
-def _learned(path: Path, notes: list[str]) -> list[Pair]:
+def _read_learned_pairs(path: Path, notes: list[str]) -> list[Pair]:
     if not path.exists():
         return []
     try:
@@ -252,13 +252,13 @@ def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[l
     """The best of what is learned, and the worst of what was tried and is not, no two of one reply."""
     taken = {_place(pair) for pair in learned}
     thrown: list[Pair] = []
-    for pair in _tried(grown, notes):
+    for pair in _read_attempted_pairs(grown, notes):
         if _place(pair) not in taken:
             thrown = sorted([*thrown, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
-    return _different(sorted(learned, key=lambda pair: -pair.reward)), _different(thrown)
+    return _distinct_examples(sorted(learned, key=lambda pair: -pair.reward)), _distinct_examples(thrown)
 
 
-def _tried(grown: Path, notes: list[str]) -> Iterator[Pair]:
+def _read_attempted_pairs(grown: Path, notes: list[str]) -> Iterator[Pair]:
     for path in find_paths(grown, "*.jsonl"):
         try:
             yield from pairs_of(read_house_record(path), "")
@@ -270,20 +270,20 @@ def _place(pair: Pair) -> tuple[str, int, int, int]:
     return pair.scene, pair.episode, pair.run, pair.plan
 
 
-def _different(pairs: Sequence[Pair]) -> list[Pair]:
+def _distinct_examples(pairs: Sequence[Pair]) -> list[Pair]:
     return list({pair.reply: pair for pair in reversed(pairs)}.values())[::-1][:_EXAMPLES]
 
 
-def _shares(filtered: _Filtered | None) -> tuple[list[Share], list[Share]]:
+def _shares(filtered: _FilterReport | None) -> tuple[list[KeptShare], list[KeptShare]]:
     if filtered is None:
         return [], []
     tried = filtered.pairs or filtered.kept
-    rewards = [Share(what, count, filtered.kept.rewards.get(what, 0)) for what, count in tried.rewards.items()]
-    moved = [Share(what, count, filtered.kept.moved.get(what, 0)) for what, count in tried.moved.items()]
+    rewards = [KeptShare(what, count, filtered.kept.rewards.get(what, 0)) for what, count in tried.rewards.items()]
+    moved = [KeptShare(what, count, filtered.kept.moved.get(what, 0)) for what, count in tried.moved.items()]
     return rewards, moved
 
 
-def _why(filtered: _Filtered | None) -> str:
+def _describe_filter(filtered: _FilterReport | None) -> str:
     """What a filter keeps, in its own words."""
     if filtered is None:
         return ""
@@ -311,12 +311,12 @@ def _link(folder: Path, report: Path) -> str:
     return quote(report.relative_to(folder).as_posix()) if report.is_file() else ""
 
 
-def _literal(name: str) -> str:
+def _escape_pattern(name: str) -> str:
     """A name in which nothing is a pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
-def _first(error: Exception) -> str:
+def _first_error(error: Exception) -> str:
     if isinstance(error, ValidationError):
         problem = error.errors()[0]
         return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from housewise.cli.compare import compare_runs
-from housewise.cli.replay import replay_run, records_by_name
+from housewise.cli.replay import records_by_name, replay_run
 from housewise.core.errors import UserError
 from housewise.export.episode_playback import player_of
-from housewise.report import Options, write_report
+from housewise.report import ReportOptions, write_report
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import load_run
 from tests.housewise.report.conftest import play
@@ -75,7 +75,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
         player.play(read_record(record), record)
 
     for use in (
-        lambda: write_report(run, options=Options(film=False)),
+        lambda: write_report(run, options=ReportOptions(film=False)),
         lambda: compare_runs(played, run, None, out),
         lambda: load_run(run).play(),
         replay,

@@ -18,8 +18,8 @@ from housewise.playback.replay import Replay, ReplayState
 from housewise.playback.simulators import Extent, Shot
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
-from housewise.report.drawing.inert_text import inert
-from housewise.report.drawing.label_layout import Boxes
+from housewise.report.drawing.inert_text import neutralize_text
+from housewise.report.drawing.label_layout import LabelLayout
 
 FRAMES = 150
 
@@ -55,7 +55,7 @@ class Film:
 
 def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -> Film:
     """Film the moments of which there are pictures."""
-    stage = _Stage(plan, replay, fates)
+    stage = _FramePainter(plan, replay, fates)
     numbers = sorted(replay.frames)
     frames = [stage.frame(number) for number in numbers]
     moments = [replay.states[number] for number in numbers]
@@ -68,7 +68,7 @@ def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -
     return Film(data, still, video is not None, width, height, len(frames))
 
 
-class _Stage:
+class _FramePainter:
     """Draws the frames; what stays the same from frame to frame is drawn once."""
 
     def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
@@ -99,21 +99,21 @@ class _Stage:
     def _view(self, moment: ReplayState, shot: Shot) -> Image.Image:
         """What the robot sees, with the names of the objects in it, the largest first."""
         image = Image.fromarray(shot.picture).resize(_VIEW, Image.Resampling.BICUBIC)
-        draw, boxes = ImageDraw.Draw(image, "RGBA"), Boxes(_VIEW)
+        draw, boxes = ImageDraw.Draw(image, "RGBA"), LabelLayout(_VIEW)
         if moment.holding:
-            text = f"in hand: {inert(moment.holding)}"
+            text = f"in hand: {neutralize_text(moment.holding)}"
             width = draw.textlength(text, _font(_LABEL)) + 16
             boxes.block(_VIEW[0] / 2, _VIEW[1] - 16, width, 24)
             _pill(draw, (_VIEW[0] / 2, _VIEW[1] - 16), width, text, _HELD, "")
         across = _VIEW[0] / shot.picture.shape[1]
         seen = {name: tuple(across * edge for edge in extent) for name, extent in shot.objects.items()}
         for name, (left, top, right, bottom) in sorted(seen.items(), key=lambda item: -_area(shot.objects[item[0]])):
-            width = draw.textlength(inert(name), _font(_LABEL)) + 32
-            spot = boxes.around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2, reach=3)
+            width = draw.textlength(neutralize_text(name), _font(_LABEL)) + 32
+            spot = boxes.place_around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2, reach=3)
             if spot is not None:
                 kind = self._kind(name, moment)
                 draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), outline=(*_KINDS[kind], 255), width=2)
-                _pill(draw, spot, width, inert(name), _KINDS[kind], kind)
+                _pill(draw, spot, width, neutralize_text(name), _KINDS[kind], kind)
         return image
 
     def _situation(self, moment: ReplayState) -> Image.Image:
@@ -142,7 +142,7 @@ class _Stage:
         """Above: what is being done on the left, how far it is on the right."""
         counter = f"plan {max(moment.plan, 0) + 1} · step {moment.step}"
         room = width - 40 - draw.textlength(counter, _font(15))
-        doing = _fitting(draw, inert(moment.action) or "waiting for the first plan", room)
+        doing = _fitting(draw, neutralize_text(moment.action) or "waiting for the first plan", room)
         draw.text((10, _BAR / 2), doing, _INK, _font(19), "lm")
         draw.text((width - 10, _BAR / 2), counter, _SOFT, _font(15), "rm")
 

@@ -13,7 +13,7 @@ from housewise.playback.floor_plan import ROOM_LETTER, Area, FloorPlan
 from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay
 from housewise.report.drawing.images import compress, data_uri
-from housewise.report.drawing.label_layout import Boxes
+from housewise.report.drawing.label_layout import LabelLayout
 from housewise.report.drawing.svg import Point, join, mark, path, tag
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
@@ -38,7 +38,7 @@ def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], tit
         title: said to those who cannot see it.
     """
     width, height = plan.frame.size
-    labels = Boxes((width, height))
+    labels = LabelLayout((width, height))
     arrows, dots = _moves(plan, replay, fates, labels)
     ends = _ends(plan, replay, labels)
     names = _object_names(plan, replay, fates, labels)
@@ -114,7 +114,7 @@ def _walk(plan: FloorPlan, replay: Replay) -> Markup:
     return tag("g", *under, *chunks, class_="walk")
 
 
-def _ends(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
+def _ends(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
     """Where the robot stood, and looked, at the start and at the end."""
     marks = []
     for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
@@ -125,20 +125,20 @@ def _ends(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
         title = tag("title", f"the robot at the {name}")
         marks.append(tag("path", title, d=_ROBOT, fill=color, transform=place, class_="robot"))
         labels.block(x, y, 20, 20)
-        spot = labels.beside(x, y, 30, 12)
+        spot = labels.place_beside(x, y, 30, 12)
         if spot is not None:
             marks.append(tag("text", name, x=spot[0], y=spot[1] + 4))
     return tag("g", *marks, class_="ends")
 
 
-def _stops(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
+def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
     """A numbered dot where each plan was asked for; of those close together only the first."""
     kept: list[Point] = []
     marks = []
     for number, index in replay.plan_states.items():
         body = replay.states[index].body
         x, y = _points(plan.frame.pixels((body.x, body.z)))[0]
-        if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.free(x, y, 15, 15):
+        if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.take_if_free(x, y, 15, 15):
             continue
         kept.append((x, y))
         color = _css(stage_color(index / len(replay.states)))
@@ -149,7 +149,9 @@ def _stops(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
     return tag("g", *marks, class_="stops")
 
 
-def _moves(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> tuple[Markup, Markup]:
+def _moves(
+    plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout
+) -> tuple[Markup, Markup]:
     """An arrow for each object that was moved; an outline where each started and a full sign where it ended."""
     arrows, dots = [], []
     for fate in fates:
@@ -195,7 +197,7 @@ def _arrow(start: Point, end: Point, kind: str) -> Markup:
     )
 
 
-def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> Markup:
+def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
     """Names beside objects, with a line to those for which there is room only farther off.
 
     Where there is none at all, the name is in the sign's title and in the list beside the map.
@@ -204,7 +206,7 @@ def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome
     for fate in fates:
         _, (x, y) = _start_and_end(plan, replay, fate)
         width = _BOLD_LETTER * _OBJECT_FONT * len(fate.name)
-        spot = labels.beside(x, y, width, _OBJECT_FONT + 2)
+        spot = labels.place_beside(x, y, width, _OBJECT_FONT + 2)
         if spot is None:
             continue
         ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
@@ -214,7 +216,7 @@ def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome
     return tag("g", *texts, class_="names")
 
 
-def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> Markup:
+def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
     """Short names of furniture where there is room for them; what had to do with the episode comes first."""
     used = {place for fate in fates for place in (fate.start, fate.end)}
     rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
@@ -225,17 +227,17 @@ def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutc
         x, y = corners.mean(axis=0)
         short = next((name.removeprefix(f"{room} ") for room in rooms if name.startswith(f"{room} ")), name)
         width = (_BOLD_LETTER if name in used else _LETTER) * _THING_FONT * len(short)
-        spot = labels.near(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
+        spot = labels.place_within(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
         if spot is not None:
             texts.append(tag("text", short, x=spot[0], y=spot[1] + 3, class_="used" if name in used else None))
     return tag("g", *texts, class_="things")
 
 
-def _room_names(plan: FloorPlan, labels: Boxes) -> Markup:
+def _room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
     texts = []
     for name, (x, y) in plan.rooms.items():
         size = (ROOM_LETTER * len(name), 16)
-        spot = labels.near(x, y, *size, 120) or labels.beside(x, y, *size)
+        spot = labels.place_within(x, y, *size, 120) or labels.place_beside(x, y, *size)
         if spot is not None:
             texts.append(tag("text", name.upper(), x=spot[0], y=spot[1] + 5))
     return tag("g", *texts, class_="rooms")

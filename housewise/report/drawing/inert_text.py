@@ -11,6 +11,6 @@ _SHOWN: dict[int, str] = {
 }
 
 
-def inert(text: str) -> str:
+def neutralize_text(text: str) -> str:
     """A text in which control characters, and those that turn the direction of writing, are seen and do nothing."""
     return text.replace("\r\n", "\n").translate(_SHOWN)

@@ -10,7 +10,7 @@ _AROUND = (
 )  # fmt: skip
 
 
-class Boxes:
+class LabelLayout:
     """Places that are taken; all in pixels, boxes by their middle and size.
 
     Args:
@@ -25,14 +25,14 @@ class Boxes:
         """Take a place, whatever is there."""
         self._taken.append((x, y, width, height))
 
-    def free(self, x: float, y: float, width: float, height: float) -> bool:
+    def take_if_free(self, x: float, y: float, width: float, height: float) -> bool:
         """Take a place if nothing is there and it is in the picture."""
-        if self._covered(x, y, width, height):
+        if self._is_covered(x, y, width, height):
             return False
         self.block(x, y, width, height)
         return True
 
-    def beside(self, x: float, y: float, width: float, height: float, reach: int = 8) -> Point | None:
+    def place_beside(self, x: float, y: float, width: float, height: float, reach: int = 8) -> Point | None:
         """Take the nearest free place beside a mark, None where all are taken.
 
         Args:
@@ -44,11 +44,13 @@ class Boxes:
             for side, down in _AROUND:
                 right = x + side * (width / 2 + 12 + 0.8 * far * height)
                 below = y + down * (10 + height / 2 + far * height)
-                if self.free(right, below, width, height):
+                if self.take_if_free(right, below, width, height):
                     return right, below
         return None
 
-    def around(self, x: float, y: float, width: float, height: float, tall: float, reach: int = 3) -> Point | None:
+    def place_around(
+        self, x: float, y: float, width: float, height: float, tall: float, reach: int = 3
+    ) -> Point | None:
         """Take a place above or below something, or on it, None where all are taken.
 
         Args:
@@ -61,19 +63,19 @@ class Boxes:
         gap = tall + height / 2 + 3
         for far in range(reach):
             for below in (y - gap - far * height, y + gap + far * height, y):
-                if self.free(x, below, width, height):
+                if self.take_if_free(x, below, width, height):
                     return x, below
         return None
 
-    def near(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:
+    def place_within(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:
         """Take the place at most half of ``room`` above or below a point, None where all are taken."""
         far = max(0.0, (room - height) / 2)
         for share in (0.0, -0.5, 0.5, -1.0, 1.0):
-            if self.free(x, y + share * far, width, height):
+            if self.take_if_free(x, y + share * far, width, height):
                 return x, y + share * far
         return None
 
-    def _covered(self, x: float, y: float, width: float, height: float) -> bool:
+    def _is_covered(self, x: float, y: float, width: float, height: float) -> bool:
         """Whether a box would cover what is taken, or leave the picture."""
         across, down = self._size
         if x < width / 2 or x > across - width / 2 or y < height / 2 or y > down - height / 2:

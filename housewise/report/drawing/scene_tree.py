@@ -20,7 +20,7 @@ _MOST_WANTED = 4
 
 
 @dataclass(frozen=True)
-class Branch:
+class RoomRow:
     """A room and what is shown of it.
 
     Attributes:
@@ -34,7 +34,7 @@ class Branch:
     more: int
 
 
-def branches(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Branch]:
+def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[RoomRow]:
     """Which rooms and receptacles to show: those that hold something before or after, were used or are missed."""
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
@@ -43,16 +43,16 @@ def branches(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Branch
     for fate in found:
         if not fate.is_right and len(fate.wanted) <= _MOST_WANTED:
             used |= set(fate.wanted)
-    known = _known(record)
+    known = _places_seen(record)
     result = []
     for room in rooms:
         shown = sorted((name for name in used if room_of(name, rooms) == room), key=_number)
         seen = {name for name in known if room_of(name, rooms) == room and name != room}
-        result.append(Branch(room, tuple(shown), len(seen - set(shown))))
+        result.append(RoomRow(room, tuple(shown), len(seen - set(shown))))
     return result
 
 
-def tree_svg(shown: Sequence[Branch], found: Sequence[ObjectOutcome], after: bool, title: str) -> Markup:
+def tree_svg(shown: Sequence[RoomRow], found: Sequence[ObjectOutcome], after: bool, title: str) -> Markup:
     """Draw one tree; before and after have the same rows, so that only objects move.
 
     Args:
@@ -66,7 +66,7 @@ def tree_svg(shown: Sequence[Branch], found: Sequence[ObjectOutcome], after: boo
         tree.add_room(branch)
     tree.add_hand()
     tree.add_house()
-    return tree.drawn(title)
+    return tree.render(title)
 
 
 def room_of(place: str, rooms: Sequence[str]) -> str:
@@ -80,7 +80,7 @@ def _rooms(record: HouseRecord) -> list[str]:
     return record.setting.rooms or list(record.plans[0].known if record.plans else {})
 
 
-def _known(record: HouseRecord) -> set[str]:
+def _places_seen(record: HouseRecord) -> set[str]:
     known = {place for plan in record.plans for places in plan.known.values() for place in places}
     things = set(record.setting.placements)
     return known | {name for line in record.actions for name in line.discovered if name not in things}
@@ -102,7 +102,7 @@ class _Tree:
         self._nodes: list[Markup] = []
         self._rooms: list[float] = []
 
-    def add_room(self, branch: Branch) -> None:
+    def add_room(self, branch: RoomRow) -> None:
         """A room with what is shown of it."""
         first, tips = self._y, []
         for place in branch.places:
@@ -133,14 +133,14 @@ class _Tree:
             self._edges += [_edge((_HOUSE_X + 8, middle), (_ROOM_X - 6, room)) for room in self._rooms]
             self._nodes.append(tag("path", d=f"M{_HOUSE_X - 9} {middle}l9 -9l9 9h-3v8h-12v-8Z", class_="house"))
 
-    def drawn(self, title: str) -> Markup:
+    def render(self, title: str) -> Markup:
         """The tree as SVG."""
         content = (tag("title", title), tag("g", *self._edges, class_="edges"), *self._nodes)
         return tag("svg", *content, viewBox=f"0 0 {_WIDTH} {self._y:.0f}", class_="tree", role="img")
 
     def _add_place(self, place: str, short: str) -> float:
         """A receptacle with what is on it; returns the height of its node."""
-        leaves = self._on(place, self._after)
+        leaves = self._objects_at(place, self._after)
         middle = self._y + (max(1, len(leaves)) - 1) * _ROW / 2
         for row, fate in enumerate(leaves):
             at = self._y + row * _ROW
@@ -148,10 +148,10 @@ class _Tree:
             self._nodes.append(_leaf(fate, fate.end_class if self._after else fate.start_class, at))
         kind = "place" if leaves else "place empty"
         self._nodes += [_dot(kind, _PLACE_X, middle, 3.5), _text(kind, _PLACE_X + 9, middle, short)]
-        self._y += _ROW * max(1, *(len(self._on(place, after)) for after in (False, True)))
+        self._y += _ROW * max(1, *(len(self._objects_at(place, after)) for after in (False, True)))
         return middle
 
-    def _on(self, place: str, after: bool) -> list[ObjectOutcome]:
+    def _objects_at(self, place: str, after: bool) -> list[ObjectOutcome]:
         return [fate for fate in self._fates if (fate.end if after else fate.start) == place]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from housewise.report.drawing.inert_text import inert
+from housewise.report.drawing.inert_text import neutralize_text
 
 Point = tuple[float, float]
 Number = float | int
@@ -30,7 +30,7 @@ def tag(name: str, *content: str, **attributes: str | Number | None) -> Markup:
 
 def join(parts: Iterable[str]) -> Markup:
     """Elements, or texts that get escaped, one after the other."""
-    return Markup("").join(part if isinstance(part, Markup) else escape(inert(part)) for part in parts)
+    return Markup("").join(part if isinstance(part, Markup) else escape(neutralize_text(part)) for part in parts)
 
 
 def path(points: Sequence[Point], closed: bool = False) -> str:
@@ -83,4 +83,4 @@ def gauge(share: float) -> Markup:
 
 
 def _plain(value: str | Number) -> str:
-    return inert(value) if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
+    return neutralize_text(value) if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")

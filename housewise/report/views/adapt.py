@@ -10,16 +10,23 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
-from housewise.report.views.base import Began, EventsView, KeepFilm
+from housewise.report.views.base import EventListView, InitialFact, SaveFilm
 from housewise.rollout.comparison_settings import planner_label
-from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AdaptSetting, AnswerEvent, ThoughtEvent, VerdictLine
+from housewise.systems.adapt.record import (
+    AdaptFinalState,
+    AdaptInitialState,
+    CookingActionEvent,
+    KitchenAnswerEvent,
+    ThoughtEvent,
+    VerdictLine,
+)
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_STEPS = 500
 
 
 @dataclass
-class Did:
+class TranscriptRow:
     """An action of the transcript.
 
     Attributes:
@@ -33,7 +40,7 @@ class Did:
     """
 
     number: int | None
-    action: ActionEvent
+    action: CookingActionEvent
     answer: str | None
     made: list[str]
     decided: list[VerdictLine]
@@ -47,7 +54,7 @@ class Did:
 
 
 @dataclass(frozen=True)
-class AdaptShown:
+class AdaptContent:
     """A breakfast; see Shown.
 
     Attributes:
@@ -56,12 +63,12 @@ class AdaptShown:
 
     number: int
     record: Record
-    setting: AdaptSetting
+    setting: AdaptInitialState
     facts: dict[str, str]
     rate: float
     measure: str
     mood: str
-    steps: list[Did]
+    steps: list[TranscriptRow]
     left_out: int
     wishes: list[VerdictLine]
     template: str = "adapt.html"
@@ -74,10 +81,10 @@ class AdaptShown:
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
-class AdaptView(EventsView):
+class AdaptView(EventListView):
     """Breakfasts; see View."""
 
-    standing = "wishes"
+    state_heading = "wishes"
 
     def __init__(self) -> None:
         super().__init__("adapt")
@@ -86,7 +93,7 @@ class AdaptView(EventsView):
             "error over tasks. The other figures are means of an episode."
         )
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View: violated wishes by category."""
         found: dict[str, int] = {}
         for verdict in _final(record, path).verdicts:
@@ -96,46 +103,46 @@ class AdaptView(EventsView):
                 found[what] = found.get(what, 0) + 1
         return found
 
-    def state(self, result: Result) -> str:
+    def describe_state(self, result: Result) -> str:
         """See View."""
         return f"{self._count(result, 'satisfied')} of {self._count(result, 'applicable')}"
 
-    def gained(self, result: Result) -> float:
+    def state_sort_value(self, result: Result) -> float:
         """See View."""
         return result.scores.get("satisfied", 0)
 
-    def perfect(self, result: Result) -> bool:
+    def is_perfect(self, result: Result) -> bool:
         """See View."""
         return result.scores.get("satisfaction") == 1
 
-    def ending(self, header: Header, result: Result) -> str:
+    def describe_ending(self, header: Header, result: Result) -> str:
         """See View."""
         return result.ended
 
-    def began(self, header: Header) -> list[Began]:
+    def initial_facts(self, header: Header) -> list[InitialFact]:
         """See View."""
         try:
-            setting = AdaptSetting.model_validate(header.setting)
+            setting = AdaptInitialState.model_validate(header.setting)
         except ValidationError:
             return []
-        return [Began("", setting.task, f"for {setting.person}: {setting.about}")]
+        return [InitialFact("", setting.task, f"for {setting.person}: {setting.about}")]
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> AdaptShown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> AdaptContent:
         """See View."""
-        plain = self.plain(number, record)
+        plain = self.list_events(number, record)
         final = _final(record, path)
         order = {"violated": 0, "satisfied": 1, "inapplicable": 2}
         steps = list(_steps(record, final))
-        return AdaptShown(
+        return AdaptContent(
             number,
             record,
             _setting(record, path),
             plain.facts,
             plain.rate,
             plain.measure,
-            "right" if self.perfect(record.result) else "partly",
+            "right" if self.is_perfect(record.result) else "partly",
             steps[:_MOST_STEPS],
             len(steps[_MOST_STEPS:]),
             sorted(final.verdicts, key=lambda verdict: order[verdict.decision]),
@@ -146,41 +153,41 @@ class AdaptView(EventsView):
         return round(result.scores.get(name, 0))
 
 
-def _steps(record: Record, final: AdaptFinal) -> Iterator[Did]:
+def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
     """The transcript: actions with what was answered and what there was then."""
     applying = [verdict for verdict in final.verdicts if verdict.decision != "inapplicable"]
     executed, last, thought = 0, None, ""
     for event in record.events:
-        if isinstance(event, ActionEvent):
+        if isinstance(event, CookingActionEvent):
             if last is not None:
                 yield last
             executed += not event.failed
             decided = [] if event.failed else [verdict for verdict in applying if verdict.step == executed]
             number = None if event.failed else executed
-            last, thought = Did(number, event, None, event.made.splitlines(), decided, thought), ""
+            last, thought = TranscriptRow(number, event, None, event.made.splitlines(), decided, thought), ""
         elif isinstance(event, ThoughtEvent):
             thought = event.text
-        elif isinstance(event, AnswerEvent) and last is not None:
+        elif isinstance(event, KitchenAnswerEvent) and last is not None:
             last.answer, last.recalled = event.text, event.recalled
     if last is not None:
         yield last
 
 
-def _setting(record: Record, path: Path) -> AdaptSetting:
+def _setting(record: Record, path: Path) -> AdaptInitialState:
     try:
-        return AdaptSetting.model_validate(record.header.setting)
+        return AdaptInitialState.model_validate(record.header.setting)
     except ValidationError as error:
-        raise _damaged(path, error) from error
+        raise _validation_error(path, error) from error
 
 
-def _final(record: Record, path: Path) -> AdaptFinal:
+def _final(record: Record, path: Path) -> AdaptFinalState:
     try:
-        return AdaptFinal.model_validate(record.result.final)
+        return AdaptFinalState.model_validate(record.result.final)
     except ValidationError as error:
-        raise _damaged(path, error) from error
+        raise _validation_error(path, error) from error
 
 
-def _damaged(path: Path, error: ValidationError) -> UserError:
+def _validation_error(path: Path, error: ValidationError) -> UserError:
     first = error.errors()[0]
     where = ".".join(map(str, first["loc"]))
     return UserError(f"{path}: {where}: {first['msg']}; delete the file to run the episode again")

@@ -16,7 +16,7 @@ from housewise.rollout.scores import Score
 from housewise.rollout.system import system_scores
 from housewise.worlds.house.simulator import SimulatorChoice
 
-KeepFilm = Callable[[Any], str]
+SaveFilm = Callable[[Any], str]
 """Puts a film where its page finds it, and returns its address there."""
 
 _LONGEST = 4000
@@ -24,7 +24,7 @@ _MOST_EVENTS = 2000
 
 
 @dataclass(frozen=True)
-class Cell:
+class ScoreCell:
     """A figure in a row: its text, and what it is sorted by."""
 
     text: str
@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Began:
+class InitialFact:
     """Something that an episode began with.
 
     Attributes:
@@ -45,7 +45,7 @@ class Began:
     words: str
 
 
-class Shown(Protocol):
+class EpisodeContent(Protocol):
     """An episode, as a page shows it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Shown(Protocol):
     def complete(self) -> bool: ...
 
 
-class View(Protocol):
+class EpisodeView(Protocol):
     """How the episodes of a system are shown; named in entry points (``housewise.views``) by the system's name.
 
     Attributes:
@@ -76,9 +76,9 @@ class View(Protocol):
             only, the worst and those that are asked for.
     """
 
-    measure: str
+    score_heading: str
     explanation: str
-    standing: str
+    state_heading: str
     has_pictures: bool
 
     @property
@@ -88,37 +88,37 @@ class View(Protocol):
         """Which episode it is."""
         ...
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """What went wrong in an episode, and how often; the record of one that is perfect comes without events."""
         ...
 
-    def state(self, result: Result) -> str:
+    def describe_state(self, result: Result) -> str:
         """How things are in the end, for the column ``standing``."""
         ...
 
-    def gained(self, result: Result) -> float:
+    def state_sort_value(self, result: Result) -> float:
         """What that column is sorted by."""
         ...
 
-    def cells(self, result: Result) -> list[Cell]:
+    def cells(self, result: Result) -> list[ScoreCell]:
         """What is in those columns."""
         ...
 
-    def perfect(self, result: Result) -> bool:
+    def is_perfect(self, result: Result) -> bool:
         """Whether nothing is left to do."""
         ...
 
-    def ending(self, header: Header, result: Result) -> str:
+    def describe_ending(self, header: Header, result: Result) -> str:
         """How an episode ended, and what that means."""
         ...
 
-    def began(self, header: Header) -> list[Began]:
+    def initial_facts(self, header: Header) -> list[InitialFact]:
         """What an episode began with."""
         ...
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> Shown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> EpisodeContent:
         """An episode, for its page.
 
         Args:
@@ -131,20 +131,20 @@ class View(Protocol):
         ...
 
 
-def view_of(system: str) -> View:
+def find_view(system: str) -> EpisodeView:
     """How a system's episodes are shown.
 
     Raises:
         UserError: when a view of another package fails to import.
     """
     if system in plugin_names(VIEWS):
-        made: View = open_plugin(VIEWS, system, "view", needs=("measure", "title", "shown"))
+        made: EpisodeView = open_plugin(VIEWS, system, "view", needs=("measure", "title", "shown"))
         return made
-    return EventsView(system)
+    return EventListView(system)
 
 
 @dataclass(frozen=True)
-class Card:
+class EventCard:
     """An event in words: its type, and its fields by name."""
 
     kind: str
@@ -152,16 +152,16 @@ class Card:
 
 
 @dataclass(frozen=True)
-class EventsShown:
+class EventsContent:
     """An episode as its events; see Shown."""
 
     number: int
     record: Record
-    cards: list[Card]
+    cards: list[EventCard]
     facts: dict[str, str]
     mood: str
     rate: float
-    measure: str
+    score_heading: str
     left_out: int = 0
     template: str = "events.html"
     complete: bool = True
@@ -174,14 +174,14 @@ class EventsShown:
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
-class EventsView:
+class EventListView:
     """Shows what was recorded, whatever it is.
 
     Args:
         system: whose episodes.
     """
 
-    standing = ""
+    state_heading = ""
     has_pictures = False
 
     def __init__(self, system: str) -> None:
@@ -194,55 +194,55 @@ class EventsView:
         """See View."""
         return f"{header.task} · run {header.run}"
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View; nothing is known of that."""
         return {}
 
-    def state(self, result: Result) -> str:
+    def describe_state(self, result: Result) -> str:
         """See View."""
         return ""
 
-    def gained(self, result: Result) -> float:
+    def state_sort_value(self, result: Result) -> float:
         """See View."""
         return 0.0
 
-    def cells(self, result: Result) -> list[Cell]:
+    def cells(self, result: Result) -> list[ScoreCell]:
         """See View."""
-        return [cell_of(score, result) for score in self._scores[1:]]
+        return [score_cell(score, result) for score in self._scores[1:]]
 
-    def perfect(self, result: Result) -> bool:
+    def is_perfect(self, result: Result) -> bool:
         """See View; nothing is known of that."""
         return False
 
-    def ending(self, header: Header, result: Result) -> str:
+    def describe_ending(self, header: Header, result: Result) -> str:
         """See View."""
         steps = result.scores.get("steps")
         return result.ended if steps is None else f"{result.ended}; {plural(int(steps), 'step')}"
 
-    def began(self, header: Header) -> list[Began]:
+    def initial_facts(self, header: Header) -> list[InitialFact]:
         """See View."""
-        return [Began("", name, text) for name, text in _fields(header.setting).items()]
+        return [InitialFact("", name, text) for name, text in _format_fields(header.setting).items()]
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> Shown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> EpisodeContent:
         """See View."""
-        return self.plain(number, record)
+        return self.list_events(number, record)
 
-    def plain(self, number: int, record: Record) -> EventsShown:
+    def list_events(self, number: int, record: Record) -> EventsContent:
         """An episode as its events, with the figures that any page shows."""
         cards = [
-            Card(event.kind, _fields(event.data))
+            EventCard(event.kind, _format_fields(event.data))
             if isinstance(event, UnknownEvent)
-            else Card(event.type, _fields(event.model_dump(mode="json")))
+            else EventCard(event.type, _format_fields(event.model_dump(mode="json")))
             for event in record.events[:_MOST_EVENTS]
         ]
         header, result = record.header, record.result
         facts = {"played by": planner_label(header), "person": header.person, "ended": result.ended}
-        facts |= {score.heading: _figure(score, result) for score in self._scores}
+        facts |= {score.heading: _format_score(score, result) for score in self._scores}
         facts |= {"seconds": f"{result.usage.seconds:.1f}"}
-        rate = _displayed(self._scores[0], result) if self._scores else None
-        return EventsShown(
+        rate = _display_value(self._scores[0], result) if self._scores else None
+        return EventsContent(
             number,
             record,
             cards,
@@ -254,22 +254,22 @@ class EventsView:
         )
 
 
-def cell_of(score: Score, result: Result) -> Cell:
+def score_cell(score: Score, result: Result) -> ScoreCell:
     """A score of an episode; a dash for one that it lacks."""
-    return Cell(_figure(score, result) or "–", score.of(result) or 0.0)
+    return ScoreCell(_format_score(score, result) or "–", score.of(result) or 0.0)
 
 
-def _figure(score: Score, result: Result) -> str:
-    value = _displayed(score, result)
+def _format_score(score: Score, result: Result) -> str:
+    value = _display_value(score, result)
     return "" if value is None else f"{value:.{score.decimals}f}"
 
 
-def _displayed(score: Score, result: Result) -> float | None:
+def _display_value(score: Score, result: Result) -> float | None:
     value = score.of(result)
     return None if value is None else score.in_display_units(value)
 
 
-def _fields(data: Mapping[str, Any]) -> dict[str, str]:
+def _format_fields(data: Mapping[str, Any]) -> dict[str, str]:
     """Fields in words; what is long is cut."""
     found = {}
     for name, value in data.items():

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from housewise.core.record import Event, Record
-from housewise.report.views.base import EventsView, KeepFilm, Shown
+from housewise.report.views.base import EpisodeContent, EventListView, SaveFilm
 from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
@@ -19,7 +19,7 @@ _UNTOLD = "no rule, as far as the reasoning tells"
 
 
 @dataclass(frozen=True)
-class Said:
+class QuestionAnswer:
     """A question with its answer, and when it was asked."""
 
     question: CliprQuestionEvent
@@ -54,7 +54,7 @@ class RuleRow:
 
 
 @dataclass(frozen=True)
-class CliprShown:
+class CliprContent:
     """An episode of CLIPR; see Shown."""
 
     number: int
@@ -62,7 +62,7 @@ class CliprShown:
     facts: dict[str, str]
     rate: float
     measure: str
-    dialogue: list[Said]
+    dialogue: list[QuestionAnswer]
     versions: list[RulesEvent]
     rules: list[RuleRow]
     reviews: list[ReviewEvent]
@@ -78,7 +78,7 @@ class CliprShown:
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
-class CliprView(EventsView):
+class CliprView(EventListView):
     """Episodes of CLIPR; see View."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class CliprView(EventsView):
             "Figures are means of an episode ± standard error over tasks."
         )
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View: wrong choices by tier, and replies that could not be read."""
         found: dict[str, int] = {}
         for decision in record.of_type(DecisionEvent):
@@ -98,13 +98,13 @@ class CliprView(EventsView):
                 found[what] = found.get(what, 0) + 1
         return found
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> Shown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> EpisodeContent:
         """See View."""
-        plain = self.plain(number, record)
+        plain = self.list_events(number, record)
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)
-        return CliprShown(
+        return CliprContent(
             number,
             record,
             plain.facts,
@@ -119,11 +119,11 @@ class CliprView(EventsView):
         )
 
 
-def dialogue(events: Sequence[Event]) -> list[Said]:
+def dialogue(events: Sequence[Event]) -> list[QuestionAnswer]:
     """Questions, each with what was said to it."""
     spoken = [event for event in events if isinstance(event, CliprQuestionEvent | CliprAnswerEvent)]
     return [
-        Said(event, then if isinstance(then, CliprAnswerEvent) else None)
+        QuestionAnswer(event, then if isinstance(then, CliprAnswerEvent) else None)
         for event, then in zip_longest(spoken, spoken[1:])
         if isinstance(event, CliprQuestionEvent)
     ]

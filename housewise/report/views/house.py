@@ -8,7 +8,7 @@ from typing import Any
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
 from housewise.playback.object_outcomes import fates
-from housewise.report.views.base import Began, Cell, KeepFilm, Shown, cell_of
+from housewise.report.views.base import EpisodeContent, InitialFact, SaveFilm, ScoreCell, score_cell
 from housewise.rollout.scores import Score
 from housewise.rollout.system import system_scores
 from housewise.systems.personalize.record import HouseRecord, describe_continued_search
@@ -20,7 +20,7 @@ _OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
 class HouseView:
     """Episodes of LLM-Personalize; see View."""
 
-    measure = "success rate"
+    score_heading = "success rate"
     explanation = (
         "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error "
         "over tasks. The other numbers are means of an episode; executable is the share of all planned actions that "
@@ -28,7 +28,7 @@ class HouseView:
         "follow from its judgements alone, or a helper for small models did them. Pictures are traced again from the "
         "recorded actions; objects are stand-ins of their true size."
     )
-    standing = "in place, start → end"
+    state_heading = "in place, start → end"
     has_pictures = True
 
     @property
@@ -46,7 +46,7 @@ class HouseView:
         setting = header.setting
         return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.run}"
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View: objects that are out of place, by what became of them."""
         found: dict[str, int] = {}
         for fate in fates(HouseRecord.of(record, path)):
@@ -54,26 +54,26 @@ class HouseView:
                 found[fate.verdict] = found.get(fate.verdict, 0) + 1
         return found
 
-    def state(self, result: Result) -> str:
+    def describe_state(self, result: Result) -> str:
         """See View."""
         start, end, objects = (round(result.scores[key]) for key in ("correct_start", "correct_end", "objects"))
         return f"{start} → {end} of {objects}"
 
-    def gained(self, result: Result) -> float:
+    def state_sort_value(self, result: Result) -> float:
         """See View."""
         return result.scores["correct_end"] - result.scores["correct_start"]
 
-    def cells(self, result: Result) -> list[Cell]:
+    def cells(self, result: Result) -> list[ScoreCell]:
         """See View."""
         plans, steps, done, actions = (round(result.scores[key]) for key in ("plans", "steps", "succeeded", "actions"))
-        own = [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
-        return [*own, *(cell_of(score, result) for score in self._further)]
+        own = [ScoreCell(str(plans), plans), ScoreCell(str(steps), steps), ScoreCell(f"{done} of {actions}", done)]
+        return [*own, *(score_cell(score, result) for score in self._further)]
 
-    def perfect(self, result: Result) -> bool:
+    def is_perfect(self, result: Result) -> bool:
         """See View: whether everything ended where it belongs."""
         return result.scores["correct_end"] == result.scores["objects"]
 
-    def ending(self, header: Header, result: Result) -> str:
+    def describe_ending(self, header: Header, result: Result) -> str:
         """See View: who has put all in place may use up the steps looking for more."""
         counted = {key: round(result.scores[key]) for key in ("plans", "steps", "objects", "correct_end")}
         plans = plural(counted["plans"], "plan")
@@ -90,13 +90,13 @@ class HouseView:
         }
         return f"{state}; {means.get(result.ended, result.ended)}"
 
-    def began(self, header: Header) -> list[Began]:
+    def initial_facts(self, header: Header) -> list[InitialFact]:
         """See View: where everything stood and where it is wanted."""
         placements, correct = header.setting.get("placements"), header.setting.get("correct")
         if not isinstance(placements, dict) or not isinstance(correct, dict):
             return []
         return [
-            Began(
+            InitialFact(
                 "right" if place in correct.get(thing, []) else "wrong",
                 str(thing),
                 f"{place}; wanted on {', '.join(map(str, correct.get(thing, []))) or 'nothing here'}",
@@ -104,10 +104,10 @@ class HouseView:
             for thing, place in placements.items()
         ]
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> Shown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> EpisodeContent:
         """See View: the map and the plans, and pictures and a film where they are wanted."""
-        from housewise.report.views.house_page import make_chapter
+        from housewise.report.views.house_page import make_house_content
 
-        return make_chapter(number, HouseRecord.of(record, path), simulator, keep)
+        return make_house_content(number, HouseRecord.of(record, path), simulator, keep)

@@ -17,7 +17,7 @@ from housewise.playback.simulators import Picture, PlaybackSimulator
 from housewise.report.drawing.film import FRAMES, Film, make_film
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.images import compress, data_uri
-from housewise.report.drawing.scene_tree import branches, tree_svg
+from housewise.report.drawing.scene_tree import choose_rows, tree_svg
 from housewise.report.views.house import HouseView
 from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, ModelCallRecord, PlanEvent
@@ -26,11 +26,11 @@ from housewise.worlds.house.simulator import SimulatorChoice
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
 _THUMB = 2
-_BEGUN = re.compile(r"^step\b|\bstep 1:", re.IGNORECASE)
+_REPLY_START = re.compile(r"^step\b|\bstep 1:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """A step of a plan, as shown."""
 
     status: str
@@ -53,7 +53,7 @@ class PlanCard:
     prompt: list[dict[str, str]]
     earlier: list[ModelCallRecord]
     facts: str
-    steps: list[Step]
+    steps: list[PlanStep]
     ending: str
     alt: str
     photo: str = ""
@@ -79,7 +79,7 @@ class FilmCard:
 
 
 @dataclass
-class Chapter:
+class HouseContent:
     """An episode, as shown."""
 
     number: int
@@ -118,7 +118,7 @@ class Chapter:
     @property
     def mood(self) -> str:
         """What the score tells: that all is right, that some is, or that nothing has become better."""
-        if HouseView().perfect(self.record.result):
+        if HouseView().is_perfect(self.record.result):
             return "right"
         return "partly" if self.rate > 0 else "wrong"
 
@@ -136,13 +136,13 @@ class Chapter:
             "unique placements": str(counted["unique_placements"]),
             "tokens": f"{tokens:,}" if tokens else "–",
             "seconds": f"{result.usage.seconds:.1f}",
-            "ended": HouseView().ending(self.record.header, result),
+            "ended": HouseView().describe_ending(self.record.header, result),
         }
 
 
-def make_chapter(
+def make_house_content(
     number: int, record: HouseRecord, simulator: SimulatorChoice | None, keep: Callable[[Film], str] | None
-) -> Chapter:
+) -> HouseContent:
     """Show an episode; without its house there is no map and no picture, and a note says why.
 
     Args:
@@ -153,8 +153,8 @@ def make_chapter(
     """
     found = fates(record)
     wanting = who_wants(record.header.person)
-    shown = branches(record, found)
-    chapter = Chapter(
+    shown = choose_rows(record, found)
+    chapter = HouseContent(
         number,
         record,
         found,
@@ -167,7 +167,7 @@ def make_chapter(
     try:
         task = find_task(record)
         played = _played_again(record, task, simulator, FRAMES if keep else 0)
-        _illustrate(chapter, played, simulator is not None, keep)
+        _add_pictures(chapter, played, simulator is not None, keep)
     except UserError as error:
         chapter.notes.append(f"No pictures of this episode: {error}")
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -185,7 +185,9 @@ def _played_again(record: HouseRecord, task: Task, simulator: SimulatorChoice | 
         return replay_record(record, task, camera, frames)
 
 
-def _illustrate(chapter: Chapter, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None) -> None:
+def _add_pictures(
+    chapter: HouseContent, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None
+) -> None:
     if played.differences:
         told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
         chapter.notes.append(
@@ -219,7 +221,7 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
         plan.plan + 1,
         plan.step,
         "Second look" if plan.second_look else "Reply",
-        _from_the_start(plan.reply),
+        _restore_reply_start(plan.reply),
         plan.prompt,
         plan.earlier,
         f"{tokens}{plan.model_seconds:.2f} s",
@@ -231,10 +233,10 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
     return card if photo is None else _with_pictures(card, photo)
 
 
-def _from_the_start(reply: str) -> str:
+def _restore_reply_start(reply: str) -> str:
     """A reply with the words that were put in the model's mouth, which records leave out."""
     text = reply.strip()
-    return f"step 1: {text}" if text and not _BEGUN.search(text) else text
+    return f"step 1: {text}" if text and not _REPLY_START.search(text) else text
 
 
 def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
@@ -243,8 +245,8 @@ def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
     return PlanCard(**values)
 
 
-def _step(line: ActionEvent, things: Collection[str]) -> Step:
-    return Step(
+def _step(line: ActionEvent, things: Collection[str]) -> PlanStep:
+    return PlanStep(
         line.status,
         _SIGNS[line.status],
         line.action or line.raw,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
-from housewise.report.views.base import Began, Cell, KeepFilm
+from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
@@ -41,7 +41,7 @@ _E = TypeVar("_E", bound=Event)
 
 
 @dataclass
-class Branch:
+class ResponseNode:
     """A piece of a goal that responses have in common, and how they go on.
 
     Attributes:
@@ -53,17 +53,17 @@ class Branch:
 
     words: str
     response: ResponseLine | None = None
-    further: list[Branch] = field(default_factory=list)
-    repairs: list[Tree] = field(default_factory=list)
+    further: list[ResponseNode] = field(default_factory=list)
+    repairs: list[ResponseTree] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
         """What is wrong with the response, in words; empty where nothing is."""
-        return wrong_with(self.response.mismatches) if self.response else ""
+        return describe_mismatches(self.response.mismatches) if self.response else ""
 
 
 @dataclass(frozen=True)
-class Tree:
+class ResponseTree:
     """What a model brought at once.
 
     Attributes:
@@ -71,16 +71,16 @@ class Tree:
         reason: what the model was told is wrong with the goal that they are to replace; empty for none.
     """
 
-    branches: list[Branch]
+    branches: list[ResponseNode]
     reason: str = ""
 
 
-Mended = Callable[[str], list[Tree]]
+FindRepairs = Callable[[str], list[ResponseTree]]
 """What came of mending a response, by its text."""
 
 
 @dataclass(frozen=True)
-class Turn:
+class DialogueTurn:
     """What was chosen by a model, or put to the person, and what they said.
 
     Attributes:
@@ -94,7 +94,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Told:
+class ObjectStory:
     """All about one object.
 
     Attributes:
@@ -115,9 +115,9 @@ class Told:
     place: str
     wanted: str
     recalled: str
-    tree: Tree | None
+    tree: ResponseTree | None
     left_out: int
-    turns: list[Turn]
+    turns: list[DialogueTurn]
     goal: GoalEvent | None
     wrong: str
     acts: list[ActionEvent]
@@ -136,7 +136,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class StarsShown:
+class StarsContent:
     """An episode object by object; see Shown."""
 
     number: int
@@ -145,8 +145,8 @@ class StarsShown:
     mood: str
     story: str
     facts: dict[str, str]
-    objects: list[Told]
-    measure: str
+    objects: list[ObjectStory]
+    score_heading: str
     template: str = "stars.html"
     complete: bool = True
 
@@ -154,12 +154,12 @@ class StarsShown:
 class StarsView:
     """Episodes of STARS; see View."""
 
-    measure = "completion"
+    score_heading = "completion"
     explanation = (
         "Completion: objects that are in or on a fixture where the person wants them, and fixtures that are closed as "
         "they should be, of all of these, mean ± standard error over tasks. The other numbers are means of an episode."
     )
-    standing = "objects in place"
+    state_heading = "objects in place"
     has_pictures = False
     columns = ("goals retrieved", "asked", "stated", "recalled", "words")
 
@@ -167,7 +167,7 @@ class StarsView:
         """See View."""
         return f"{header.task} · run {header.run}"
 
-    def faults(self, record: Record, path: Path) -> dict[str, int]:
+    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View: objects that are not where they are wanted, by why."""
         found: dict[str, int] = {}
         for told in _objects(record, path):
@@ -175,24 +175,24 @@ class StarsView:
                 found[told.fault] = found.get(told.fault, 0) + 1
         return found
 
-    def state(self, result: Result) -> str:
+    def describe_state(self, result: Result) -> str:
         """See View."""
         return f"{_count(result, 'in_place')} of {_count(result, 'objects')}"
 
-    def gained(self, result: Result) -> float:
+    def state_sort_value(self, result: Result) -> float:
         """See View."""
         return _count(result, "in_place")
 
-    def cells(self, result: Result) -> list[Cell]:
+    def cells(self, result: Result) -> list[ScoreCell]:
         """See View."""
         names = ("retrieved", "proposed", "stated", "recalled", "words")
-        return [Cell(str(_count(result, name)), _count(result, name)) for name in names]
+        return [ScoreCell(str(_count(result, name)), _count(result, name)) for name in names]
 
-    def perfect(self, result: Result) -> bool:
+    def is_perfect(self, result: Result) -> bool:
         """See View."""
         return result.scores.get("completion_percent") == 100
 
-    def ending(self, header: Header, result: Result) -> str:
+    def describe_ending(self, header: Header, result: Result) -> str:
         """See View."""
         wrong = _count(result, "objects") - _count(result, "in_place")
         is_open = _count(result, "fixtures") - _count(result, "closed")
@@ -202,31 +202,36 @@ class StarsView:
             parts.append("all of it by memory")
         return "; ".join(parts) or "all in place, all closed"
 
-    def began(self, header: Header) -> list[Began]:
+    def initial_facts(self, header: Header) -> list[InitialFact]:
         """See View: where everything was found and where it is wanted."""
         try:
             setting = StarsSetting.model_validate(header.setting)
         except ValidationError:
             return []
         return [
-            Began("", thing, f"{place}; wanted in {_places(setting, thing)}") for thing, place in setting.places.items()
+            InitialFact("", thing, f"{place}; wanted in {_places(setting, thing)}")
+            for thing, place in setting.places.items()
         ]
 
-    def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
-    ) -> StarsShown:
+    def make_content(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    ) -> StarsContent:
         """See View."""
         header, result = record.header, record.result
         usage = result.usage
-        facts = {"condition": planner_label(header), "person": header.person, "ended": self.ending(header, result)}
-        facts |= {"objects in place": self.state(result)}
+        facts = {
+            "condition": planner_label(header),
+            "person": header.person,
+            "ended": self.describe_ending(header, result),
+        }
+        facts |= {"objects in place": self.describe_state(result)}
         facts |= {name: cell.text for name, cell in zip(self.columns, self.cells(result), strict=True)}
         facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}
-        return StarsShown(
+        return StarsContent(
             number,
             f"{self.title(header)} · {planner_label(header)}",
             result.scores.get("completion_percent", 0.0),
-            "right" if self.perfect(result) else "partly",
+            "right" if self.is_perfect(result) else "partly",
             " ".join(_setting(record, path).instructions)[:_LONGEST],
             {what: text for what, text in facts.items() if text},
             list(_objects(record, path)),
@@ -234,37 +239,41 @@ class StarsView:
         )
 
 
-def wrong_with(mismatches: Sequence[MismatchLine]) -> str:
+def describe_mismatches(mismatches: Sequence[MismatchLine]) -> str:
     """Why a goal is not viable, in words; empty where it is."""
-    return ", ".join(_said(each) for each in mismatches[:3])
+    return ", ".join(_describe_mismatch(each) for each in mismatches[:3])
 
 
-def tree_of(lines: Sequence[ResponseLine], mended: Mended = lambda text: []) -> list[Branch]:
+def build_response_tree(
+    lines: Sequence[ResponseLine], find_repairs: FindRepairs = lambda text: []
+) -> list[ResponseNode]:
     """Responses as a tree of words: what several begin with stands once.
 
     Args:
         lines: the responses.
         mended: what came of mending a response, by its text.
     """
-    return _branches([(line.text[:_LONGEST].split(), line) for line in lines], mended)
+    return _branches([(line.text[:_LONGEST].split(), line) for line in lines], find_repairs)
 
 
-def _branches(texts: Sequence[tuple[list[str], ResponseLine]], mended: Mended) -> list[Branch]:
+def _branches(texts: Sequence[tuple[list[str], ResponseLine]], find_repairs: FindRepairs) -> list[ResponseNode]:
     groups: dict[str, list[tuple[list[str], ResponseLine]]] = {}
     for words, line in texts:
         groups.setdefault(words[0] if words else "", []).append((words, line))
     found = []
     for group in groups.values():
-        shared = _shared([words for words, _ in group])
+        shared = _count_shared_words([words for words, _ in group])
         ending = [line for words, line in group if len(words) == shared]
-        branch = Branch(" ".join(group[0][0][:shared]), ending[0] if ending else None)
-        branch.further = _branches([(words[shared:], line) for words, line in group if len(words) > shared], mended)
-        branch.repairs = mended(ending[0].text) if ending else []
+        branch = ResponseNode(" ".join(group[0][0][:shared]), ending[0] if ending else None)
+        branch.further = _branches(
+            [(words[shared:], line) for words, line in group if len(words) > shared], find_repairs
+        )
+        branch.repairs = find_repairs(ending[0].text) if ending else []
         found.append(branch)
     return found
 
 
-def _shared(texts: Sequence[list[str]]) -> int:
+def _count_shared_words(texts: Sequence[list[str]]) -> int:
     """How many words several texts begin with alike."""
     count = 0
     for several in zip(*texts, strict=False):
@@ -274,9 +283,9 @@ def _shared(texts: Sequence[list[str]]) -> int:
     return count
 
 
-def _objects(record: Record, path: Path) -> Iterator[Told]:
+def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
     """What happened with each object, in order."""
-    setting, final = _setting(record, path), _validated(StarsFinal, record.result.final, path)
+    setting, final = _setting(record, path), _parse(StarsFinal, record.result.final, path)
     groups: list[list[Event]] = []
     for event in record.events:
         if isinstance(event, ObjectEvent):
@@ -286,15 +295,17 @@ def _objects(record: Record, path: Path) -> Iterator[Told]:
     for events in groups:
         first = events[0]
         assert isinstance(first, ObjectEvent), "groups begin with one"
-        yield _told(first, events, setting, final)
+        yield _make_object_story(first, events, setting, final)
 
 
-def _told(about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, final: StarsFinal) -> Told:
+def _make_object_story(
+    about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, final: StarsFinal
+) -> ObjectStory:
     place = final.places.get(about.thing, "")
-    goals, recalled = _of(events, GoalEvent), _of(events, RecalledEvent)
+    goals, recalled = _events_of_type(events, GoalEvent), _events_of_type(events, RecalledEvent)
     goal = goals[-1] if goals else None
     tree, left_out = _tree(events)
-    return Told(
+    return ObjectStory(
         mood="right" if place in setting.wanted.get(about.thing, []) else "wrong",
         seen=about.seen,
         place=place,
@@ -304,48 +315,48 @@ def _told(about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, fi
         left_out=left_out,
         turns=list(_turns(events)),
         goal=goal,
-        wrong=wrong_with(goal.mismatches) if goal else "",
-        acts=_of(events, ActionEvent),
-        notes=[each.note.text for each in _of(events, NoteEvent)],
+        wrong=describe_mismatches(goal.mismatches) if goal else "",
+        acts=_events_of_type(events, ActionEvent),
+        notes=[each.note.text for each in _events_of_type(events, NoteEvent)],
     )
 
 
-def _turns(events: Sequence[Event]) -> Iterator[Turn]:
-    said = {answer.question: answer.text for answer in _of(events, AnswerEvent)}
+def _turns(events: Sequence[Event]) -> Iterator[DialogueTurn]:
+    said = {answer.question: answer.text for answer in _events_of_type(events, AnswerEvent)}
     for event in events:
         if isinstance(event, SelectionEvent) and event.options:
-            yield Turn(choice=event)
+            yield DialogueTurn(choice=event)
         elif isinstance(event, QuestionEvent):
-            yield Turn(question=event.text, answer=said.get(event.text, ""))
+            yield DialogueTurn(question=event.text, answer=said.get(event.text, ""))
 
 
-def _tree(events: Sequence[Event]) -> tuple[Tree | None, int]:
+def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:
     """What a model brought for an object, with repairs below what they mend, and how many responses are left out."""
-    first, repairs = _of(events, RetrievedEvent), _of(events, RepairEvent)
+    first, repairs = _events_of_type(events, RetrievedEvent), _events_of_type(events, RepairEvent)
     if not first:
         return None, 0
     left = _MOST_RESPONSES
     total = sum(len(event.responses) for event in first) + sum(len(event.responses) for event in repairs)
 
-    def taken(lines: Sequence[ResponseLine]) -> list[ResponseLine]:
+    def take_responses(lines: Sequence[ResponseLine]) -> list[ResponseLine]:
         nonlocal left
         found = list(lines[: max(0, left)])
         left -= len(found)
         return found
 
-    def mended(depth: int) -> Mended:
+    def find_repairs(depth: int) -> FindRepairs:
         """Repairs of that depth, with those of what they brought."""
         return lambda text: [
-            Tree(tree_of(taken(each.responses), mended(depth + 1)), each.reason)
+            ResponseTree(build_response_tree(take_responses(each.responses), find_repairs(depth + 1)), each.reason)
             for each in repairs
             if (each.wrong, each.depth) == (text, depth)
         ]
 
-    tree = Tree(tree_of(taken(first[0].responses), mended(1)))
+    tree = ResponseTree(build_response_tree(take_responses(first[0].responses), find_repairs(1)))
     return tree, max(0, total - (_MOST_RESPONSES - left))
 
 
-def _said(mismatch: MismatchLine) -> str:
+def _describe_mismatch(mismatch: MismatchLine) -> str:
     what, thing = (mismatch.what or "")[:_LONGEST], (mismatch.thing or "")[:_LONGEST]
     return {
         "uninterpretable": "not understood",
@@ -359,7 +370,7 @@ def _places(setting: StarsSetting, thing: str) -> str:
     return " or ".join(setting.wanted.get(thing, [])) or "nothing here"
 
 
-def _of(events: Sequence[Event], kind: type[_E]) -> list[_E]:
+def _events_of_type(events: Sequence[Event], kind: type[_E]) -> list[_E]:
     return [event for event in events if isinstance(event, kind)]
 
 
@@ -368,10 +379,10 @@ def _count(result: Result, name: str) -> int:
 
 
 def _setting(record: Record, path: Path) -> StarsSetting:
-    return _validated(StarsSetting, record.header.setting, path)
+    return _parse(StarsSetting, record.header.setting, path)
 
 
-def _validated(kind: type[_M], content: object, path: Path) -> _M:
+def _parse(kind: type[_M], content: object, path: Path) -> _M:
     try:
         return kind.model_validate(content)
     except ValidationError as error:

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from housewise.report import Options, write_report
+from housewise.report import ReportOptions, write_report
 from tests.housewise.report.conftest import play
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
@@ -64,7 +64,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HOUSEKEEP_DATA", raising=False)
         patch.setattr("housewise.report.views.house_page.FRAMES", 10)
-        return write_report(folder, options=Options(episodes=("generated-1-0001-run0",)))
+        return write_report(folder, options=ReportOptions(episodes=("generated-1-0001-run0",)))
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates, story
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
 from housewise.report.drawing.house_map import map_svg
-from housewise.report.drawing.inert_text import inert
-from housewise.report.drawing.label_layout import Boxes
-from housewise.report.drawing.scene_tree import Branch, branches, room_of, tree_svg
+from housewise.report.drawing.inert_text import neutralize_text
+from housewise.report.drawing.label_layout import LabelLayout
+from housewise.report.drawing.scene_tree import RoomRow, choose_rows, room_of, tree_svg
 from housewise.report.drawing.svg import gauge, mark, tag
 from housewise.systems.personalize.record import read_house_records
 from housewise.worlds.house.simulator.base import Camera
@@ -55,7 +55,7 @@ def test_fates_agree_with_the_record(run_folder: Path) -> None:
 
 
 def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> None:
-    shown = [Branch("kitchen 0", ("kitchen 0 sink 1", "kitchen 0 shelf 2"), 3), Branch("bathroom 0", (), 0)]
+    shown = [RoomRow("kitchen 0", ("kitchen 0 sink 1", "kitchen 0 shelf 2"), 3), RoomRow("bathroom 0", (), 0)]
     before, after = (ElementTree.fromstring(tree_svg(shown, [MUG, BOOK], late, "x <y>")) for late in (False, True))
     assert before.get("viewBox") == after.get("viewBox")
     kinds = [
@@ -67,7 +67,7 @@ def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> 
 
 def test_branches_hold_every_object(run_folder: Path) -> None:
     for record in read_house_records(run_folder / "episodes"):
-        shown = {place for branch in branches(record, fates(record)) for place in branch.places}
+        shown = {place for branch in choose_rows(record, fates(record)) for place in branch.places}
         assert {*record.setting.placements.values(), *record.final.placements.values()} - {"robot"} <= shown
 
 
@@ -127,16 +127,16 @@ def test_right_and_wrong_differ_in_shape() -> None:
 
 @given(st.lists(st.tuples(*[st.integers(0, 300)] * 2, *[st.integers(4, 90)] * 2), max_size=25))
 def test_what_is_placed_covers_nothing(wanted: list[tuple[int, int, int, int]]) -> None:
-    boxes = Boxes((300, 300))
+    boxes = LabelLayout((300, 300))
     placed = []
     for x, y, width, height in wanted:
-        if spot := boxes.beside(x, y, width, height):
+        if spot := boxes.place_beside(x, y, width, height):
             placed.append((spot[0] - width / 2, spot[1] - height / 2, spot[0] + width / 2, spot[1] + height / 2))
     assert not any(overlap(one, other) for one, other in combinations(placed, 2))
 
 
 def test_what_turns_or_controls_writing_is_seen_and_does_nothing() -> None:
-    assert inert("a\x1b[31mb\u202ec\ud800\x00\td\n") == "a␛[31mb‹U+202E›c\ufffd␀\td\n"
+    assert neutralize_text("a\x1b[31mb\u202ec\ud800\x00\td\n") == "a␛[31mb‹U+202E›c\ufffd␀\td\n"
     assert "\u202e" not in tag("text", "x\u202ey", title="\u202e")
 
 

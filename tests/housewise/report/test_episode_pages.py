@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.report import Options, write_report, write_single
+from housewise.report import ReportOptions, write_report, write_single
 from tests.housewise.report.conftest import play
 from tests.housewise.report.test_report import Page
 from tests.housewise.test_cli import housewise, one_line
@@ -49,34 +49,34 @@ def filmed(folder: Path) -> set[str]:
 
 
 def test_the_worst_have_films_and_those_that_are_asked_for(three_runs: Path) -> None:
-    index = Page(write_report(three_runs, options=Options(worst=1)))
+    index = Page(write_report(three_runs, options=ReportOptions(worst=1)))
     assert filmed(three_runs) == {NAME}
     assert f"housewise report {three_runs} --films all" in index.text
     plain = Page(three_runs / "report" / f"{OTHERS[0]}.html")
     assert f"housewise report {three_runs} --films {OTHERS[0]}" in plain.text
-    write_report(three_runs, options=Options(worst=1, episodes=(OTHERS[1],)))
+    write_report(three_runs, options=ReportOptions(worst=1, episodes=(OTHERS[1],)))
     assert filmed(three_runs) == {NAME, OTHERS[1]}
     # What has been made is kept when it is not asked for again.
     made: list[tuple[str, int, int]] = []
-    write_report(three_runs, options=Options(worst=0), progress=lambda *state: made.append(state))
+    write_report(three_runs, options=ReportOptions(worst=0), progress=lambda *state: made.append(state))
     assert made == [("pages", 0, 0), ("pictures and films", 0, 0)]
     assert filmed(three_runs) == {NAME, OTHERS[1]}
-    write_report(three_runs, options=Options(worst=None))
+    write_report(three_runs, options=ReportOptions(worst=None))
     assert filmed(three_runs) == {NAME, *OTHERS}
 
 
 def test_a_film_that_somebody_deleted_is_made_again(three_runs: Path) -> None:
-    write_report(three_runs, options=Options(worst=1))
+    write_report(three_runs, options=ReportOptions(worst=1))
     (three_runs / "report" / f"{NAME}.mp4").unlink()
-    write_report(three_runs, options=Options(worst=1))
+    write_report(three_runs, options=ReportOptions(worst=1))
     assert filmed(three_runs) == {NAME}
 
 
 def test_one_file_has_pictures_of_the_worst(three_runs: Path) -> None:
-    page = Page(write_single(three_runs, options=Options(worst=1), most=2))
+    page = Page(write_single(three_runs, options=ReportOptions(worst=1), most=2))
     assert len(page.all("article")) == 2 and len(page.all("video")) == 1
     assert "2 of 3 episodes are shown below, 1 of them with pictures" in page.text
-    page = Page(write_single(three_runs, options=Options(worst=0, episodes=(OTHERS[1],)), most=1))
+    page = Page(write_single(three_runs, options=ReportOptions(worst=0, episodes=(OTHERS[1],)), most=1))
     assert len(page.all("article")) == 2 and len(page.all("video")) == 1
 
 
@@ -99,7 +99,7 @@ def test_damage_between_beginning_and_end_costs_one_page_its_story(three_runs: P
     last = json.loads(lines[-1])
     last["data"]["scores"]["correct_end"] = last["data"]["scores"]["objects"]
     record.write_text("\n".join([lines[0], "{torn", json.dumps(last), ""]), encoding="utf-8")
-    index = Page(write_report(three_runs, options=Options(worst=0)))
+    index = Page(write_report(three_runs, options=ReportOptions(worst=0)))
     assert len([row for row in index.all("tr") if "data-keys" in row]) == 3
     assert "line 2 is not a record's" in Page(three_runs / "report" / f"{OTHERS[0]}.html").text
     assert "What became of each object" in Page(three_runs / "report" / f"{OTHERS[1]}.html").text
@@ -108,7 +108,7 @@ def test_damage_between_beginning_and_end_costs_one_page_its_story(three_runs: P
 def test_episodes_that_are_not_there_are_refused_before_anything_is_made(three_runs: Path) -> None:
     (three_runs / "report.html").unlink(missing_ok=True)
     with pytest.raises(UserError, match=f"moon.*{NAME}"):
-        write_report(three_runs, options=Options(episodes=("moon",)))
+        write_report(three_runs, options=ReportOptions(episodes=("moon",)))
     assert not (three_runs / "report.html").exists()
 
 
@@ -130,7 +130,7 @@ def test_a_run_of_one_episode_has_no_column_without_a_figure(tmp_path: Path) -> 
     runs = tmp_path / "runs"
     for planner in ("scripted", "demonstrator"):
         play(runs / planner, planner=planner, max_steps=40)
-    page = Page(write_report(runs, options=Options(worst=0)))
+    page = Page(write_report(runs, options=ReportOptions(worst=0)))
     heads = page.text.partition("Experiments")[2]
     assert "Paired differences" in heads
     assert "95 % interval" not in heads and "higher / same / lower" not in heads and "tokens" not in heads

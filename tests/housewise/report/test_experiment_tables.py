@@ -15,12 +15,12 @@ from housewise.systems.personalize.record import read_house_records
 
 def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
     episodes = [(record.header, record.result) for record in read_house_records(run_folder / "episodes")]
-    assert experiment_tables.stale(run_folder, episodes) == ""
+    assert experiment_tables.find_stale_metrics(run_folder, episodes) == ""
     for content, said in [('{"overall": {"episodes": 9, "success_rate": 5}}', "9 episodes"), ("[]", ""), ("{", "")]:
         (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
-        assert said in experiment_tables.stale(tmp_path, episodes)
-        assert bool(said) == bool(experiment_tables.stale(tmp_path, episodes))
-    assert experiment_tables.stale(tmp_path / "none", episodes) == ""
+        assert said in experiment_tables.find_stale_metrics(tmp_path, episodes)
+        assert bool(said) == bool(experiment_tables.find_stale_metrics(tmp_path, episodes))
+    assert experiment_tables.find_stale_metrics(tmp_path / "none", episodes) == ""
 
 
 def test_figures_in_percent_as_they_were_before_version_2_are_not_stale(run_folder: Path, tmp_path: Path) -> None:
@@ -28,9 +28,9 @@ def test_figures_in_percent_as_they_were_before_version_2_are_not_stale(run_fold
     content = json.loads((run_folder / "metrics.json").read_text(encoding="utf-8"))
     assert content["version"] == 2 and 0 < content["overall"]["success_rate"] < 1
     content["overall"]["success_rate"] *= 100
-    for version, stale in ((2, True), (1, False)):
+    for version, find_stale_metrics in ((2, True), (1, False)):
         write_json(tmp_path / "metrics.json", {**content, "version": version})
-        assert bool(experiment_tables.stale(tmp_path, episodes)) == stale
+        assert bool(experiment_tables.find_stale_metrics(tmp_path, episodes)) == find_stale_metrics
 
 
 def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:

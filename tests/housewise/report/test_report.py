@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from housewise.core.errors import UserError
-from housewise.report import Options, write_report, write_single
+from housewise.report import ReportOptions, write_report, write_single
 from housewise.report.views.house import HouseView
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
@@ -58,7 +58,7 @@ class Page(HTMLParser):
         return [attributes for tag, attributes in self.tags if tag == name]
 
 
-PAGES = Options(film=False)
+PAGES = ReportOptions(film=False)
 
 
 def page_of(folder: Path) -> Path:
@@ -258,7 +258,7 @@ def test_numbers_are_the_records(run_folder: Path, tmp_path: Path) -> None:
 
 def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
     evil = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\x1b[31m\u202e"
-    inert = evil.replace("\x1b", "␛").replace("\u202e", "‹U+202E›")
+    neutralize_text = evil.replace("\x1b", "␛").replace("\u202e", "‹U+202E›")
 
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "plan":
@@ -278,7 +278,11 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
         page = Page(path)
         assert len(page.all("script")) == scripts
         assert not any("onerror" in attributes for _, attributes in page.tags)
-        assert inert in page.text and "\x1b" not in page.text and "\u202e" not in path.read_text(encoding="utf-8")
+        assert (
+            neutralize_text in page.text
+            and "\x1b" not in page.text
+            and "\u202e" not in path.read_text(encoding="utf-8")
+        )
 
 
 def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]) -> None:

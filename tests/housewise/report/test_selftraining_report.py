@@ -11,8 +11,8 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.report import Options
-from housewise.report.selftraining_report import is_selftraining, write_learning
+from housewise.report import ReportOptions
+from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
 from housewise.systems.personalize.record import read_house_record, read_house_records
@@ -62,8 +62,8 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
 
 
 def test_phases_curves_filters_and_examples(learned: Path) -> None:
-    assert is_selftraining(learned)
-    page = Page(write_learning(learned, Options(film=False)))
+    assert is_selftraining_folder(learned)
+    page = Page(write_selftraining_report(learned, ReportOptions(film=False)))
     assert not page.all("script") and EVIL in page.text
     assert f"2 of 5 pairs left out as longer than 9 tokens, all that model {EVIL} reads" in page.text
     assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
@@ -89,12 +89,12 @@ def test_damaged_files_cost_only_what_they_hold(learned: Path) -> None:
     (learned / "iteration-1" / "pairs.jsonl").write_text("{}\n")
     (learned / "iteration-1" / "curve.csv").write_bytes(b"\xff\x00")
     (learned / "config.json").write_text("[" * 100_000)
-    page = Page(write_learning(learned, Options(film=False)))
+    page = Page(write_selftraining_report(learned, ReportOptions(film=False)))
     assert "filter.json: cannot be read" in page.text and "line 1 is not a pair" in page.text
     assert "70.0 ± 2.0 %" in page.text
     (learned / "summary.json").write_text('{"phases": 3}')
     with pytest.raises(UserError, match=r"summary\.json: not the summary"):
-        write_learning(learned)
+        write_selftraining_report(learned)
 
 
 def test_phases_lead_nowhere_else(learned: Path) -> None:
@@ -103,6 +103,6 @@ def test_phases_lead_nowhere_else(learned: Path) -> None:
     write_json(learned / "summary.json", summary)
     shutil.copytree(learned / "imitate", learned.parent / "elsewhere")
     (learned / "imitate" / "evaluation" / "linked").symlink_to(learned.parent / "elsewhere" / "evaluation" / "test")
-    write_learning(learned, Options(film=False))
+    write_selftraining_report(learned, ReportOptions(film=False))
     assert not list((learned.parent / "elsewhere").rglob("*.html"))
     assert list((learned / "imitate").rglob("*.html")) and not list((learned / "iteration-1").rglob("*.html"))

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.report import Options, write_report, write_single
-from housewise.report.views.stars import StarsView, tree_of
+from housewise.report import ReportOptions, write_report, write_single
+from housewise.report.views.stars import StarsView, build_response_tree
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.systems.stars.record import MismatchLine, ResponseLine
@@ -62,7 +62,7 @@ def edited(played: Path, tmp_path: Path) -> Callable[[Callable[[list[Any]], None
 
 
 def page_of(folder: Path) -> Page:
-    write_report(folder, options=Options(film=False))
+    write_report(folder, options=ReportOptions(film=False))
     return Page(folder / "report" / "tidy-attic-run0.html")
 
 
@@ -104,7 +104,7 @@ def test_what_a_record_says_is_shown_and_does_nothing(edited: Callable[..., Path
     page = page_of(folder)
     assert "<script>alert(1)</script>" in page.text and "{{ 7 * 7 }}" in page.text
     assert not page.all("script") and not page.all("img") and "\x1b" not in page.text and "\u202e" not in page.text
-    single = write_single(folder, folder / "single.html", options=Options(film=False))
+    single = write_single(folder, folder / "single.html", options=ReportOptions(film=False))
     assert len(Page(single).all("script")) == 1
 
 
@@ -134,7 +134,7 @@ def test_a_damaged_record_is_left_out_in_one_line(
     edited: Callable[..., Path], change: Callable[[list[Any]], None]
 ) -> None:
     folder = edited(change)
-    write_report(folder, options=Options(film=False))
+    write_report(folder, options=ReportOptions(film=False))
     text = " ".join(Page(folder / "report.html").text.split())
     assert re.search(rf"Left out: \S*{re.escape(NAME)}: \w+: .*?delete the file to run the episode again", text)
 
@@ -168,10 +168,12 @@ def test_responses_stand_as_a_tree_of_what_they_begin_with() -> None:
         mismatches = [MismatchLine(kind="unknown-word", what=word) for word in wrong]
         return ResponseLine(text=text, probability=probability, source="initial", mismatches=mismatches)
 
-    [goal] = tree_of([line("a mug is in", 0.9), line("a mug is in it", 0.5), line("a mug hangs", 0.1, "hangs")])
+    [goal] = build_response_tree(
+        [line("a mug is in", 0.9), line("a mug is in it", 0.5), line("a mug hangs", 0.1, "hangs")]
+    )
     assert goal.words == "a mug" and goal.response is None
     [inside, hangs] = goal.further
     assert inside.words == "is in" and inside.response is not None and inside.verdict == ""
     assert [each.words for each in inside.further] == ["it"]
     assert hangs.verdict == "unknown word: hangs"
-    assert tree_of([]) == [] and tree_of([line("", 0.5)])[0].words == ""
+    assert build_response_tree([]) == [] and build_response_tree([line("", 0.5)])[0].words == ""
