@@ -41,7 +41,7 @@ def add_rule(
         UserError: the rule is too long, nobody answers, or the memory cannot be written.
     """
     prompt = Prompt(stream, console)
-    folder.file(person)
+    folder.notes_path(person)
     while True:
         understood = interpret_rule(words, topic)
         prompt.say(f"I understood: {understood}" if understood else _UNKNOWN[topic == HOUSE_TOPIC])
@@ -63,7 +63,7 @@ def add_rule(
             prompt.say("Nothing was added.")
             return
         words = f"{words.rstrip(' .')}; {_AND.sub('', heard.rest)}" if heard.adds else heard.rest or words
-    with folder.changing(person, new=True) as memory:
+    with folder.edit_memory(person, new=True) as memory:
         before = set(rule_ids(memory))
         remarks = apply_corrections(memory, Corrections(added=[words]), topic)
         kept = [id for note, id in rule_ids(memory).items() if note not in before]

@@ -99,22 +99,22 @@ class HouseInterview:
     def __init__(self, embedder: Embedder, excluded_person: str = "") -> None:
         self.usage = MethodUsage()
         self._embedder = embedder
-        self._groups = {group.next_question: group for group in thing_groups(excluded_person)}
+        self._groups = {group.question: group for group in thing_groups(excluded_person)}
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """The group of which least is known."""
         self.usage.calls += 1
-        asked = {said.next_question for said in dialogue}
+        asked = {said.question for said in dialogue}
         open_ = [group for question, group in self._groups.items() if question not in asked]
         unresolved = tuple(Dimension(each.name, tuple(spot.phrase for spot in each.options)) for each in open_)
-        return Inquiry(unresolved, open_[0].next_question if open_ else None)
+        return Inquiry(unresolved, open_[0].question if open_ else None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """A rule for each answer; one that names no place of houses is kept in the person's words."""
         self.usage.calls += 1
         rules = []
         for turn, said in enumerate(dialogue, 1):
-            group = self._groups.get(said.next_question)
+            group = self._groups.get(said.question)
             if group is None or not said.answer or self._is_indifferent(said.answer):
                 continue
             wanted, unwanted = self._parse_places(group, said.answer)
@@ -235,7 +235,7 @@ def contradicting_notes(memory: Memory) -> defaultdict[str, list[Note]]:
     for newer in memory.notes:
         if newer.kind in ("reaction", "goal") and isinstance(newer.value, float):
             said = [pair for thing in newer.about.things for pair in by_thing.get(thing, ())]
-            against = {root.id for root, note in said if newer.order > root.order and _is_contradiction(newer, note)}
+            against = {root.id for root, note in said if newer.sort_key > root.sort_key and _is_contradiction(newer, note)}
             for id in against:
                 found[id].append(newer)
     return found

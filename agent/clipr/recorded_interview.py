@@ -39,12 +39,12 @@ def hold_interview(
     Returns:
         The new rules.
     """
-    memory = folder.load(person, new=True)
+    memory = folder.load(person, missing_ok=True)
     before = [turn_from_note(note) for note in recall_answers(memory, topic)]
 
     def keep(exchange: DialogueTurn) -> None:
         if exchange.answer:
-            with folder.changing(person, new=True) as kept:
+            with folder.edit_memory(person, new=True) as kept:
                 kept.add(answer_note(person, topic, exchange))
 
     elicit(interviewer, speaker, (), most, before, keep)
@@ -71,7 +71,7 @@ def _written_down(person: str, topic: str, interviewer: Interviewer, folder: Mem
     if not answers:
         return []
     rules = interviewer.synthesize((), [turn_from_note(note) for note in answers])
-    with folder.changing(person) as memory:
+    with folder.edit_memory(person) as memory:
         # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
         notes = [memory.add(note) for note in notes_from_rules(person, topic, rules, answers)]
         memory.add(rules_written_note(person, topic, memory.notes[-1].time))

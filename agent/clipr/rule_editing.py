@@ -108,7 +108,7 @@ def find_rule(memory: Memory, word: str) -> Note:
         UserError: there is none.
     """
     notes = root_rule_notes(memory)
-    known = {id for note in notes for id in (note.id, note.lasting_id)}
+    known = {id for note in notes for id in (note.id, note.original_id)}
     if len(word) < MIN_ID_CHARACTERS or not any(id.startswith(word) for id in known):
         raise UserError(
             f"{memory.person} has no rule {excerpt(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
@@ -179,7 +179,7 @@ def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
         new, *_ = (
             house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
         )
-        root = memory.add(parse_note({**new.fields(), "version_of": note.lasting_id}, "the rule"))
+        root = memory.add(parse_note({**new.fields(), "version_of": note.original_id}, "the rule"))
         for each in (
             implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []
         ):
@@ -188,9 +188,9 @@ def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
 
 def rule_ids(memory: Memory) -> dict[str, str]:
     """For the notes of rules what people call them by: the beginning of the lasting id, as long as no other has it."""
-    known = {id for note in memory.notes for id in (note.id, note.lasting_id)}
+    known = {id for note in memory.notes for id in (note.id, note.original_id)}
     length = next(size for size in range(_SHORT_ID, 13) if len({id[:size] for id in known}) == len(known))
-    return {note.id: note.lasting_id[:length] for note in root_rule_notes(memory)}
+    return {note.id: note.original_id[:length] for note in root_rule_notes(memory)}
 
 
 def in_words_of_rules(text: str) -> str:

@@ -22,7 +22,7 @@ _STYLES = ("yaml", "jsonl")
 def _known_people(incomplete: str) -> list[str]:
     from housewise.people.memory import MemoryFolder
 
-    return [name for name in MemoryFolder.usual().people() if name.startswith(incomplete)]
+    return [name for name in MemoryFolder.default().people() if name.startswith(incomplete)]
 
 
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="Whose.", autocompletion=_known_people)]
@@ -126,7 +126,7 @@ def add(
 
     about = _about(thing, room, receptacle, task, situation)
     fields = {"person": person, "kind": _kind(kind), "text": text, "about": about, "value": _value(value)}
-    with _folder(memories).changing(person, new=True) as memory:
+    with _folder(memories).edit_memory(person, new=True) as memory:
         note = memory.add(parse_note(fields, "the note"))
     show_notes("remembered", [note], Console())
 
@@ -166,7 +166,7 @@ def edit(
         fields["value"] = _value(value)
     if not changed and not fields:
         raise UserError(f"nothing to change of note {id}; say what, as in --value -1 or --text WORDS")
-    with _folder(memories).changing(person) as memory:
+    with _folder(memories).edit_memory(person) as memory:
         before = memory.copy()
         about_now = {**memory[id].about.model_dump(), **changed}
         note = memory.edit(id, **fields, **({"about": about_now} if changed else {}))
@@ -210,7 +210,7 @@ def forget(
     folder = _folder(memories)
     if not ids and not yes:
         _ask(_forgotten(folder.load(person), what), person)
-    with folder.changing(person) as memory:
+    with folder.edit_memory(person) as memory:
         gone = _forgotten(memory, what)
     show_notes("forgotten", gone, Console())
 
@@ -268,7 +268,7 @@ def import_(
 
     written = read_file(file)
     try:
-        with _folder(memories).changing(person, new=True) as memory:
+        with _folder(memories).edit_memory(person, new=True) as memory:
             found = take_in(memory, written)
     except UserError as error:
         raise UserError(f"{file}: {error}") from error
@@ -288,16 +288,16 @@ COMMANDS: dict[str, Callable[..., None]] = {
 def _folder(named: Path | None) -> MemoryFolder:
     from housewise.people.memory import MemoryFolder
 
-    return MemoryFolder.usual(named)
+    return MemoryFolder.default(named)
 
 
 def _about(
     things: list[str] | None, room: str | None, receptacle: str | None, task: str | None, situation: str | None
 ) -> About:
-    from housewise.people.memory.note import about_from
+    from housewise.people.memory.note import parse_about
 
     fields = {"things": things or (), "room": room, "receptacle": receptacle, "task": task, "situation": situation}
-    return about_from(fields, "what it is about")
+    return parse_about(fields, "what it is about")
 
 
 def _kind(name: str) -> Any:

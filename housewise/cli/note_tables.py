@@ -20,7 +20,7 @@ def show_people(folder: MemoryFolder, console: Console) -> None:
     Raises:
         UserError: when there is one memory alone, which cannot be read.
     """
-    names = folder.folders()
+    names = folder.folder_names()
     if not names:
         console.print(f"no memories in {folder.root}; `housewise memory add` begins one", soft_wrap=True)
         return
@@ -51,7 +51,7 @@ def show_all(memory: Memory, kinds: Collection[Kind] | None, most: int | None, c
     remarks = {}
     for each in memory.recall(About(), len(memory), kinds):
         remarks[each.note.id] = _remark(each)
-        remarks |= {note.id: f"overruled by {each.note.lasting_id}" for note in each.contradicted}
+        remarks |= {note.id: f"overruled by {each.note.original_id}" for note in each.contradicted}
     notes = [note for note in memory.notes if kinds is None or note.kind in kinds]
     grid = _grid(5)
     for note in notes[-most:] if most else notes:
@@ -74,7 +74,7 @@ def show_recalled(memory: Memory, found: Sequence[RecalledNote], console: Consol
     for each in found:
         _row(grid, each.note, _remark(each))
         for note in each.contradicted:
-            _row(grid, note, f"overruled by {each.note.lasting_id}", "dim")
+            _row(grid, note, f"overruled by {each.note.original_id}", "dim")
     console.print(grid if found else "nothing is recalled")
     _summary(memory, console)
 
@@ -120,7 +120,7 @@ def _row(grid: Table, note: Note, remark: str, style: str = "") -> None:
     about = Text(note.about.phrase, style)
     said = Text(note.text, style)
     said.append(f"{' ' if note.text else ''}({remark})" if remark else "", "dim")
-    grid.add_row(Text(note.lasting_id, "cyan"), Text(note.kind, style), Text(value[:20], style), about, said)
+    grid.add_row(Text(note.original_id, "cyan"), Text(note.kind, style), Text(value[:20], style), about, said)
 
 
 def _remark(recalled: RecalledNote) -> str:

@@ -1,189 +1,206 @@
-"""Options that several commands share, with the words of their help. Nothing heavy is imported: help is to be quick."""
+"""Options that several commands share, with their help texts. Nothing heavy is imported, so that help stays quick."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from housewise.cli.catalogue import complete_from
 
 TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
-"""Headings of the help's panels."""
+"""Headings of the panels in help texts."""
+
+
+def panel_option(panel: str, metavar: str | None, help: str, *flags: str, names: str | None = None, **more: Any) -> Any:
+    """Return a ``typer.Option`` that stands in a panel of the help text.
+
+    Args:
+        panel: Heading of the panel.
+        metavar: What stands for the value in the help text, or None for a switch.
+        help: What the option does, with its default.
+        flags: Spellings of the option. By default the name of the parameter.
+        names: Kind of names (a key of ``NAME_KINDS``) that the shell completes.
+        more: Further arguments of ``typer.Option``.
+    """
+    if names is not None:
+        more["autocompletion"] = complete_from(names)
+    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
 
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Further settings, as in sampling.temperature=0.7.", show_default=False),
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="Further settings, for example sampling.temperature=0.7; housewise settings lists them.",
+        show_default=False,
+    ),
 ]
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Settings: one of housewise list configs, or a YAML file.",
+        help="Settings: a bundled configuration (see housewise list configs) or a YAML file.",
         autocompletion=complete_from("configs"),
     ),
 ]
 
 DataOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Housekeep folder; without it, houses are generated.",
-        envvar="HOUSEKEEP_DATA",
-        rich_help_panel=TASK,
+    panel_option(
+        TASK, "FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"
     ),
 ]
 SceneOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Scene of the data; may be given several times.",
-        autocompletion=complete_from("scenes"),
-        rich_help_panel=TASK,
-    ),
+    panel_option(TASK, "NAME", "Scene of the Housekeep data. May be given several times.", names="scenes"),
 ]
 EpisodesOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="IDS|SET",
-        help="Episode ids (3,17,40) or a task set (test, train) of the data.",
-        autocompletion=complete_from("task-sets"),
-        rich_help_panel=TASK,
+    panel_option(
+        TASK, "IDS|SET", "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.", names="task-sets"
     ),
 ]
-HousesOption = Annotated[int | None, typer.Option(metavar="N", help="How many generated houses.", rich_help_panel=TASK)]
+HousesOption = Annotated[int | None, panel_option(TASK, "N", "Number of generated houses.")]
 SeedOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Seed; the first generated house has this number.", rich_help_panel=TASK),
+    int | None, panel_option(TASK, "N", "Random seed. The first generated house has this number. Default: 0.")
 ]
 SystemOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="What is played: one of housewise list systems; personalize by default.",
-        autocompletion=complete_from("systems"),
-        rich_help_panel=TASK,
+    panel_option(
+        TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"
     ),
 ]
 MemoryOption = Annotated[
-    str | None,
-    typer.Option(metavar="PERSON", help="Whose memory to start from, and to add to.", rich_help_panel=TASK),
+    str | None, panel_option(TASK, "PERSON", "Person whose memory the run starts from and adds to.")
 ]
 PersonOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Whose preferences: majority (the default), ada, ..., or annotator-3 of the data; stars: terminal.",
-        autocompletion=complete_from("people"),
-        rich_help_panel=TASK,
+    panel_option(
+        TASK,
+        "NAME|FILE",
+        "Person whose preferences count (see housewise list people). Default: majority. With --system stars, terminal "
+        "lets you answer.",
+        names="people",
     ),
 ]
 
 PlannerOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME|FILE:CLASS",
-        help="llm (the default), sayplan, saycan, scripted, store, nearest, demonstrator, replay, or ./FILE.py:CLASS.",
-        autocompletion=complete_from("planners"),
-        rich_help_panel=MODEL,
+    panel_option(
+        MODEL,
+        "NAME|FILE:CLASS",
+        "Planner (see housewise list planners), or a class of your own as ./FILE.py:CLASS. Default: llm.",
+        names="planners",
     ),
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="local (the default), local:<folder>, or a model's name at --base-url.",
-        rich_help_panel=MODEL,
+    panel_option(
+        MODEL,
+        "NAME",
+        "Chat model: local (the default, bundled), local:FOLDER, or the name of a model at --base-url.",
     ),
 ]
 TrainedModelOption = Annotated[
     str | None,
-    typer.Option(
+    panel_option(
+        MODEL,
+        "NAME",
+        "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning API.",
         "--model",
-        metavar="NAME",
-        help="local, local:<folder or name>, or a fine-tuning API's.",
-        rich_help_panel=MODEL,
     ),
 ]
 BaseUrlOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.",
-        rich_help_panel=MODEL,
-    ),
+    panel_option(MODEL, "URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY."),
 ]
 TrainingUrlOption = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="A server with a fine-tuning API.", rich_help_panel=MODEL),
+    str | None, panel_option(MODEL, "URL", "Address of a server with a fine-tuning API.", "--base-url")
 ]
 AdapterOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME|FOLDER",
-        help="PEFT adapter of a local model: auto (the bundled one where it fits), none, a name or a folder.",
-        autocompletion=complete_from("adapters"),
-        rich_help_panel=MODEL,
+    panel_option(
+        MODEL,
+        "NAME|FOLDER",
+        "PEFT adapter of a local model: auto (the default: the bundled adapter where it fits), none, a name (see "
+        "housewise list adapters) or a folder.",
+        names="adapters",
     ),
 ]
 RecordsOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Records whose replies the replay planner plays.", rich_help_panel=MODEL),
+    Path | None, panel_option(MODEL, "FOLDER", "Folder of records whose replies the planner replay repeats.")
 ]
 
 SimulatorOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="raycast, which runs anywhere, or habitat, which takes habitat-sim.",
-        autocompletion=complete_from("simulators"),
-        rich_help_panel=EXECUTION,
+    panel_option(
+        EXECUTION,
+        "NAME",
+        "raycast (the default, runs anywhere) or habitat (needs habitat-sim).",
+        names="simulators",
     ),
 ]
 GpuOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="N|N,M|auto",
-        help="CUDA devices that habitat renders on, taken in turn; -1, the default, takes any, software as well.",
-        rich_help_panel=EXECUTION,
+    panel_option(
+        EXECUTION,
+        "N|N,M|auto",
+        "CUDA devices that habitat renders on, used in turn. Default: -1, any device, also software rendering.",
     ),
 ]
-RunsOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="How often each episode is played; once by default.", rich_help_panel=EXECUTION),
-]
-WorkersOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Episodes played at the same time.", rich_help_panel=EXECUTION)
-]
+RunsOption = Annotated[int | None, panel_option(EXECUTION, "N", "Number of repeats of each episode. Default: 1.")]
+WorkersOption = Annotated[int | None, panel_option(EXECUTION, "N", "Number of episodes played in parallel.")]
 RayOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Play on a Ray cluster: HOST:PORT, or auto for this machine's.",
-        rich_help_panel=EXECUTION,
-    ),
+    panel_option(EXECUTION, "ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine."),
 ]
 FailFastOption = Annotated[
     bool | None,
-    typer.Option(
-        "--fail-fast", help="End at the first episode that fails; the same command goes on.", rich_help_panel=EXECUTION
+    panel_option(
+        EXECUTION, None, "Stop at the first episode that fails. The same command resumes the run.", "--fail-fast"
     ),
 ]
 LogToOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Follow the curves in tensorboard or wandb; may be given several times.",
-        autocompletion=complete_from("trackers"),
-        rich_help_panel=EXECUTION,
+    panel_option(
+        EXECUTION, "NAME", "Log curves to tensorboard or wandb. May be given several times.", names="trackers"
     ),
 ]
 OutOption = Annotated[
     Path | None,
+    panel_option(
+        EXECUTION,
+        "FOLDER",
+        "Folder of the run. An existing run is resumed. Default: a new folder in runs/.",
+    ),
+]
+
+
+def _complete_person(incomplete: str) -> list[str]:
+    """Return the people that have a memory and whose names begin with a text."""
+    from housewise.people.memory import MemoryFolder
+
+    return [name for name in MemoryFolder.default().people() if name.startswith(incomplete)]
+
+
+PersonArgument = Annotated[
+    str, typer.Argument(metavar="PERSON", help="Name of the person.", autocompletion=_complete_person)
+]
+OptionalPersonArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PERSON",
+        help="Name of the person. By default, everybody with a memory is listed.",
+        autocompletion=_complete_person,
+    ),
+]
+MemoriesOption = Annotated[
+    Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Folder of the run; one that is there is resumed. A new one in runs/ by default.",
-        rich_help_panel=EXECUTION,
+        help="Folder of all memories. Default: ~/.local/share/housewise/memory.",
+        envvar="HOUSEWISE_MEMORY",
     ),
 ]

@@ -84,7 +84,7 @@ class Conversation:
         self._person, self._topic, self._interview, self._folder = person, topic, interview, folder
         self._prompt = Prompt(stream, console)
         self._say = self._prompt.say
-        memory = folder.load(person, new=True)
+        memory = folder.load(person, missing_ok=True)
         self._unconfirmed = {note.about.situation or "": note for note in answers_without_rules(memory, topic)}
         confirmed = [note for note in recall_answers(memory, topic) if note not in self._unconfirmed.values()]
         self._before = [turn_from_note(note) for note in confirmed]
@@ -133,7 +133,7 @@ class Conversation:
         return "These were all questions."
 
     def _next(self) -> InterviewQuestion | None:
-        left_open = [each.next_question.text for each in self._settled if not each.answer]
+        left_open = [each.question.text for each in self._settled if not each.answer]
         dialogue = [*self._before, *self._dialogue]
         return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._settled))
 
@@ -208,7 +208,7 @@ class Conversation:
         """Keep an answer with its rules."""
         rules = [rule.model_copy(update={"source": None}) for rule in understood.rules]
         exchange = DialogueTurn(question.text, understood.answer)
-        with self._folder.changing(self._person, new=True) as memory:
+        with self._folder.edit_memory(self._person, new=True) as memory:
             for text in (question.text, *question.earlier):
                 if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
                     memory.forget(old.id)
@@ -234,14 +234,14 @@ class Conversation:
             self._say("This is the first question.")
             return None
         last = self._settled.pop()
-        self._dialogue = [said for said in self._dialogue if said.next_question != last.next_question.text]
+        self._dialogue = [said for said in self._dialogue if said.question != last.question.text]
         if last.answer:
-            with self._folder.changing(self._person) as memory:
+            with self._folder.edit_memory(self._person) as memory:
                 if last.answer in memory:
                     memory.forget(last.answer)
                 restore_rules(memory, last.replaced)
         self._say("Back to the last question." + (" Its rule is taken away." if last.rules else ""))
-        return last.next_question
+        return last.question
 
     def _read(self, question: InterviewQuestion) -> str:
         """What the person says; "" where they want to skip.

@@ -51,8 +51,8 @@ def learn(
     from housewise.cli.rule_conversation import Conversation
     from housewise.people.memory import MemoryFolder
 
-    folder = MemoryFolder.usual(memories)
-    check_writable(folder.file(person).parent)
+    folder = MemoryFolder.default(memories)
+    check_writable(folder.notes_path(person).parent)
     interview = _interview(about, model, base_url)
     Conversation(person, about, interview, folder, questions, sys.stdin, Console()).hold()
 
@@ -71,7 +71,7 @@ def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOp
     from housewise.agent.clipr.rule_editing import show_rules
     from housewise.people.memory import MemoryFolder
 
-    show_rules(MemoryFolder.usual(memories).load(person), about, Console())
+    show_rules(MemoryFolder.default(memories).load(person), about, Console())
 
 
 def add(
@@ -94,7 +94,7 @@ def add(
     from housewise.adding import add_rule
     from housewise.people.memory import MemoryFolder
 
-    add_rule(MemoryFolder.usual(memories), person, words, about or _TOPICS[0], yes, sys.stdin, Console())
+    add_rule(MemoryFolder.default(memories), person, words, about or _TOPICS[0], yes, sys.stdin, Console())
 
 
 def forget(
@@ -111,7 +111,7 @@ def forget(
     from housewise.agent.clipr.rule_editing import forget_rules
     from housewise.people.memory import MemoryFolder
 
-    with MemoryFolder.usual(memories).changing(person) as memory:
+    with MemoryFolder.default(memories).edit_memory(person) as memory:
         gone = forget_rules(memory, ids)
     console = Console()
     for note in gone:
@@ -143,10 +143,10 @@ def edit(
     from housewise.people.memory import MemoryFolder
     from housewise.rule_editor import edited
 
-    folder, console = MemoryFolder.usual(memories), Console()
+    folder, console = MemoryFolder.default(memories), Console()
 
     def carry_out(corrections: Corrections, new: bool = False) -> None:
-        with folder.changing(person, new=new) as memory:
+        with folder.edit_memory(person, new=new) as memory:
             for words in apply_corrections(memory, corrections, about or _TOPICS[0]):
                 console.print(words, soft_wrap=True, highlight=False)
 

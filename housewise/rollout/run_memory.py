@@ -34,7 +34,7 @@ class RunMemory:
     @cached_property
     def _source(self) -> MemoryFolder:
         """Where the memory comes from that is named; nowhere to be looked for without one."""
-        return MemoryFolder.usual(self._settings.folder)
+        return MemoryFolder.default(self._settings.folder)
 
     def check_writable(self) -> None:
         """Check that what the memories become can be written down where they come from.
@@ -43,7 +43,7 @@ class RunMemory:
             UserError: when it cannot.
         """
         if self._settings.start is not None:
-            check_writable(self._source.file(self._settings.start).parent)
+            check_writable(self._source.notes_path(self._settings.start).parent)
 
     def check_memories_exist(self, people: Iterable[str]) -> None:
         """Check that there are the memories that the run starts from, before anything is made.

@@ -26,7 +26,7 @@ from housewise.language.local.weights import load_model
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.question_topics import sort_by_use
-from housewise.people.memory.note import check_person
+from housewise.people.memory.note import check_person_name
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
@@ -95,7 +95,7 @@ class AdaptTraining:
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:
-            check_person(name)
+            check_person_name(name)
         self._check_trainers()
         # Commands for other agents may share the folder, and begin together.
         with exclusive_lock(folder, _PATIENCE):

@@ -90,7 +90,7 @@ def test_a_conversation_is_left_and_gone_on_with(folder: MemoryFolder) -> None:
     assert "These were all questions." in again and len(rules(folder)) == 3
     assert "No new rules." in learn(folder, "", "--about", "house", "--questions", "3")
     # Rules go with the answers that they come from.
-    with folder.changing("ada") as memory:
+    with folder.edit_memory("ada") as memory:
         memory.forget(kinds(folder, "answer")[0].id)
     assert rules(folder) == before[1:] + ["For kitchen machines: prefer bed in the bedroom."]
 
@@ -173,7 +173,7 @@ def test_back_restores_a_rule_that_had_given_way(folder: MemoryFolder) -> None:
     shown = learn(folder, "\n2\ny\nthe shelf in the kitchen\nyes\nback\nquit\n", "--about", "house", "--questions", "9")
     assert "forgotten, as a newer rule says otherwise: For drinkware: prefer sink." in shown
     (restored,) = [note for note in kinds(folder, "rule") if note.text == before.text]
-    assert restored.lasting_id == before.id and restored.about == before.about and restored.value == before.value
+    assert restored.original_id == before.id and restored.about == before.about and restored.value == before.value
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"])

@@ -55,10 +55,10 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
 
     assert "2 notes of ada would be forgotten; add --yes" in one_line(memory(folder, "forget", "ada", "--thing", "mug"))
     assert len(done(memory(folder, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
-    assert corrected.lasting_id in done(memory(folder, "forget", "ada", corrected.lasting_id[:5]))
+    assert corrected.original_id in done(memory(folder, "forget", "ada", corrected.original_id[:5]))
     assert folder.load("ada").notes == (rule,)
     done(memory(folder, "forget", "ada", "--everything", "--yes"))
-    assert folder.load("ada").notes == () and "shoes" not in folder.file("ada").read_text()
+    assert folder.load("ada").notes == () and "shoes" not in folder.notes_path("ada").read_text()
 
 
 def test_out_to_an_editor_and_back(folder: MemoryFolder, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_damaged_memory_is_one_line_for_every_command(
 ) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     done(memory(folder, "export", "ada", "--out", tmp_path / "ada.yaml"))
-    folder.file("ada").write_text("\n".join(lines))
+    folder.notes_path("ada").write_text("\n".join(lines))
     for arguments in (
         ("show",),
         ("show", "ada"),
@@ -154,8 +154,8 @@ def test_a_damaged_memory_is_one_line_for_every_command(
         ("import", "ada", tmp_path / "ada.yaml"),
     ):
         line = one_line(memory(folder, *arguments))
-        assert str(folder.file("ada")) in line and complaint in line
-    assert folder.file("ada").read_text() == "\n".join(lines)
+        assert str(folder.notes_path("ada")) in line and complaint in line
+    assert folder.notes_path("ada").read_text() == "\n".join(lines)
 
 
 def test_notes_cannot_speak_to_the_terminal(folder: MemoryFolder) -> None:

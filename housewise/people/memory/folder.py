@@ -12,9 +12,9 @@ from housewise.core.files import exclusive_lock, find_paths, write_text
 from housewise.core.user_folders import expand_user
 from housewise.people.memory.import_export import read_lines, to_lines
 from housewise.people.memory.memory import Memory
-from housewise.people.memory.note import check_person, is_person
+from housewise.people.memory.note import check_person_name, is_person_name
 
-NOTES = "notes.jsonl"
+NOTES_FILE = "notes.jsonl"
 
 
 class MemoryFolder:
@@ -30,29 +30,29 @@ class MemoryFolder:
         self._patience = patience
 
     @classmethod
-    def usual(cls, named: str | Path | None = None) -> MemoryFolder:
+    def default(cls, named: str | Path | None = None) -> MemoryFolder:
         """The folder that was named, else that of HOUSEWISE_MEMORY, else ``~/.local/share/housewise/memory``."""
         home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
         folder = named or os.environ.get("HOUSEWISE_MEMORY") or Path(home) / "housewise" / "memory"
         return cls(expand_user(folder, "name the folder of memories in HOUSEWISE_MEMORY"))
 
-    def file(self, person: str) -> Path:
+    def notes_path(self, person: str) -> Path:
         """Where a person's notes are.
 
         Raises:
             UserError: when that cannot be a person's name.
         """
-        return self.root / check_person(person) / NOTES
+        return self.root / check_person_name(person) / NOTES_FILE
 
     def people(self) -> list[str]:
         """Of whom something is remembered, by name."""
-        return [name for name in self.folders() if is_person(name)]
+        return [name for name in self.folder_names() if is_person_name(name)]
 
-    def folders(self) -> list[str]:
+    def folder_names(self) -> list[str]:
         """Names of all folders with notes in them, also of those that cannot be a person's."""
-        return [path.parent.name for path in find_paths(self.root, f"*/{NOTES}")]
+        return [path.parent.name for path in find_paths(self.root, f"*/{NOTES_FILE}")]
 
-    def load(self, person: str, new: bool = False) -> Memory:
+    def load(self, person: str, missing_ok: bool = False) -> Memory:
         """What is remembered of a person.
 
         Args:
@@ -62,8 +62,8 @@ class MemoryFolder:
         Raises:
             UserError: when nothing is, or the file is damaged or of another version.
         """
-        path = self.file(person)
-        if new and not path.exists():
+        path = self.notes_path(person)
+        if missing_ok and not path.exists():
             return Memory(person)
         if not path.exists():
             raise UserError(f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}")
@@ -82,12 +82,12 @@ class MemoryFolder:
             UserError: when the disk does not take it, or what is there is damaged, which is then left as it is.
         """
         with self._alone(memory.person):
-            merged = self.load(memory.person).merge(memory) if self.file(memory.person).exists() else memory
+            merged = self.load(memory.person).merge(memory) if self.notes_path(memory.person).exists() else memory
             self._write(merged)
         return merged
 
     @contextmanager
-    def changing(self, person: str, new: bool = False) -> Iterator[Memory]:
+    def edit_memory(self, person: str, missing_ok: bool = False) -> Iterator[Memory]:
         """A memory to be changed, while other programs wait; it is kept at the end, unless an error is raised.
 
         Args:
@@ -97,24 +97,24 @@ class MemoryFolder:
         Raises:
             UserError: see load and save.
         """
-        if not new and not self.file(person).exists():
+        if not missing_ok and not self.notes_path(person).exists():
             self.load(person)
         with self._alone(person):
-            memory = self.load(person, new)
+            memory = self.load(person, missing_ok)
             before = memory.copy()
             yield memory
             if (memory.notes, memory.forgotten_ids) != (before.notes, before.forgotten_ids):
                 self._write(memory)
 
     def _write(self, memory: Memory) -> None:
-        path = self.file(memory.person)
+        path = self.notes_path(memory.person)
         write_text(path, to_lines(memory))
         # What a killed program left half written may hold what is forgotten by now.
         for partial in path.parent.glob(".*.partial"):
             partial.unlink(missing_ok=True)
 
     def _alone(self, person: str) -> AbstractContextManager[None]:
-        folder = self.file(person).parent
+        folder = self.notes_path(person).parent
         # Nobody else's business; what keeps it from being made, alone() says.
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)

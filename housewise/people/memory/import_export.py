@@ -22,13 +22,13 @@ from typing import IO, Any, Literal
 from housewise.core.errors import UserError, excerpt
 from housewise.core.files import open_regular
 from housewise.people.memory.memory import Memory
-from housewise.people.memory.note import Note, check_person, parse_note
+from housewise.people.memory.note import Note, check_person_name, parse_note
 
 FORMAT, VERSION = "housewise-memory", 1
-LONGEST_LINE = 1_000_000
+MAX_LINE_CHARACTERS = 1_000_000
 """Characters; no note has as many."""
 
-Style = Literal["yaml", "jsonl"]
+FileFormat = Literal["yaml", "jsonl"]
 
 
 @dataclass
@@ -106,9 +106,9 @@ def read_file(path: Path) -> Written:
     return read_lines(path) if style == "jsonl" else read_yaml(path)
 
 
-def style_of(path: Path) -> Style | None:
+def style_of(path: Path) -> FileFormat | None:
     """How a file is written, by its name."""
-    styles: dict[str, Style] = {".jsonl": "jsonl", ".json": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
+    styles: dict[str, FileFormat] = {".jsonl": "jsonl", ".json": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
     return styles.get(path.suffix.lower())
 
 
@@ -219,7 +219,7 @@ def _person(header: Mapping[str, Any], where: str) -> str:
         )
     if not isinstance(person, str):
         raise UserError(f"{where}: does not say whose notes it has; write person: NAME at its beginning")
-    return check_person(person)
+    return check_person_name(person)
 
 
 def _note(fields: Mapping[str, Any], where: str, changed: bool) -> tuple[Note, str | None]:
@@ -237,10 +237,10 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with _opened(path) as stream:
         number = 0
         try:
-            while text := stream.readline(LONGEST_LINE + 1):
+            while text := stream.readline(MAX_LINE_CHARACTERS + 1):
                 number += 1
-                if len(text) > LONGEST_LINE:
-                    raise ValueError(f"it has more than {LONGEST_LINE} characters")
+                if len(text) > MAX_LINE_CHARACTERS:
+                    raise ValueError(f"it has more than {MAX_LINE_CHARACTERS} characters")
                 if text.strip():
                     line = json.loads(text)
                     if not isinstance(line, dict):

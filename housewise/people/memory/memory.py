@@ -95,7 +95,7 @@ class Memory:
     @property
     def digest(self) -> str:
         """SHA-256 of all notes in order, in hexadecimal."""
-        return hashlib.sha256("".join(f"{note.content}\n" for note in self._sorted).encode()).hexdigest()
+        return hashlib.sha256("".join(f"{note.canonical_json}\n" for note in self._sorted).encode()).hexdigest()
 
     def __getitem__(self, id: str) -> Note:
         """A note by its id, by the id of its first version, or by the beginning of either that no other has.
@@ -105,11 +105,11 @@ class Memory:
         """
         if id in self._by_id:
             return self._by_id[id]
-        ids = ((note.id, note.lasting_id) for note in self._sorted) if len(id) >= MIN_ID_CHARACTERS else ()
+        ids = ((note.id, note.original_id) for note in self._sorted) if len(id) >= MIN_ID_CHARACTERS else ()
         found = [self._by_id[own] for own, lasting in ids if own.startswith(id) or lasting.startswith(id)]
         if len(found) == 1:
             return found[0]
-        if len({note.lasting_id for note in found}) == 1:
+        if len({note.original_id for note in found}) == 1:
             versions = ", ".join(note.id for note in found)
             raise UserError(f"{excerpt(id)} was corrected in several places; name one of its versions: {versions}")
         many = f"{len(found)} notes whose ids begin with" if found else "no note"
@@ -139,8 +139,8 @@ class Memory:
             return note
         if note.id not in self._by_id:
             self._by_id[note.id] = note
-            newest = not self._sorted or self._sorted[-1].order < note.order
-            insort(self._sorted, note, key=lambda each: each.order)
+            newest = not self._sorted or self._sorted[-1].sort_key < note.sort_key
+            insort(self._sorted, note, key=lambda each: each.sort_key)
             if newest:
                 self._add_to_index(note)
             else:
@@ -268,7 +268,7 @@ class Memory:
                 if id in concluded:
                     waiting.append(id)
         self._by_id = {id: note for id, note in self._by_id.items() if id not in self._forgotten}
-        self._sorted = sorted(self._by_id.values(), key=lambda note: note.order)
+        self._sorted = sorted(self._by_id.values(), key=lambda note: note.sort_key)
         self._drop_index()
 
     def _index(self) -> Index:

@@ -125,10 +125,10 @@ class About(_Frozen):
         return tuple(sorted(set(things)))
 
     def __bool__(self) -> bool:
-        return bool(self.stated)
+        return bool(self.stated_fields)
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def stated_fields(self) -> dict[str, Any]:
         """What it says, by field."""
         return {field: value for field, value in self if value}
 
@@ -140,7 +140,7 @@ class About(_Frozen):
     def covers(self, other: About) -> bool:
         """Whether everything that this says is said by another as well."""
         return set(self.things) <= set(other.things) and all(
-            getattr(other, field) == value for field, value in self.stated.items() if field != "things"
+            getattr(other, field) == value for field, value in self.stated_fields.items() if field != "things"
         )
 
 
@@ -225,24 +225,24 @@ class Note(_Frozen):
 
     @model_validator(mode="after")
     def _named_by_content(self) -> Note:
-        found = hashlib.sha256(self.content.encode()).hexdigest()[:12]
+        found = hashlib.sha256(self.canonical_json.encode()).hexdigest()[:12]
         if self.id not in ("", found):
             raise ValueError(f"its id is {excerpt(self.id)!r} and should be {found}: it was changed; leave out the id")
         self.__dict__["id"] = found
         return self
 
     @property
-    def lasting_id(self) -> str:
+    def original_id(self) -> str:
         """The id that people know it by: that of its first version, which stays the same when it is corrected."""
         return self.version_of or self.id
 
     @property
-    def content(self) -> str:
+    def canonical_json(self) -> str:
         """All but the id as one line of JSON, which is the same everywhere."""
         return json.dumps(self.fields(), sort_keys=True)
 
     @property
-    def order(self) -> tuple[str, str, int, str]:
+    def sort_key(self) -> tuple[str, str, int, str]:
         """By which notes are sorted: the oldest first. A time in the future is not believed, and overrules nothing."""
         source = self.source
         return (
@@ -259,18 +259,18 @@ class Note(_Frozen):
         return {field: value for field, value in values.items() if value not in ({}, [], "")}
 
 
-def is_person(name: str) -> bool:
+def is_person_name(name: str) -> bool:
     """Whether a folder can be made of a person's name."""
     return re.fullmatch(PERSON_PATTERN, name) is not None
 
 
-def check_person(name: str) -> str:
+def check_person_name(name: str) -> str:
     """A person's name, of which a folder can be made.
 
     Raises:
         UserError: when it is none.
     """
-    if not is_person(name):
+    if not is_person_name(name):
         raise UserError(f"{excerpt(name)!r} cannot be a person's name: {_NAMED_BY}")
     return name
 
@@ -287,7 +287,7 @@ def parse_note(fields: Mapping[str, Any], where: str) -> Note:
         raise UserError(f"{where}: {describe_error(error)}") from error
 
 
-def about_from(fields: Mapping[str, Any], where: str) -> About:
+def parse_about(fields: Mapping[str, Any], where: str) -> About:
     """What somebody else says a note is about; see note_from."""
     try:
         return About.model_validate(dict(fields))

@@ -55,7 +55,7 @@ class Claim:
         if self._settled is None:
             counts = Counter(note.value for note in self.notes)
             latest = [note for note in self.notes if note.time == self.notes[-1].time]
-            right = max(latest, key=lambda note: (counts[note.value], note.order))
+            right = max(latest, key=lambda note: (counts[note.value], note.sort_key))
             others = tuple(note for note in reversed(self.notes) if note.value != right.value)
             self._settled = right, counts[right.value], others
         return self._settled
@@ -162,7 +162,7 @@ class Index:
         row = len(self.claims)
         self.claims.append(Claim())
         self._kinds.append(self._code("kind", note.kind))
-        self._stated.append(len(note.about.stated))
+        self._stated.append(len(note.about.stated_fields))
         self._newest.append(0)
         for field in _NAMES:
             name = getattr(note.about, field)

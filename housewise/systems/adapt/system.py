@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.adapt.asking import AskingCook, PhraseBook
-from housewise.agent.adapt.cook import ScriptedCook
-from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook
+from housewise.agent.adapt.llm_cook import Briefing, CookingConversation, LLMCook
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
+from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.record import Event
@@ -30,16 +30,16 @@ from housewise.people.kitchen.profile_files import (
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory
-from housewise.people.memory.note import check_person
+from housewise.people.memory.note import check_person_name
 from housewise.people.respondent import Respondent as Speaker
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System, Task
-from housewise.systems.adapt.agents import Model, Scripted, told_lines
-from housewise.systems.adapt.record import EVENTS, AdaptSetting, AnswerEvent
+from housewise.systems.adapt.agents import LLMCookAgent, ScriptedCookAgent, format_known_answers
+from housewise.systems.adapt.record import EVENTS, AdaptInitialState, KitchenAnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
-from housewise.systems.adapt.world import BREAKFAST, Breakfast, Seen
+from housewise.systems.adapt.world import BREAKFAST_TASK, BreakfastWorld, BreakfastObservation
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -129,7 +129,7 @@ class Adapt(System[AdaptSettings]):
         """See System.check."""
         chosen, answering = self.settings.agent, self.settings.tasks.answering
         for person in self._cooked_for:
-            check_person(person.name)
+            check_person_name(person.name)
         if chosen.planner == "llm" and chosen.asking == "always" and not chosen.grounded:
             raise UserError("asking=always: a model is held to questions by the grammar; leave grounded=false out")
         if not chosen.asks:
@@ -172,17 +172,17 @@ class Adapt(System[AdaptSettings]):
         person, number = self._numbers[job.task.name]
         steps = 2 * chosen.most_steps if chosen.always_asks else chosen.most_steps
         kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), PreferenceJudge(number)
-        told = _answers_in(memory)
-        earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, AnswerEvent)}
+        told = _recall_answers(memory)
+        earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, KitchenAnswerEvent)}
 
         def speaker() -> Speaker:
             return self._speaker(person, kitchen, judge, models, memory.person)
 
         known = {} if chosen.asks_again else dict(told)
         most = chosen.most_questions if chosen.asks else 0
-        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier, known, most)
+        world = BreakfastWorld(kitchen, person, judge, speaker, memory.person, earlier, known, most)
         things = sorted(kitchen.state.entities.keys() - kitchen.kitchen.furniture.keys())
-        setting = AdaptSetting(
+        setting = AdaptInitialState(
             task=kitchen.task.text,
             number=number,
             person=person.name,
@@ -202,26 +202,26 @@ class Adapt(System[AdaptSettings]):
         models: Mapping[str, ChatModel],
         told: Sequence[tuple[str, str]],
         progress: Progress,
-    ) -> Agent[Seen, str]:
+    ) -> Agent[BreakfastObservation, str]:
         chosen, number = self.settings.agent, kitchen.number
         if chosen.planner == "llm":
             sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
             verbs = kitchen.kitchen.verbs
             asking = chosen.asking if chosen.asks else "never"
-            conversation = Conversation(self._prompts, asking, chosen.thinks, chosen.turns)
-            cook = ModelCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
-            briefing = Briefing(kitchen.task.text, kitchen.layout(), told_lines(told))
+            conversation = CookingConversation(self._prompts, asking, chosen.thinks, chosen.turns)
+            cook = LLMCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
+            briefing = Briefing(kitchen.task.text, kitchen.layout(), format_known_answers(told))
             most = chosen.most_questions
-            return Model(cook, briefing, verbs, chosen.asking, most, progress)
+            return LLMCookAgent(cook, briefing, verbs, chosen.asking, most, progress)
         if chosen.planner == "cook":
-            return Scripted(chosen.planner, ScriptedCook(person, number), progress)
+            return ScriptedCookAgent(chosen.planner, OracleCook(person, number), progress)
         if chosen.planner == "teacher":
-            teacher = LookingCook(ScriptedCook(person, number), kitchen.kitchen.verbs)
-            return Scripted(chosen.planner, teacher, progress)
+            teacher = ExploringCook(OracleCook(person, number), kitchen.kitchen.verbs)
+            return ScriptedCookAgent(chosen.planner, teacher, progress)
         # The person's own sentences are understood as they mean them, whoever else says the same.
         phrases = PhraseBook([*self._people.values(), person])
         most = chosen.most_questions if chosen.planner == "always" else 0
-        return Scripted(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)
+        return ScriptedCookAgent(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)
 
     def _speaker(
         self,
@@ -254,10 +254,10 @@ class Adapt(System[AdaptSettings]):
 _UNNAMED = ("local", None, None)
 
 
-def _answers_in(memory: Memory) -> list[tuple[str, str]]:
+def _recall_answers(memory: Memory) -> list[tuple[str, str]]:
     """Questions about breakfasts that are answered in a memory, the oldest first."""
     return [
         (note.about.situation or "", note.text)
         for note in memory.notes
-        if note.kind == "answer" and note.about.task == BREAKFAST
+        if note.kind == "answer" and note.about.task == BREAKFAST_TASK
     ]

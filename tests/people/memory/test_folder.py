@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.people.memory.folder import NOTES
+from housewise.people.memory.folder import NOTES_FILE
 from tests.people.memory.notes import notes, reaction
 
 WRITER = """
@@ -45,7 +45,7 @@ def texts(memory: Memory) -> set[str]:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(kept=st.lists(notes, max_size=10), gone=st.lists(notes, max_size=3), words=st.text(min_size=1, max_size=50))
 def test_what_is_kept_is_what_is_read(folder: MemoryFolder, kept: list[Note], gone: list[Note], words: str) -> None:
-    folder.file("ada").unlink(missing_ok=True)
+    folder.notes_path("ada").unlink(missing_ok=True)
     memory = Memory("ada", [*kept, Note(person="ada", kind="answer", value=1, text=words)], [note.id for note in gone])
     folder.save(memory)
     read = folder.load("ada")
@@ -57,12 +57,12 @@ def test_lines_can_be_read_without_this_code(folder: MemoryFolder) -> None:
     memory = Memory("ada", [reaction("café cup", "sink", -1.0), reaction("shoe", "bed", 1.0)])
     gone = memory.forget(About(things=("shoe",)))
     folder.save(memory)
-    header, note, forgotten = [json.loads(line) for line in folder.file("ada").read_text("utf-8").splitlines()]
+    header, note, forgotten = [json.loads(line) for line in folder.notes_path("ada").read_text("utf-8").splitlines()]
     assert header == {"format": "housewise-memory", "version": 1, "person": "ada"}
     assert note["text"] == "café cup on sink" and note["value"] == -1.0 and note["kind"] == "reaction"
     assert note["about"] == {"things": ["café cup"], "receptacle": "sink"}
     assert forgotten == {"forgotten": gone[0].id}
-    assert "café" in folder.file("ada").read_text("utf-8")
+    assert "café" in folder.notes_path("ada").read_text("utf-8")
 
 
 def test_what_is_forgotten_is_nowhere_on_the_disk(folder: MemoryFolder) -> None:
@@ -70,8 +70,8 @@ def test_what_is_forgotten_is_nowhere_on_the_disk(folder: MemoryFolder) -> None:
     rule = Note(person="ada", kind="rule", text="the secret goes on the shelf", derived_from=(seen.id,))
     folder.save(Memory("ada", [seen, rule, reaction("shoe", "bed", 1.0)]))
     # What another program had half written when it was killed.
-    (folder.file("ada").parent / ".0123456789abcdef.partial").write_text("her secret mug")
-    with folder.changing("ada") as memory:
+    (folder.notes_path("ada").parent / ".0123456789abcdef.partial").write_text("her secret mug")
+    with folder.edit_memory("ada") as memory:
         memory.forget(seen.id)
     left = b"".join(path.read_bytes() for path in folder.root.rglob("*") if path.is_file())
     assert b"secret" not in left and b"shoe" in left
@@ -83,7 +83,7 @@ def test_a_run_that_ends_later_brings_nothing_back(folder: MemoryFolder) -> None
     mug, shoe = reaction("mug", "sink", 1.0), reaction("shoe", "bed", 1.0)
     folder.save(Memory("ada", [mug, shoe]))
     run = folder.load("ada")
-    with folder.changing("ada") as memory:
+    with folder.edit_memory("ada") as memory:
         memory.forget(mug.id)
         corrected = memory.edit(shoe.id, value=-1.0)
     learned = run.add(reaction("lamp", "bed", 1.0))
@@ -94,11 +94,11 @@ def test_a_run_that_ends_later_brings_nothing_back(folder: MemoryFolder) -> None
 
 def test_an_error_while_changing_changes_nothing(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    before = folder.file("ada").read_bytes()
-    with pytest.raises(UserError), folder.changing("ada") as memory:
+    before = folder.notes_path("ada").read_bytes()
+    with pytest.raises(UserError), folder.edit_memory("ada") as memory:
         memory.forget(About())
         memory.forget("ffff")
-    assert folder.file("ada").read_bytes() == before
+    assert folder.notes_path("ada").read_bytes() == before
 
 
 def test_two_programs_at_once_lose_nothing_even_if_one_is_killed(folder: MemoryFolder) -> None:
@@ -117,15 +117,15 @@ def test_two_programs_at_once_lose_nothing_even_if_one_is_killed(folder: MemoryF
     kept = texts(folder.load("ada"))
     assert set(told) <= kept and f"other {59}" in kept
     # What was half written goes with the next that is written, if the other program had not been at it any more.
-    with folder.changing("ada") as memory:
+    with folder.edit_memory("ada") as memory:
         memory.add(reaction("mug", "sink", 1.0))
-    assert {path.name for path in folder.file("ada").parent.iterdir()} <= {NOTES, ".lock"}
+    assert {path.name for path in folder.notes_path("ada").parent.iterdir()} <= {NOTES_FILE, ".lock"}
 
 
 def test_another_program_that_does_not_end_is_named(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     with (
-        folder.changing("ada"),
+        folder.edit_memory("ada"),
         pytest.raises(UserError, match=r"ada: another program has been writing there for 0\.05 s; wait"),
     ):
         MemoryFolder(folder.root, patience=0.05).save(Memory("ada"))
@@ -160,7 +160,7 @@ GOOD = '{"person": "ada", "kind": "rule", "text": "x", "time": "2026-11-23T14:05
     ],
 )
 def test_a_damaged_memory_is_one_line_and_left_as_it_is(folder: MemoryFolder, content: str, complaint: str) -> None:
-    path = folder.file("ada")
+    path = folder.notes_path("ada")
     path.parent.mkdir(parents=True)
     path.write_text(content)
     for use in (lambda: folder.load("ada"), lambda: folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))):
@@ -172,20 +172,20 @@ def test_a_damaged_memory_is_one_line_and_left_as_it_is(folder: MemoryFolder, co
 
 def test_bytes_that_are_no_text_are_one_line(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    folder.file("ada").write_bytes(folder.file("ada").read_bytes().replace(b"mug", b"m\xff"))
+    folder.notes_path("ada").write_bytes(folder.notes_path("ada").read_bytes().replace(b"mug", b"m\xff"))
     with pytest.raises(UserError, match=r"notes\.jsonl: line \d+ is damaged .*take the line out, or restore"):
         folder.load("ada")
 
 
 def test_a_folder_in_the_place_of_the_file_is_one_line(folder: MemoryFolder) -> None:
-    folder.file("ada").mkdir(parents=True)
+    folder.notes_path("ada").mkdir(parents=True)
     with pytest.raises(UserError, match=r"notes\.jsonl: cannot be read \(not a regular file"):
         folder.load("ada")
 
 
 def test_a_flipped_letter_is_noticed(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    path = folder.file("ada")
+    path = folder.notes_path("ada")
     path.write_text(path.read_text().replace("mug on sink", "jug on sink"))
     with pytest.raises(UserError, match=r"line 2: its id is .* it was changed; leave out the id"):
         folder.load("ada")
@@ -197,7 +197,7 @@ def test_who_is_not_known_is_told_who_is(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     with pytest.raises(UserError, match=r"no memory of adda; did you mean ada\? there are ada"):
         folder.load("adda")
-    with pytest.raises(UserError, match="no memory of bruno"), folder.changing("bruno"):
+    with pytest.raises(UserError, match="no memory of bruno"), folder.edit_memory("bruno"):
         pass
     assert folder.people() == ["ada"]
 
@@ -211,19 +211,19 @@ def test_names_cannot_lead_elsewhere(folder: MemoryFolder, name: str) -> None:
 def test_a_linked_file_is_replaced_and_not_followed(folder: MemoryFolder, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text(HEADER)
-    folder.file("ada").parent.mkdir(parents=True)
-    folder.file("ada").symlink_to(elsewhere)
+    folder.notes_path("ada").parent.mkdir(parents=True)
+    folder.notes_path("ada").symlink_to(elsewhere)
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    assert elsewhere.read_text() == HEADER and not folder.file("ada").is_symlink()
+    assert elsewhere.read_text() == HEADER and not folder.notes_path("ada").is_symlink()
 
 
 def test_where_memories_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("HOUSEWISE_MEMORY", raising=False)
-    assert MemoryFolder.usual().root == tmp_path / ".local/share/housewise/memory"
+    assert MemoryFolder.default().root == tmp_path / ".local/share/housewise/memory"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert MemoryFolder.usual().root == tmp_path / "data/housewise/memory"
+    assert MemoryFolder.default().root == tmp_path / "data/housewise/memory"
     monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "mine"))
-    assert MemoryFolder.usual().root == tmp_path / "mine"
-    assert MemoryFolder.usual(tmp_path / "named").root == tmp_path / "named"
+    assert MemoryFolder.default().root == tmp_path / "mine"
+    assert MemoryFolder.default(tmp_path / "named").root == tmp_path / "named"

@@ -32,7 +32,7 @@ class Letters:
 
 def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | None) -> list[RecalledNote]:
     claims: dict[tuple[object, ...], list[Note]] = {}
-    for note in sorted(memory.notes, key=lambda note: note.order):
+    for note in sorted(memory.notes, key=lambda note: note.sort_key):
         claims.setdefault((note.kind, note.about, note.text if note.value is None else None), []).append(note)
     found = []
     for claim in claims.values():
@@ -190,7 +190,7 @@ def test_a_note_keeps_its_first_id_through_edits_and_files(values: list[float]) 
     memory = Memory("ada", [note])
     for value in values:
         edited = memory.edit(note.id[:6], value=value)
-        assert memory[note.id] is edited and edited.lasting_id == note.id
+        assert memory[note.id] is edited and edited.original_id == note.id
     again = Memory("ada", [Note.model_validate(edited.fields())])
     assert again[note.id[:4]] == edited and again.forget(note.id) == [edited]
 

@@ -130,7 +130,7 @@ def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatSe
     path.write_text(ATTIC)
     kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
     stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
-    with MemoryFolder(tmp_path / "kept").changing("ann") as memory:
+    with MemoryFolder(tmp_path / "kept").edit_memory("ann") as memory:
         pen, novel = (
             next(note for note in memory.notes if note.about.task and note.about.things == (kind,))
             for kind in ("pen", "novel")
