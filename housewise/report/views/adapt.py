@@ -66,7 +66,7 @@ class AdaptContent:
     setting: AdaptInitialState
     facts: dict[str, str]
     rate: float
-    measure: str
+    score_heading: str
     mood: str
     steps: list[TranscriptRow]
     left_out: int
@@ -141,7 +141,7 @@ class AdaptView(EventListView):
             _setting(record, path),
             plain.facts,
             plain.rate,
-            plain.measure,
+            plain.score_heading,
             "right" if self.is_perfect(record.result) else "partly",
             steps[:_MOST_STEPS],
             len(steps[_MOST_STEPS:]),

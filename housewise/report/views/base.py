@@ -186,7 +186,7 @@ class EventListView:
 
     def __init__(self, system: str) -> None:
         self._scores = list(system_scores(system))
-        self.measure = self._scores[0].heading if self._scores else "score"
+        self.score_heading = self._scores[0].heading if self._scores else "score"
         self.columns = [score.heading for score in self._scores[1:]]
         self.explanation = "Figures are means of an episode ± standard error over tasks."
 
@@ -249,7 +249,7 @@ class EventListView:
             {what: text for what, text in facts.items() if text},
             "partly",
             rate or 0.0,
-            self.measure,
+            self.score_heading,
             len(record.events) - len(cards),
         )
 

@@ -61,7 +61,7 @@ class CliprContent:
     record: Record
     facts: dict[str, str]
     rate: float
-    measure: str
+    score_heading: str
     dialogue: list[QuestionAnswer]
     versions: list[RulesEvent]
     rules: list[RuleRow]
@@ -109,7 +109,7 @@ class CliprView(EventListView):
             record,
             plain.facts,
             plain.rate,
-            plain.measure,
+            plain.score_heading,
             dialogue(record.events),
             versions,
             rule_rows(versions, decisions),

@@ -235,7 +235,7 @@ class StarsView:
             " ".join(_setting(record, path).instructions)[:_LONGEST],
             {what: text for what, text in facts.items() if text},
             list(_objects(record, path)),
-            self.measure,
+            self.score_heading,
         )
 
 
