@@ -62,7 +62,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
             # What a run had no time for that was killed behind its last episode.
             tracked.catch_up()
     except RunEndedError as error:
-        if session.finished:
+        if session.finished_jobs:
             _show(error.figures, system, out, console)
         raise
     _show(figures, system, out, console)
@@ -71,7 +71,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
 
 def announcement_lines(session: Run) -> list[str]:
     """What is about to be played, by which models, and roughly how long that takes, a line each."""
-    system, done, left = session.system, len(session.finished), len(session.open)
+    system, done, left = session.system, len(session.finished_jobs), len(session.open_jobs)
     if not left:
         yet_to_play = f"nothing is left to play of {plural(done, 'episode')}"
     elif done:
@@ -163,7 +163,7 @@ class RunProgress:
     def __init__(self, progress: Progress, session: Run) -> None:
         self._progress, self._session, self._system = progress, session, session.system
         self._bars: dict[str, TaskID] = {}
-        self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
+        self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished_jobs))
 
     def on_episode_start(self, job: Job) -> None:
         """See Watcher.began."""

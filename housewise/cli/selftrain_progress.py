@@ -108,7 +108,7 @@ class TrainingDisplay:
     def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See Observer.playing."""
         position = self._phases.begin(name)
-        left = len(session.open)
+        left = len(session.open_jobs)
         many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
         self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
         with progress_bars(self._console) as shown:

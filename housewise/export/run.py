@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from housewise.core.errors import UserError, suggest_names, make_printable
+from housewise.core.errors import UserError, make_printable, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import Player, player_of

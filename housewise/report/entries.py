@@ -107,7 +107,7 @@ class EpisodeEntry:
         """How it ended, and what that means."""
         if self.finished is None:
             return f"failed: {self.failure}"
-        return self.view.ending(*self.finished)
+        return self.view.describe_ending(*self.finished)
 
     @property
     def troubles(self) -> list[str]:
@@ -201,11 +201,11 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
         # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
         # at the beginning or the end is found all the same.
         record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
-        faults = {} if figures_only else view.faults(record, path)
+        faults = {} if figures_only else view.count_faults(record, path)
         entry = EpisodeEntry(path, run, "" if figures_only else file_digest(path), header, result, "", faults)
         # What every index and every page asks for; records of anybody's may lack it.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)
-        _ = view.state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)
+        _ = view.describe_state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)
     return entry
 
 

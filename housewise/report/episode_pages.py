@@ -307,7 +307,7 @@ def make_content(
         with wrap_record_errors(entry.path):
             return entry.view.make_content(number, record, entry.path, simulator, keep)
     except UserError as error:
-        plain = EventListView(entry.header.system).plain(number, record)
+        plain = EventListView(entry.header.system).list_events(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 
 

@@ -344,4 +344,4 @@ def _no_progress(what: str, done: int, total: int) -> None:
     """Progress that nobody is told of."""
 
 
-__all__ = ["MOST_IN_ONE", "WORST", "Options", "Page", "Progress", "write_report", "write_single"]
+__all__ = ["MOST_IN_ONE", "WORST", "ReportOptions", "EpisodePage", "Progress", "write_report", "write_single"]

@@ -69,14 +69,14 @@ class Run:
         return found
 
     @property
-    def finished(self) -> list[Job]:
+    def finished_jobs(self) -> list[Job]:
         """Jobs whose records are there."""
         return [job for job in self.jobs if (self.episodes / f"{job.name}{FINISHED}").exists()]
 
     @property
-    def open(self) -> list[Job]:
+    def open_jobs(self) -> list[Job]:
         """Jobs still to be played."""
-        done = {job.name for job in self.finished}
+        done = {job.name for job in self.finished_jobs}
         return [job for job in self.jobs if job.name not in done]
 
     def check_start(self) -> None:
@@ -85,7 +85,7 @@ class Run:
         Raises:
             UserError: A memory, a simulator, a model or a server is not there.
         """
-        if self._can_start or not self.open:
+        if self._can_start or not self.open_jobs:
             return
         if self.system.uses_memory:
             run_memory = RunMemory(self.folder / "memory", self.settings.memory)
@@ -125,9 +125,9 @@ class Run:
 
     def _play(self, callback: RunCallback) -> dict[str, Any]:
         stopped: RunEndedError | None = None
-        if jobs := self.open:
+        if jobs := self.open_jobs:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
-            copy_user_files(self.system.files(), self.folder, anew=not self.finished)
+            copy_user_files(self.system.files(), self.folder, anew=not self.finished_jobs)
             try:
                 with self._open_meter() as meter, self._run_memories() as memories:
                     self._print_person()
@@ -154,7 +154,7 @@ class Run:
         figures = compute_metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
         if isinstance(stopped, LimitReachedError):
-            done, left = len(self.finished), len(self.open)
+            done, left = len(self.finished_jobs), len(self.open_jobs)
             # Others may have ended meanwhile.
             words = (self.meter and self.meter.describe_reached_limit()) or stopped
             raise LimitReachedError(
@@ -210,7 +210,7 @@ class Run:
 
     def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
         """What was learned in each episode that is over."""
-        return map(self._read_learned_notes, self.finished)
+        return map(self._read_learned_notes, self.finished_jobs)
 
     def _memory_owner(self, job: Job) -> str:
         """Whose memory an episode goes by."""

@@ -60,14 +60,14 @@ def test_answers_are_numbered_and_none_is_written_over(tmp_path: Path) -> None:
 
 def test_a_run_is_resumed_beside_what_was_answered(tmp_path: Path) -> None:
     run = Run(Personalize(house_settings(settings={"houses": 1, "planner": "scripted", "max_steps": 20})), tmp_path)
-    (name,) = (job.name for job in run.open)
+    (name,) = (job.name for job in run.open_jobs)
     killed(run.episodes, "tea")
     left = run.episodes / f"breakfast-run0{PARTIAL}"
     told = left.read_bytes()
     left.rename(run.episodes / f"{name}{PARTIAL}")
     run.play()
     (record,) = read_records(run.episodes)
-    assert (record.name, record.header.attempt, run.open) == (name, 1, [])
+    assert (record.name, record.header.attempt, run.open_jobs) == (name, 1, [])
     assert (run.episodes / f"{name}.jsonl.interrupted-1").read_bytes() == told
     run.play()
     assert len(list(run.episodes.iterdir())) == 2

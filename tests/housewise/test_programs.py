@@ -61,7 +61,7 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
     assert program(crowded, "-c", code).split() == [housewise.__version__, "out", "of", "steps", "True"]
     assert program(crowded, "-m", "housewise", "--version").split() == ["housewise", housewise.__version__]
     program(crowded, *RUN, "--out", "mine")
-    code = "import housewise; run = housewise.load_run('mine'); print(len(run.finished), run.settings.system)"
+    code = "import housewise; run = housewise.load_run('mine'); print(len(run.finished_jobs), run.settings.system)"
     assert program(crowded, "-c", code).split() == ["1", "personalize"]
 
 

@@ -138,7 +138,7 @@ def find_view(system: str) -> EpisodeView:
         UserError: when a view of another package fails to import.
     """
     if system in plugin_names(VIEWS):
-        made: EpisodeView = open_plugin(VIEWS, system, "view", needs=("measure", "title", "shown"))
+        made: EpisodeView = open_plugin(VIEWS, system, "view", needs=("score_heading", "title", "make_content"))
         return made
     return EventListView(system)
 
