@@ -9,13 +9,13 @@ from pathlib import Path
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
 
 
-class _PlaceWordsFile(Settings):
+class _PlaceWordsFile(StrictSettings):
     places: dict[str, tuple[str, ...]]
 
 

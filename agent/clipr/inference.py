@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from housewise.agent.clipr.language_steps import ActionChoice, Guidance, JudgedChoice, LanguageSteps
-from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
+from housewise.worlds.choices.scenario import Scenario, Situation, presentation_order
 
 _Any = TypeVar("_Any")
 
@@ -81,7 +81,7 @@ class Inference:
         return found
 
     def _order(self, situation: Situation) -> list[int]:
-        return shown_order(situation.id, self.language.name, self.seed, len(situation.actions))
+        return presentation_order(situation.id, self.language.name, self.seed, len(situation.actions))
 
 
 def accuracy(decisions: Sequence[ScoredChoice]) -> float:

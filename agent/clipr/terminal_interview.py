@@ -34,7 +34,7 @@ from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refuse
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.choices.scenario import Situation
 
 QUESTIONS = CONFIGS / "clipr" / "interview.yaml"
@@ -43,7 +43,7 @@ _Words = Annotated[str, Field(min_length=1, max_length=200)]
 _WHOLE_RULE = re.compile(r"for [^:]+: *(?:prefer|avoid)\b", re.IGNORECASE)
 
 
-class KitchenQuestion(Settings):
+class KitchenQuestion(StrictSettings):
     """A question of the kitchen; see interview.yaml."""
 
     question: _Words
@@ -51,7 +51,7 @@ class KitchenQuestion(Settings):
     things: tuple[_Words, ...] = ()
 
 
-class QuestionFile(Settings):
+class QuestionFile(StrictSettings):
     """Questions by what rules are for."""
 
     kitchen: dict[_Words, KitchenQuestion]

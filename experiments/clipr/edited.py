@@ -31,7 +31,7 @@ from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.choices.scenario import Situation
 
 EDITS = CONFIGS / "clipr" / "edits.yaml"
@@ -43,7 +43,7 @@ Chooser = Callable[[Sequence[Situation], tuple[Rule, ...]], list[str | None]]
 """The action that is chosen in each situation by some rules; None where nothing could be read."""
 
 
-class Turning(Settings):
+class Turning(StrictSettings):
     """A choice that turns on a rule: what it wants before and after it is edited, and what else does as asked."""
 
     request: str
@@ -56,7 +56,7 @@ class Turning(Settings):
         return Situation(id, (), self.request, tuple(sorted((self.before, self.after, *self.also))))
 
 
-class Edit(Settings):
+class Edit(StrictSettings):
     """A rule, what a hand makes of it, and the choices that turn on it."""
 
     before: str
@@ -64,7 +64,7 @@ class Edit(Settings):
     choices: Annotated[tuple[Turning, ...], Field(min_length=1)]
 
 
-class Edits(Settings):
+class Edits(StrictSettings):
     """The rules of one person."""
 
     rules: Annotated[tuple[Edit, ...], Field(min_length=1)]

@@ -233,13 +233,13 @@ def export(
       housewise memory export ada --format jsonl
     """
     from housewise.core.files import write_text
-    from housewise.people.memory.import_export import style_of, to_lines, to_yaml
+    from housewise.people.memory.import_export import find_format, to_jsonl, to_yaml
 
     if style is not None and style not in _STYLES:
         raise UserError(f"no format {style}; {suggest_names(style, _STYLES)}")
-    style = style or (style_of(out) if out else None) or "yaml"
+    style = style or (find_format(out) if out else None) or "yaml"
     memory = _folder(memories).load(person)
-    text = to_yaml(memory) if style == "yaml" else to_lines(memory, forgotten=False)
+    text = to_yaml(memory) if style == "yaml" else to_jsonl(memory, forgotten=False)
     if out is None:
         # As it is, whatever the terminal's encoding.
         sys.stdout.buffer.write(text.encode("utf-8"))
@@ -264,12 +264,12 @@ def import_(
       housewise memory import ada ada.yaml
     """
     from housewise.cli.note_tables import show_imported
-    from housewise.people.memory.import_export import read_file, take_in
+    from housewise.people.memory.import_export import read_memory_file, import_notes
 
-    written = read_file(file)
+    written = read_memory_file(file)
     try:
         with _folder(memories).edit_memory(person, new=True) as memory:
-            found = take_in(memory, written)
+            found = import_notes(memory, written)
     except UserError as error:
         raise UserError(f"{file}: {error}") from error
     show_imported(found, Console())

@@ -11,7 +11,7 @@ from rich.text import Text
 from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, RecalledNote
-from housewise.people.memory.import_export import Imported
+from housewise.people.memory.import_export import ImportResult
 
 
 def show_people(folder: MemoryFolder, console: Console) -> None:
@@ -90,7 +90,7 @@ def show_notes(heading: str, notes: Iterable[Note], console: Console) -> None:
         console.print(grid)
 
 
-def show_imported(found: Imported, console: Console) -> None:
+def show_imported(found: ImportResult, console: Console) -> None:
     """Print what has come of an import."""
     console.print(
         f"{plural(len(found.added), 'note')} added, {len(found.edited)} corrected, {found.known} known already, "

@@ -23,7 +23,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 RECIPE = CONFIGS / "clipr" / "learned.yaml"
@@ -33,7 +33,7 @@ _LONGEST_REQUEST = 160
 """Characters of a request that a rule repeats; of a longer one it names what it is about."""
 
 
-class Recipe(Settings):
+class Recipe(StrictSettings):
     """How people are invented, and a model is taught; every key is explained in its file.
 
     Attributes:

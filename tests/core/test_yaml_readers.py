@@ -17,8 +17,8 @@ from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
 from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
@@ -28,14 +28,14 @@ from housewise.people.choices.respondent import PROFILES_FOLDER, Profile, Speech
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
-from housewise.people.memory.import_export import read_file, to_yaml
+from housewise.people.memory.import_export import read_memory_file, to_yaml
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.clipr.invented import RECIPE, Recipe
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.stars.house import load_stand_ins
+from housewise.systems.stars.house_body import load_stand_ins
 from housewise.worlds.choices.ambik_labels import FAMILIES, UnifiedPerson
 from housewise.worlds.choices.files import read_yaml as read_run_settings
 from housewise.worlds.choices.introplan_text import PERSON, _Orders
@@ -135,7 +135,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "agent/clipr/chat_steps.py": (CliprPrompts, CLIPR_PROMPTS),
     "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),
     "agent/clipr/local_steps/clause_polarity.py": (settings_of(ClauseExamples), CLAUSES),
-    "agent/stars/settings.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),
+    "agent/stars/data_files.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),
     "stars (robot)": (lambda path: load_robot(str(path)), CONFIGS / "stars" / "robot.yaml"),
     "stars (task)": (lambda path: load_task(str(path)), CONFIGS / "stars" / "organize_office.yaml"),
     "stars (prompts)": (lambda path: load_prompts(str(path)), CONFIGS / "stars" / "prompts.yaml"),
@@ -147,7 +147,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "people/simulated.py": (settings_of(Profile), PROFILES_FOLDER / "kitchen.yaml"),
     "people/resident.py": (settings_of(Speech), CONFIGS / "clipr" / "speech.yaml"),
     "people/tidy.py": (settings_of(PlaceWords), PLACE_WORDS_FILE),
-    "people/memory/exchange.py": (read_file, MEMORY),
+    "people/memory/exchange.py": (read_memory_file, MEMORY),
     "selftrain/clipr/invented.py": (settings_of(Recipe), RECIPE),
     "worlds/choices/kitchen.py": (read_kitchen, KITCHEN),
     "worlds/choices/files.py": (settings_of(UnifiedPerson), FAMILIES),

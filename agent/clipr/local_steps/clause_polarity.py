@@ -20,7 +20,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.files import read_bytes
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
 IT = "it"
@@ -53,7 +53,7 @@ _NOTHING = 0.05
 _Clauses = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class ClauseExamples(Settings):
+class ClauseExamples(StrictSettings):
     """What to learn from: clauses that say of ``{it}``, or of anything, that it is wanted, that it is not, or neither.
 
     Attributes:
@@ -71,7 +71,7 @@ class ClauseExamples(Settings):
         return sha256(self.model_dump_json().encode()).hexdigest()
 
 
-class PolarityWeights(Settings):
+class PolarityWeights(StrictSettings):
     """Weights of the two linear models, the constant's last, and the embedder and clauses that they are for."""
 
     embedder: str

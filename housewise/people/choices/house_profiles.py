@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from housewise.core.configs import CONFIGS
 from housewise.people.choices.respondent import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.respondent import interleave_rooms
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, Person, Places, base_groups, load_person, people
@@ -21,7 +21,7 @@ _Spot = tuple[str, str]
 """Kinds of room and of receptacle."""
 
 
-class PlaceWords(Settings):
+class PlaceWords(StrictSettings):
     """How people speak of kinds of rooms and of receptacles."""
 
     rooms: dict[str, str]

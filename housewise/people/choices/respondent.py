@@ -22,7 +22,7 @@ from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words
 from housewise.people.respondent import Answer, Question
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 
 PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
 SPEECH_FILE = CONFIGS / "clipr" / "speech.yaml"
@@ -38,7 +38,7 @@ _ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
 
 
-class NamedItem(Settings):
+class NamedItem(StrictSettings):
     """Something that a question may name: how the person speaks of it, and what it is called, by its kind first."""
 
     phrase: str
@@ -49,7 +49,7 @@ class NamedItem(Settings):
         return tuple(set(content_words(name)) <= words for name in self.called)
 
 
-class ProfileTopic(Settings):
+class ProfileTopic(StrictSettings):
     """What a person thinks of one thing.
 
     Attributes:
@@ -79,14 +79,14 @@ def _heard(named: Sequence[NamedItem], words: set[str]) -> tuple[str, ...]:
     return wholly or tuple(phrase for phrase, names in heard.items() if names[0])
 
 
-class Profile(Settings):
+class Profile(StrictSettings):
     """All that a person thinks."""
 
     name: str
     topics: Annotated[tuple[ProfileTopic, ...], Field(min_length=1)]
 
 
-class Speech(Settings):
+class Speech(StrictSettings):
     """Ways of speaking; ``{likes}`` and ``{dislikes}`` are filled in."""
 
     one: Annotated[tuple[str, ...], Field(min_length=1)]

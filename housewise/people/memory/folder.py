@@ -10,7 +10,7 @@ from pathlib import Path
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import exclusive_lock, find_paths, write_text
 from housewise.core.user_folders import expand_user
-from housewise.people.memory.import_export import read_lines, to_lines
+from housewise.people.memory.import_export import read_jsonl, to_jsonl
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person_name, is_person_name
 
@@ -67,7 +67,7 @@ class MemoryFolder:
             return Memory(person)
         if not path.exists():
             raise UserError(f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}")
-        written = read_lines(path, changed=False)
+        written = read_jsonl(path, changed=False)
         if written.person != person:
             raise UserError(f"{path}: line 1: has notes of {written.person}; name the folder {written.person}")
         return Memory(person, (note for note, _ in written.notes), written.forgotten)
@@ -108,7 +108,7 @@ class MemoryFolder:
 
     def _write(self, memory: Memory) -> None:
         path = self.notes_path(memory.person)
-        write_text(path, to_lines(memory))
+        write_text(path, to_jsonl(memory))
         # What a killed program left half written may hold what is forgotten by now.
         for partial in path.parent.glob(".*.partial"):
             partial.unlink(missing_ok=True)

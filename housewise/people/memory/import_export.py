@@ -32,7 +32,7 @@ FileFormat = Literal["yaml", "jsonl"]
 
 
 @dataclass
-class Written:
+class MemoryFile:
     """What a file says.
 
     Attributes:
@@ -48,7 +48,7 @@ class Written:
 
 
 @dataclass
-class Imported:
+class ImportResult:
     """What has come of an import.
 
     Attributes:
@@ -66,7 +66,7 @@ class Imported:
     forgotten: int = 0
 
 
-def to_lines(memory: Memory, forgotten: bool = True) -> str:
+def to_jsonl(memory: Memory, forgotten: bool = True) -> str:
     """A memory as JSON lines.
 
     Args:
@@ -96,23 +96,23 @@ def to_yaml(memory: Memory) -> str:
     )
 
 
-def read_file(path: Path) -> Written:
+def read_memory_file(path: Path) -> MemoryFile:
     """What a file of either kind says.
 
     Raises:
         UserError: when it is damaged or of another version; the message names file and line, or note.
     """
-    style = style_of(path) or ("jsonl" if _begins_with_brace(path) else "yaml")
-    return read_lines(path) if style == "jsonl" else read_yaml(path)
+    style = find_format(path) or ("jsonl" if _begins_with_brace(path) else "yaml")
+    return read_jsonl(path) if style == "jsonl" else read_memory_yaml(path)
 
 
-def style_of(path: Path) -> FileFormat | None:
+def find_format(path: Path) -> FileFormat | None:
     """How a file is written, by its name."""
     styles: dict[str, FileFormat] = {".jsonl": "jsonl", ".json": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
     return styles.get(path.suffix.lower())
 
 
-def read_lines(path: Path, changed: bool = True) -> Written:
+def read_jsonl(path: Path, changed: bool = True) -> MemoryFile:
     """What a file of JSON lines says.
 
     Args:
@@ -122,11 +122,11 @@ def read_lines(path: Path, changed: bool = True) -> Written:
     Raises:
         UserError: see read_file.
     """
-    written: Written | None = None
+    written: MemoryFile | None = None
     for number, line in _lines(path):
         where = f"{path}: line {number}"
         if written is None:
-            written = Written(_person(line, str(path)))
+            written = MemoryFile(_person(line, str(path)))
         elif "forgotten" in line:
             if not isinstance(line["forgotten"], str) or len(line) > 1:
                 raise UserError(f"{where}: not the id of a forgotten note; take the line out, or restore the file")
@@ -138,7 +138,7 @@ def read_lines(path: Path, changed: bool = True) -> Written:
     return written
 
 
-def read_yaml(path: Path) -> Written:
+def read_memory_yaml(path: Path) -> MemoryFile:
     """What a YAML file says.
 
     Raises:
@@ -147,7 +147,7 @@ def read_yaml(path: Path) -> Written:
     content = _yaml(path)
     if not isinstance(content, dict) or not isinstance(content.get("notes") or [], list):
         raise UserError(f"{path}: no exported memory; write it as `housewise memory export` does")
-    written = Written(_person(content, str(path)))
+    written = MemoryFile(_person(content, str(path)))
     for number, fields in enumerate(content.get("notes") or [], start=1):
         where = f"{path}: note {number}"
         if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
@@ -156,7 +156,7 @@ def read_yaml(path: Path) -> Written:
     return written
 
 
-def take_in(memory: Memory, written: Written) -> Imported:
+def import_notes(memory: Memory, written: MemoryFile) -> ImportResult:
     """Remember what a file says; what was changed in it replaces what is remembered.
 
     Raises:
@@ -167,7 +167,7 @@ def take_in(memory: Memory, written: Written) -> Imported:
             f"the file has notes of {written.person}, not of {memory.person}; import them as {written.person}'s, or "
             "change the person in the file"
         )
-    found = Imported()
+    found = ImportResult()
     for gone in written.forgotten:
         if gone in memory:
             found.dropped.extend(memory.forget(gone))
@@ -185,7 +185,7 @@ def take_in(memory: Memory, written: Written) -> Imported:
     return found
 
 
-def _edits(memory: Memory, written: Written) -> dict[str, Note]:
+def _edits(memory: Memory, written: MemoryFile) -> dict[str, Note]:
     """What replaces which note; where that one is in the file as well, it was copied to make another of it."""
     kept = {note.id for note, _ in written.notes}
     edits: dict[str, Note] = {}

@@ -14,7 +14,7 @@ from housewise.people.memory.note import About, Kind, Note, is_future, next_mill
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
-    from housewise.people.memory.recall_index import Index
+    from housewise.people.memory.recall_index import RecallIndex
 
 MIN_ID_CHARACTERS = 4
 """So many characters of an id at least name a note."""
@@ -44,7 +44,7 @@ class RecalledNote:
 class _Indexed:
     """The index of some notes, made when it is first asked for; copies of a memory share it until one changes."""
 
-    def __init__(self, index: Index | None = None) -> None:
+    def __init__(self, index: RecallIndex | None = None) -> None:
         self.index = index
 
 
@@ -172,13 +172,13 @@ class Memory:
             least_similar: the smallest cosine that counts as close.
         """
         index = self._index()
-        rows = index.by_key(about, max(max_results, 0), kinds)
+        rows = index.search_by_key(about, max(max_results, 0), kinds)
         found = [(row, 1.0) for row in rows]
         if embedder is not None and len(rows) < max_results:
-            found += index.by_meaning(about, max_results - len(rows), kinds, embedder, min_similarity, rows)
+            found += index.search_by_similarity(about, max_results - len(rows), kinds, embedder, min_similarity, rows)
         recalled = []
         for row, similarity in found:
-            note, count, contradicted = index.claims[row].settled
+            note, count, contradicted = index.claims[row].resolution
             recalled.append(RecalledNote(note, note.value, count, contradicted, similarity))
         return recalled
 
@@ -271,12 +271,12 @@ class Memory:
         self._sorted = sorted(self._by_id.values(), key=lambda note: note.sort_key)
         self._drop_index()
 
-    def _index(self) -> Index:
+    def _index(self) -> RecallIndex:
         if self._indexed.index is None:
             # numpy is not for those who only look at notes.
-            from housewise.people.memory.recall_index import Index
+            from housewise.people.memory.recall_index import RecallIndex
 
-            self._indexed.index = Index(self._sorted)
+            self._indexed.index = RecallIndex(self._sorted)
         return self._indexed.index
 
     def _drop_index(self) -> None:

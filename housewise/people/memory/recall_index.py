@@ -47,7 +47,7 @@ class Claim:
         self._settled = None
 
     @property
-    def settled(self) -> tuple[Note, int, tuple[Note, ...]]:
+    def resolution(self) -> tuple[Note, int, tuple[Note, ...]]:
         """The note to go by, how many say the same, and those that say otherwise, newest first.
 
         The newest note is right; of several that are equally new, the one whose value more notes say.
@@ -61,7 +61,7 @@ class Claim:
         return self._settled
 
 
-class Index:
+class RecallIndex:
     """Claims by what they are about.
 
     Args:
@@ -82,9 +82,9 @@ class Index:
         for note in notes:
             self.add(note)
 
-    def copy(self) -> Index:
+    def copy(self) -> RecallIndex:
         """Another one of the same notes, which takes a tenth of the time that sorting them anew does."""
-        other = Index(())
+        other = RecallIndex(())
         other.claims, other._rows = [claim.copy() for claim in self.claims], self._rows.copy()
         other._kinds, other._stated, other._newest = self._kinds[:], self._stated[:], self._newest[:]
         other._columns = {field: column[:] for field, column in self._columns.items()}
@@ -108,7 +108,7 @@ class Index:
         for changed in self._changed.values():
             changed.add(row)
 
-    def by_key(self, about: About, most: int, kinds: Collection[str] | None = None) -> list[int]:
+    def search_by_key(self, about: About, most: int, kinds: Collection[str] | None = None) -> list[int]:
         """Claims that bear on a question, the most to the point first; see Memory.recall."""
         agree = np.zeros(len(self.claims), np.int64)
         fits = self._of_kinds(kinds)
@@ -132,7 +132,7 @@ class Index:
         scores = ((agree * 8 - left_open) << _TIMES) + _view(self._newest, np.int64)
         return _best(np.flatnonzero(fits), scores, most)
 
-    def by_meaning(
+    def search_by_similarity(
         self,
         about: About,
         most: int,
@@ -186,7 +186,7 @@ class Index:
         known = self._vectors.get(embedder.name)
         if rows or known is None:
             order = sorted(rows)
-            new = embedder.embed([_words(self.claims[row].settled[0]) for row in order])
+            new = embedder.embed([_words(self.claims[row].resolution[0]) for row in order])
             vectors = np.zeros((len(self.claims), new.shape[1]), np.float32)
             if known is not None:
                 vectors[: len(known)] = known

@@ -16,7 +16,7 @@ from pathlib import Path
 from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import read_text
 from housewise.language.words import content_words
-from housewise.worlds.choices.files import MOST_BYTES, Row, read_rows
+from housewise.worlds.choices.files import MOST_BYTES, DataRow, read_rows
 
 SOURCE = "AmbiK's preference tasks"
 
@@ -38,14 +38,14 @@ _AMOUNT_OR_PROCEDURE = re.compile(
 """Questions and intents about how much or how, of which no option can be made."""
 
 
-class Intent(Row):
+class Intent(DataRow):
     """What the annotator marked as decisive: alternatives of which one has to be there, and what must not be."""
 
     wanted: tuple[tuple[str, ...], ...]
     unwanted: tuple[tuple[str, ...], ...]
 
 
-class AmbikTask(Row):
+class AmbikTask(DataRow):
     """One task; the unambiguous twins of the request are not read, so that no method can see them."""
 
     id: str

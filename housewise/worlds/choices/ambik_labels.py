@@ -24,8 +24,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.files import Settings, read_yaml
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample
+from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios
 
 FAMILIES = CONFIGS / "clipr" / "ambik_person.yaml"
 
@@ -38,7 +38,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-class Stable(Settings):
+class Stable(StrictSettings):
     """A family that is recognised by a task's options, and the order of what the person wants of it."""
 
     name: str
@@ -67,7 +67,7 @@ class Stable(Settings):
         return list(among)
 
 
-class Contextual(Settings):
+class Contextual(StrictSettings):
     """A family that is recognised by a task's request, what the person wants of it, and what else there is."""
 
     name: str
@@ -78,7 +78,7 @@ class Contextual(Settings):
     _request = field_validator("request")(_pattern)
 
 
-class UnifiedPerson(Settings):
+class UnifiedPerson(StrictSettings):
     """Every family, in the order in which they are asked."""
 
     stable: tuple[Stable, ...]
@@ -186,7 +186,7 @@ def ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | Non
         else:
             taken.append(scenario)
     try:
-        examples = sample(taken, count, seed)
+        examples = sample_scenarios(taken, count, seed)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     shown, known = {each.id for each in examples}, {each.about for each in examples}

@@ -14,20 +14,20 @@ from housewise.core.yaml_files import read_yaml as read_values
 MOST_BYTES = 64 << 20
 
 
-class Row(BaseModel):
+class DataRow(BaseModel):
     """One line of a file; fields that are not declared are let be."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Settings(BaseModel):
+class StrictSettings(BaseModel):
     """A YAML file or a part of one; fields that are not declared are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-AnySettings = TypeVar("AnySettings", bound=Settings)
-AnyRow = TypeVar("AnyRow", bound=Row)
+AnySettings = TypeVar("AnySettings", bound=StrictSettings)
+AnyRow = TypeVar("AnyRow", bound=DataRow)
 
 
 def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.housekeep.annotations import read_annotations
 from housewise.worlds.house.names import spoken
@@ -78,7 +78,7 @@ def choices_of(person: Person, others: Sequence[Person], count: int, seed: int) 
             rng.shuffle(unwanted)
             wrong = sorted(unwanted, key=lambda place: -bool(tempting[place]))[:_ELSEWHERE]
             scenarios.append(_scenario(thing, rng.choice(wanted), wrong, places, groups.get(thing, thing)))
-    examples = tuple(replace(example, tier="training") for example in sample(scenarios, count, seed))
+    examples = tuple(replace(example, tier="training") for example in sample_scenarios(scenarios, count, seed))
     shown, known = {example.id for example in examples}, {example.about for example in examples}
     test = tuple(
         replace(scenario, tier="in distribution" if scenario.about in known else "out of distribution")

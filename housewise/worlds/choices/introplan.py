@@ -17,7 +17,7 @@ from housewise.core.text_files import read_text
 from housewise.worlds.choices.files import MOST_BYTES, read_rows
 from housewise.worlds.choices.introplan_scene import Scene
 from housewise.worlds.choices.introplan_text import is_published, read_published
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, sample
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, sample_scenarios
 
 SOURCE = "Introspective Planning's mobile manipulation scenes"
 
@@ -43,7 +43,7 @@ def read_introplan(path: Path, count: int, seed: int) -> ChoiceSet:
             raise DataError(f"has no ambiguous test scene that can be used (fold test, single_decision); give {SOURCE}")
         # The authors' knowledge scenes are in a file of their own, which may not be at hand.
         knowledge = knowledge or _scenarios([scene for scene in scenes if scene.fold == "test"], "training")[0]
-        examples = sample(knowledge, count, seed)
+        examples = sample_scenarios(knowledge, count, seed)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     shown = {repeated[example.id] for example in examples}

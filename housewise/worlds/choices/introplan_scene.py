@@ -6,13 +6,13 @@ import re
 from typing import Literal
 
 from housewise.core.errors import DataError
-from housewise.worlds.choices.files import Row
+from housewise.worlds.choices.files import DataRow
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 BESIDE = re.compile(r"\b(in|into|on|beside|near|next to|by)\b(?: the)?", re.IGNORECASE)
 
 
-class Placement(Row):
+class Placement(DataRow):
     """Something brought (no location) or put somewhere."""
 
     object: str
@@ -33,7 +33,7 @@ class Option(Placement):
     satisfies_request: bool
 
 
-class SingleDecision(Row):
+class SingleDecision(DataRow):
     """An ambiguous scene as a choice between options."""
 
     options: tuple[Option, ...]
@@ -42,7 +42,7 @@ class SingleDecision(Row):
     label_from: str
 
 
-class Scene(Row):
+class Scene(DataRow):
     """One line of the file."""
 
     id: str

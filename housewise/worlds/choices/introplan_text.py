@@ -18,7 +18,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
-from housewise.worlds.choices.files import MOST_BYTES, Settings, read_yaml
+from housewise.worlds.choices.files import MOST_BYTES, StrictSettings, read_yaml
 from housewise.worlds.choices.introplan_scene import BESIDE, Option, Placement, Scene, SingleDecision
 
 PERSON = CONFIGS / "clipr" / "introplan_person.yaml"
@@ -39,14 +39,14 @@ _FIELDS = (
 _FIELD = re.compile(rf"({'|'.join(map(re.escape, _FIELDS))}):\s*(.*)")
 
 
-class _Kind(Settings):
+class _Kind(StrictSettings):
     name: str
     words: str
     order: tuple[str, ...]
     from_: Literal["table7", "ours"] = Field(alias="from")
 
 
-class _Orders(Settings):
+class _Orders(StrictSettings):
     kinds: tuple[_Kind, ...]
 
     def wanted(self, words: str, options: Sequence[str]) -> tuple[str, _Kind] | None:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN = CONFIGS / "clipr" / "kitchen.yaml"
@@ -17,7 +17,7 @@ KITCHEN = CONFIGS / "clipr" / "kitchen.yaml"
 _Text = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class _Entry(Settings):
+class _Entry(StrictSettings):
     id: _Text
     dimension: _Text
     environment: tuple[_Text, ...]
@@ -35,7 +35,7 @@ class _Entry(Settings):
         return Scenario(situation, satisfying, actions.index(self.preferred), tier, self.dimension, self.kind)
 
 
-class _File(Settings):
+class _File(StrictSettings):
     name: _Text
     dimensions: dict[str, str]
     training: tuple[_Entry, ...]

@@ -112,7 +112,7 @@ class ChoiceSet:
     person: Person | None = field(default=None, compare=False)
 
 
-def shown_order(scenario: str, model: str, seed: int, actions: int) -> list[int]:
+def presentation_order(scenario: str, model: str, seed: int, actions: int) -> list[int]:
     """The order in which the candidates are shown: ``order[place]`` is the candidate's own number.
 
     The same for the same scenario, model and seed, whatever else is asked.
@@ -123,7 +123,7 @@ def shown_order(scenario: str, model: str, seed: int, actions: int) -> list[int]
     return order
 
 
-def sample(scenarios: Sequence[Scenario], count: int, seed: int) -> tuple[Scenario, ...]:
+def sample_scenarios(scenarios: Sequence[Scenario], count: int, seed: int) -> tuple[Scenario, ...]:
     """So many scenarios drawn by a seed, each about something else as long as there is something else.
 
     Raises:

@@ -14,7 +14,7 @@ from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
 from housewise.people.respondent import Answer, Question, RespondentLeft
-from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
+from housewise.worlds.choices.scenario import Scenario, Situation, presentation_order
 from tests.agent.clipr.scripted import ScriptedChatModel
 
 
@@ -41,7 +41,7 @@ def scenario(name: str) -> Scenario:
 
 def block(number: int, each: Scenario, action: int, size_seed: int = 0) -> str:
     """A block that chooses a candidate by its own number."""
-    shown = shown_order(each.id, "scripted", size_seed, len(each.situation.actions)).index(action)
+    shown = presentation_order(each.id, "scripted", size_seed, len(each.situation.actions)).index(action)
     return f"SCENARIO {number}:\nAction: {shown + 1}\nReasoning: because\nConfidence: 7\n"
 
 
@@ -125,9 +125,9 @@ def test_unreadable_blocks_are_asked_again_once_alone(tmp_path: Path) -> None:
 
 
 def test_candidates_are_shuffled_by_scenario_and_model() -> None:
-    orders = {tuple(shown_order(f"s{n}", model, 0, 4)) for n in range(40) for model in ("one", "other")}
+    orders = {tuple(presentation_order(f"s{n}", model, 0, 4)) for n in range(40) for model in ("one", "other")}
     assert len(orders) > 15
-    assert shown_order("s1", "one", 0, 4) == shown_order("s1", "one", 0, 4)
+    assert presentation_order("s1", "one", 0, 4) == presentation_order("s1", "one", 0, 4)
 
 
 @pytest.mark.parametrize(

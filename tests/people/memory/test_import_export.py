@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, Note, Source
-from housewise.people.memory.import_export import read_file, take_in, to_lines, to_yaml
+from housewise.people.memory.import_export import read_memory_file, import_notes, to_jsonl, to_yaml
 from tests.people.memory.notes import notes, reaction
 
 any_notes = st.builds(
@@ -32,11 +32,11 @@ any_notes = st.builds(
 def test_what_is_exported_can_be_imported(tmp_path: Path, style: str, kept: list[Note]) -> None:
     memory = Memory("ada", kept)
     path = tmp_path / f"ada.{style}"
-    path.write_text(to_yaml(memory) if style == "yaml" else to_lines(memory), encoding="utf-8")
+    path.write_text(to_yaml(memory) if style == "yaml" else to_jsonl(memory), encoding="utf-8")
     again = Memory("ada")
-    found = take_in(again, read_file(path))
+    found = import_notes(again, read_memory_file(path))
     assert (again.notes, again.digest, len(found.added)) == (memory.notes, memory.digest, len(memory))
-    assert take_in(again, read_file(path)).known == len(memory)
+    assert import_notes(again, read_memory_file(path)).known == len(memory)
 
 
 def test_a_person_corrects_the_yaml(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_person_corrects_the_yaml(tmp_path: Path) -> None:
     content["notes"].append({"kind": "goal", "text": "all lamps are off", "about": {"things": "lamp"}})
     path = tmp_path / "ada.yml"
     path.write_text(yaml.safe_dump(content))
-    found = take_in(memory, read_file(path))
+    found = import_notes(memory, read_memory_file(path))
     [new], [edited] = found.added, found.edited
     assert new.about.things == ("lamp",) and new.person == "ada"
     assert (edited.value, edited.about) == (-1.0, About(things=("mug",))) and edited.time > seen[0].time
@@ -64,7 +64,7 @@ def test_a_reaction_and_what_was_concluded_from_it_are_corrected_together(tmp_pa
     memory = Memory("ada", [seen, rule])
     path = tmp_path / "ada.yaml"
     path.write_text(to_yaml(memory).replace("value: 1.0", "value: -1.0").replace("mugs in the sink", "no mugs there"))
-    found = take_in(memory, read_file(path))
+    found = import_notes(memory, read_memory_file(path))
     assert {note.text for note in found.edited} == {"mug on sink", "no mugs there"}
     assert set(memory.notes) == set(found.edited) and not found.added
 
@@ -75,18 +75,18 @@ def test_a_copy_in_which_something_was_changed_is_another_note(tmp_path: Path) -
     [mug] = content["notes"]
     path = tmp_path / "ada.yaml"
     path.write_text(json.dumps({**content, "notes": [mug, {**mug, "text": "cup"}]}))
-    assert [note.text for note in take_in(memory, read_file(path)).added] == ["cup"] and len(memory) == 2
+    assert [note.text for note in import_notes(memory, read_memory_file(path)).added] == ["cup"] and len(memory) == 2
     path.write_text(json.dumps({**content, "notes": [{**mug, "text": "a"}, {**mug, "text": "b"}]}))
-    found = take_in(memory, read_file(path))
+    found = import_notes(memory, read_memory_file(path))
     assert [note.text for note in found.edited] == ["a"] and [note.text for note in found.added] == ["b"]
 
 
 def test_what_was_forgotten_stays_so(tmp_path: Path) -> None:
     memory = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)])
     path = tmp_path / "ada.jsonl"
-    path.write_text(to_lines(memory))
+    path.write_text(to_jsonl(memory))
     memory.forget(About(things=("mug",)))
-    found = take_in(memory, read_file(path))
+    found = import_notes(memory, read_memory_file(path))
     assert (found.added, found.known, found.forgotten, len(memory)) == ([], 1, 1, 1)
 
 
@@ -95,15 +95,15 @@ def test_what_was_forgotten_elsewhere_is_dropped(tmp_path: Path) -> None:
     there = here.copy()
     gone = there.forget(About(things=("mug",)))
     path = tmp_path / "ada.jsonl"
-    path.write_text(to_lines(there))
-    assert take_in(here, read_file(path)).dropped == gone and here.digest == there.digest
+    path.write_text(to_jsonl(there))
+    assert import_notes(here, read_memory_file(path)).dropped == gone and here.digest == there.digest
 
 
 def test_another_persons_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bruno.yaml"
     path.write_text(to_yaml(Memory("bruno", [Note(person="bruno", kind="rule", text="x")])))
     with pytest.raises(UserError, match="has notes of bruno, not of ada; import them as bruno's"):
-        take_in(Memory("ada"), read_file(path))
+        import_notes(Memory("ada"), read_memory_file(path))
 
 
 HEADER = "format: housewise-memory\nversion: 1\nperson: ada\n"
@@ -138,24 +138,24 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, content: str, complaint: str
     path = tmp_path / "ada.yaml"
     path.write_text(content)
     with pytest.raises(UserError, match=complaint) as raised:
-        take_in(Memory("ada"), read_file(path))
+        import_notes(Memory("ada"), read_memory_file(path))
     assert len(str(raised.value)) < 500 and "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["ada.yaml", "ada.jsonl", "ada"])
 def test_what_is_no_text_or_no_file_is_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="cannot be read"):
-        read_file(tmp_path / name)
+        read_memory_file(tmp_path / name)
     (tmp_path / name).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match=f"{name}: (line 1 is damaged|cannot be read|is no text)"):
-        read_file(tmp_path / name)
+        read_memory_file(tmp_path / name)
     with pytest.raises(UserError, match="not a regular file"):
-        read_file(tmp_path)
+        read_memory_file(tmp_path)
 
 
 def test_a_date_and_numbers_as_yaml_has_them(tmp_path: Path) -> None:
     path = tmp_path / "ada.yaml"
     path.write_text(HEADER + "notes:\n- {kind: answer, text: 7, value: yes, time: 2026-11-23}\n")
     memory = Memory("ada")
-    [note] = take_in(memory, read_file(path)).added
+    [note] = import_notes(memory, read_memory_file(path)).added
     assert (note.text, note.value, note.time) == ("7", 1.0, "2026-11-23T00:00:00.000Z")

@@ -11,7 +11,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.people.memory.import_export import read_file, take_in, to_lines, to_yaml
+from housewise.people.memory.import_export import read_memory_file, import_notes, to_jsonl, to_yaml
 from housewise.people.memory.note import next_millisecond, current_time
 from tests.housewise.test_cli import housewise, one_line
 from tests.housewise.test_memory import done, memory
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> MemoryFolder:
 
 
 @pytest.mark.parametrize("time", FUTURE, ids=("far", "soon"))
-@pytest.mark.parametrize("form", [to_yaml, to_lines])
+@pytest.mark.parametrize("form", [to_yaml, to_jsonl])
 def test_a_note_from_the_future_does_not_come_in(
     tmp_path: Path, folder: MemoryFolder, time: str, form: Callable[[Memory], str]
 ) -> None:
@@ -37,7 +37,7 @@ def test_a_note_from_the_future_does_not_come_in(
     file = tmp_path / ("ada.yaml" if form is to_yaml else "ada.jsonl")
     file.write_text(form(Memory("ada", [note])))
     with pytest.raises(UserError, match="in the future"):
-        take_in(Memory("ada"), read_file(file))
+        import_notes(Memory("ada"), read_memory_file(file))
     failed = memory(folder, "import", "ada", file)
     assert failed.returncode == 2 and failed.stderr.startswith(f"error: {file}: the note 'mug on sink' is dated")
     assert not folder.people()

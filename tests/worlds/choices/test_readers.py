@@ -15,7 +15,7 @@ from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_amb
 from housewise.worlds.choices.ambik_labels import ambik_choices, read_person, unify
 from housewise.worlds.choices.introplan import read_introplan
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
-from housewise.worlds.choices.scenario import Scenario, Situation, sample
+from housewise.worlds.choices.scenario import Scenario, Situation, sample_scenarios
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row
 
 
@@ -228,4 +228,4 @@ def test_a_scenario_needs_different_actions() -> None:
     with pytest.raises(DataError, match="at least two"):
         Scenario(Situation("s", (), "r", ("a",)), frozenset({0}), 0)
     with pytest.raises(DataError, match="give more scenarios"):
-        sample((), 1, 0)
+        sample_scenarios((), 1, 0)
