@@ -9,7 +9,7 @@ from pathlib import Path
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
@@ -58,4 +58,4 @@ class PlaceVocabulary:
 @lru_cache(maxsize=1)
 def _kinds_by_word(path: Path = PLACE_WORDS) -> Mapping[str, tuple[str, ...]]:
     """The kinds that each word may mean; those of houses mean themselves."""
-    return read_yaml(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}
+    return read_yaml_settings(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

@@ -34,7 +34,7 @@ from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refuse
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import Situation
 
 QUESTIONS = CONFIGS / "clipr" / "interview.yaml"
@@ -299,14 +299,14 @@ def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInte
                 words=OptionVocabulary(choice.options, choice.things),
                 embedder=embedder,
             )
-            for name, choice in read_yaml(path, QuestionFile).kitchen.items()
+            for name, choice in read_yaml_settings(path, QuestionFile).kitchen.items()
         ]
     )
 
 
 def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterview:
     """A question for each group of things in houses, those first of which least is known."""
-    texts = read_yaml(path, QuestionFile).house
+    texts = read_yaml_settings(path, QuestionFile).house
     questions = []
     for group in thing_groups():
         words = PlaceVocabulary(group.options)

@@ -31,7 +31,7 @@ from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import Situation
 
 EDITS = CONFIGS / "clipr" / "edits.yaml"
@@ -137,7 +137,7 @@ def main(
 ) -> None:
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()
-    edits = read_yaml(EDITS, Edits).rules
+    edits = read_yaml_settings(EDITS, Edits).rules
     language = language_opener(components, model, shared_minilm())("")
     rows = {name: measure(edits, choose) for name, choose in choosers(Inference(language, seed=seed), seed).items()}
     console.print(_table(rows, len(edits), language.name))

@@ -49,9 +49,9 @@ from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
-from housewise.worlds.choices.ambik_labels import ambik_choices
+from housewise.worlds.choices.ambik_labels import read_ambik_choices
 from housewise.worlds.choices.choice_sets import HOUSES, OWN
-from housewise.worlds.choices.house_choices import read_housekeep
+from housewise.worlds.choices.house_choices import make_house_choices
 from housewise.worlds.choices.introplan import read_introplan, repeats
 from housewise.worlds.choices.kitchen_choices import read_kitchen
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
@@ -329,10 +329,10 @@ def choice_sets(
     """
     readers: dict[str, Callable[[int], ChoiceSet]] = {}
     if ambik is not None:
-        readers["ambik"] = lambda seed: ambik_choices(ambik, EXAMPLES, seed)
+        readers["ambik"] = lambda seed: read_ambik_choices(ambik, EXAMPLES, seed)
     if introplan is not None:
         readers["introplan"] = lambda seed: read_introplan(introplan, EXAMPLES, seed)
-    readers[HOUSES] = lambda seed: read_housekeep(EXAMPLES, seed, annotators)
+    readers[HOUSES] = lambda seed: make_house_choices(EXAMPLES, seed, annotators)
     readers[OWN] = lambda seed: read_kitchen()
     for name in only or ():
         if name not in readers:

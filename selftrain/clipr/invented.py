@@ -23,7 +23,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 RECIPE = CONFIGS / "clipr" / "learned.yaml"
@@ -61,7 +61,7 @@ def read_recipe(path: Path = RECIPE) -> Recipe:
     Raises:
         DataError: the file is missing or wrong; the message names the field.
     """
-    return read_yaml(path, Recipe)
+    return read_yaml_settings(path, Recipe)
 
 
 @dataclass(frozen=True)

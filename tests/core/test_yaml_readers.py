@@ -36,8 +36,8 @@ from housewise.selftrain.stars.settings import load_goal_training
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house_body import load_stand_ins
-from housewise.worlds.choices.ambik_labels import FAMILIES, UnifiedPerson
-from housewise.worlds.choices.files import read_yaml as read_run_settings
+from housewise.worlds.choices.ambik_labels import FAMILIES_FILE, UnifiedPerson
+from housewise.worlds.choices.files import read_yaml_settings as read_run_settings
 from housewise.worlds.choices.introplan_text import PERSON, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.house.housekeep.files import read_metadata
@@ -150,8 +150,8 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "people/memory/exchange.py": (read_memory_file, MEMORY),
     "selftrain/clipr/invented.py": (settings_of(Recipe), RECIPE),
     "worlds/choices/kitchen.py": (read_kitchen, KITCHEN),
-    "worlds/choices/files.py": (settings_of(UnifiedPerson), FAMILIES),
-    "worlds/choices/unified_person.py": (settings_of(UnifiedPerson), FAMILIES),
+    "worlds/choices/files.py": (settings_of(UnifiedPerson), FAMILIES_FILE),
+    "worlds/choices/unified_person.py": (settings_of(UnifiedPerson), FAMILIES_FILE),
     "worlds/choices/introplan_text.py": (settings_of(_Orders), PERSON),
     "worlds/kitchen/data.py": (kitchen_with("house.yaml"), KITCHEN_FOLDER / "house.yaml"),
     "kitchen (groups)": (kitchen_with("groups.yaml"), KITCHEN_FOLDER / "groups.yaml"),

@@ -20,7 +20,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.files import read_bytes
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
 IT = "it"
@@ -149,7 +149,7 @@ def load_polarity_model(embedder: Embedder, path: Path = CLAUSES) -> PolarityMod
     Raises:
         DataError: the clauses cannot be read.
     """
-    clauses = read_yaml(path, ClauseExamples)
+    clauses = read_yaml_settings(path, ClauseExamples)
     if (file := weights_file(path)).is_file():
         before = PolarityWeights.model_validate_json(read_bytes(file))
         if (before.embedder, before.clauses) == (embedder.name, clauses.digest):

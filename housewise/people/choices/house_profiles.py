@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from housewise.core.configs import CONFIGS
 from housewise.people.choices.respondent import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.respondent import interleave_rooms
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, Person, Places, base_groups, load_person, people
@@ -53,7 +53,7 @@ def house_profile(person: Person) -> Profile:
     Raises:
         DataError: the words for places cannot be read.
     """
-    words, groups = read_yaml(PLACE_WORDS_FILE, PlaceWords), base_groups()
+    words, groups = read_yaml_settings(PLACE_WORDS_FILE, PlaceWords), base_groups()
     group_of = {thing: name for name, group in groups.items() for thing in group.things}
     alike: defaultdict[tuple[str, tuple[_Spot, ...]], list[str]] = defaultdict(list)
     for thing in person.categories:

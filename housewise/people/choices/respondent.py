@@ -22,7 +22,7 @@ from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words
 from housewise.people.respondent import Answer, Question
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 
 PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
 SPEECH_FILE = CONFIGS / "clipr" / "speech.yaml"
@@ -120,7 +120,7 @@ def read_profile(name: str) -> Profile:
     Raises:
         DataError: there is none, or it is wrong.
     """
-    return read_yaml(PROFILES_FOLDER / f"{name}.yaml", Profile)
+    return read_yaml_settings(PROFILES_FOLDER / f"{name}.yaml", Profile)
 
 
 def respondent_name(profile: Profile, adversarial: bool) -> str:
@@ -153,7 +153,7 @@ class ChoicesRespondent:
 
     def __post_init__(self) -> None:
         self.name = respondent_name(self.profile, self.adversarial)
-        self._speech = read_yaml(self.speech, Speech)
+        self._speech = read_yaml_settings(self.speech, Speech)
         self._turn = 0
 
     def answer(self, question: Question) -> Answer:

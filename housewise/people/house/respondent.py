@@ -12,7 +12,7 @@ from pathlib import Path
 
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, Speech
 from housewise.people.respondent import Answer, Question
-from housewise.worlds.choices.files import read_yaml
+from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Person
 
@@ -35,7 +35,7 @@ class HouseRespondent:
     def __init__(self, who: Person, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
         self.name = who.name
         self._who, self._seed = who, seed
-        self._speech = read_yaml(speech, Speech)
+        self._speech = read_yaml_settings(speech, Speech)
         self._names = sorted(who.categories, key=lambda name: (-len(name), name))
 
     def answer(self, question: Question) -> Answer:

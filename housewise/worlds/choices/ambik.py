@@ -16,7 +16,7 @@ from pathlib import Path
 from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import read_text
 from housewise.language.words import content_words
-from housewise.worlds.choices.files import MOST_BYTES, DataRow, read_rows
+from housewise.worlds.choices.files import MAX_FILE_BYTES, DataRow, read_json_lines
 
 SOURCE = "AmbiK's preference tasks"
 
@@ -38,7 +38,7 @@ _AMOUNT_OR_PROCEDURE = re.compile(
 """Questions and intents about how much or how, of which no option can be made."""
 
 
-class Intent(DataRow):
+class AmbikIntent(DataRow):
     """What the annotator marked as decisive: alternatives of which one has to be there, and what must not be."""
 
     wanted: tuple[tuple[str, ...], ...]
@@ -55,7 +55,7 @@ class AmbikTask(DataRow):
     variants: tuple[str, ...]
     question: str
     answer: str
-    intent: Intent
+    intent: AmbikIntent
     about_amount_or_procedure: bool = False
 
 
@@ -65,16 +65,16 @@ def read_ambik(path: Path) -> list[AmbikTask]:
     Raises:
         DataError: it is not such a file; the message names the line and the field.
     """
-    text = read_text(path, f"give {SOURCE}", MOST_BYTES)
-    if not is_published(text):
-        return read_rows(path, AmbikTask, SOURCE)
+    text = read_text(path, f"give {SOURCE}", MAX_FILE_BYTES)
+    if not is_ambik_table(text):
+        return read_json_lines(path, AmbikTask, SOURCE)
     tasks = list(_published(text, path))
     if not tasks:
         raise DataError(f"{path}: has no row whose ambiguity_type is {_PREFERENCES}; give {SOURCE}")
     return tasks
 
 
-def is_published(text: str) -> bool:
+def is_ambik_table(text: str) -> bool:
     """Whether a text begins like one of AmbiK's own tables."""
     return _COLUMNS[0] in text.partition("\n")[0] and not text.lstrip().startswith("{")
 
@@ -116,7 +116,7 @@ def _task(row: Mapping[str, str], number: str) -> AmbikTask:
         variants=variants,
         question=question,
         answer=row["answer"].strip(),
-        intent=Intent(wanted=tuple(wanted), unwanted=tuple(unwanted)),
+        intent=AmbikIntent(wanted=tuple(wanted), unwanted=tuple(unwanted)),
         about_amount_or_procedure=not variants and asks_how is not None,
     )
 

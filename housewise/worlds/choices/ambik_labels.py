@@ -24,10 +24,10 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios
 
-FAMILIES = CONFIGS / "clipr" / "ambik_person.yaml"
+FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
 
 
 def _pattern(text: str) -> str:
@@ -38,7 +38,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-class Stable(StrictSettings):
+class StableFamily(StrictSettings):
     """A family that is recognised by a task's options, and the order of what the person wants of it."""
 
     name: str
@@ -56,7 +56,7 @@ class Stable(StrictSettings):
     def _compiled(self) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
         return re.compile(self.options), tuple(re.compile(each) for each in self.order)
 
-    def best(self, options: Sequence[str], among: Sequence[int]) -> list[int]:
+    def best_options(self, options: Sequence[str], among: Sequence[int]) -> list[int]:
         """Those of some options that come first in the order; all of them where the family has no say."""
         family, order = self._compiled
         belonging = [number for number in among if family.search(normalize_letters(options[number]))]
@@ -67,7 +67,7 @@ class Stable(StrictSettings):
         return list(among)
 
 
-class Contextual(StrictSettings):
+class ContextualFamily(StrictSettings):
     """A family that is recognised by a task's request, what the person wants of it, and what else there is."""
 
     name: str
@@ -81,14 +81,14 @@ class Contextual(StrictSettings):
 class UnifiedPerson(StrictSettings):
     """Every family, in the order in which they are asked."""
 
-    stable: tuple[Stable, ...]
-    contextual: tuple[Contextual, ...]
+    stable: tuple[StableFamily, ...]
+    contextual: tuple[ContextualFamily, ...]
 
-    def choice(self, options: Sequence[str]) -> tuple[int, str] | None:
+    def choose_option(self, options: Sequence[str]) -> tuple[int, str] | None:
         """The option that this person wants and the family that said so first; None where none tells them apart."""
         left, said_by = list(range(len(options))), ""
         for family in self.stable:
-            best = family.best(options, left)
+            best = family.best_options(options, left)
             if len(best) < len(left):
                 left, said_by = best, said_by or family.name
             if len(left) == 1:
@@ -96,16 +96,16 @@ class UnifiedPerson(StrictSettings):
         return None
 
 
-def read_person(path: Path = FAMILIES) -> UnifiedPerson:
+def load_unified_person(path: Path = FAMILIES_FILE) -> UnifiedPerson:
     """Read families.
 
     Raises:
         DataError: the file is missing or wrong; the message names the field.
     """
-    return read_yaml(path, UnifiedPerson)
+    return read_yaml_settings(path, UnifiedPerson)
 
 
-def unify(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:
+def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:
     """A task with this person's label, or why it can't have one.
 
     Options that it has are kept, without repeats; injected ones leave out what the request names already. What is
@@ -124,7 +124,7 @@ def unify(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution"
 
 def _with_options(task: AmbikTask, person: UnifiedPerson, tier: Tier) -> Scenario | str:
     options = tuple(dict.fromkeys(option.strip() for option in task.variants))
-    found = person.choice(options) if len(options) > 1 else None
+    found = person.choose_option(options) if len(options) > 1 else None
     if found is None:
         return "no family tells its options apart"
     intended = intended_options(task.model_copy(update={"variants": options}))
@@ -140,7 +140,7 @@ def _with_options(task: AmbikTask, person: UnifiedPerson, tier: Tier) -> Scenari
     )
 
 
-def _with_injected(task: AmbikTask, family: Contextual, asked: str, tier: Tier) -> Scenario | str:
+def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: Tier) -> Scenario | str:
     others = [other for other in family.others if not _named(other, asked)]
     if len(others) < 2:
         return "too few distractors are left"
@@ -163,7 +163,7 @@ def _named(item: str, request: str) -> bool:
     return set(content_words(item)) <= set(content_words(request))
 
 
-def ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | None = None) -> ChoiceSet:
+def read_ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | None = None) -> ChoiceSet:
     """AmbiK's tasks with one person's labels.
 
     Args:
@@ -176,11 +176,11 @@ def ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | Non
     Raises:
         DataError: it is not such a file, or too few of its tasks have a label.
     """
-    person = person or read_person()
+    person = person or load_unified_person()
     taken: list[Scenario] = []
     left_out: Counter[str] = Counter()
     for task in read_ambik(path):
-        scenario: Any = unify(task, person)
+        scenario: Any = label_task(task, person)
         if isinstance(scenario, str):
             left_out[scenario] += 1
         else:

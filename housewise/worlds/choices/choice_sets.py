@@ -7,8 +7,8 @@ from pathlib import Path
 from housewise.core.errors import DataError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.worlds.choices import ambik, introplan_text
-from housewise.worlds.choices.ambik_labels import ambik_choices
-from housewise.worlds.choices.files import MOST_BYTES
+from housewise.worlds.choices.ambik_labels import read_ambik_choices
+from housewise.worlds.choices.files import MAX_FILE_BYTES
 from housewise.worlds.choices.introplan import read_introplan
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.choices.scenario import ChoiceSet
@@ -36,16 +36,16 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
         return read_kitchen(KITCHEN)
     if is_made_here(data):
         # Houses take long to import.
-        from housewise.worlds.choices.house_choices import read_housekeep
+        from housewise.worlds.choices.house_choices import make_house_choices
 
-        return read_housekeep(count, seed, who=data.partition(":")[2] or None)
+        return make_house_choices(count, seed, who=data.partition(":")[2] or None)
     path = Path(data)
     if path.suffix in (".yaml", ".yml"):
         return read_kitchen(path)
-    text = read_text(path, f"give {OWN}, {HOUSES} or a file of choices", MOST_BYTES)
-    fields = set() if ambik.is_published(text) or introplan_text.is_published(text) else _fields(text, path)
-    if "variants" in fields or ambik.is_published(text):
-        return ambik_choices(path, count, seed)
+    text = read_text(path, f"give {OWN}, {HOUSES} or a file of choices", MAX_FILE_BYTES)
+    fields = set() if ambik.is_ambik_table(text) or introplan_text.is_published(text) else _fields(text, path)
+    if "variants" in fields or ambik.is_ambik_table(text):
+        return read_ambik_choices(path, count, seed)
     if "single_decision" in fields or "fold" in fields or introplan_text.is_published(text):
         return read_introplan(path, count, seed)
     raise DataError(

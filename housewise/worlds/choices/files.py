@@ -11,7 +11,7 @@ from housewise.core.errors import DataError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.core.yaml_files import read_yaml as read_values
 
-MOST_BYTES = 64 << 20
+MAX_FILE_BYTES = 64 << 20
 
 
 class DataRow(BaseModel):
@@ -30,7 +30,7 @@ AnySettings = TypeVar("AnySettings", bound=StrictSettings)
 AnyRow = TypeVar("AnyRow", bound=DataRow)
 
 
-def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
+def read_json_lines(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
     """Every line of a file, in order.
 
     Args:
@@ -44,14 +44,14 @@ def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
     """
     remedy = f"give {source} as a text file of JSON lines"
     rows = [
-        _row(path, number, line, kind, source) for number, line in numbered_lines(read_text(path, remedy, MOST_BYTES))
+        _row(path, number, line, kind, source) for number, line in numbered_lines(read_text(path, remedy, MAX_FILE_BYTES))
     ]
     if not rows:
         raise DataError(f"{path}: is empty; {remedy}")
     return rows
 
 
-def read_yaml(path: Path, kind: type[AnySettings]) -> AnySettings:
+def read_yaml_settings(path: Path, kind: type[AnySettings]) -> AnySettings:
     """What a YAML file says.
 
     Raises:

@@ -23,7 +23,7 @@ from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Person, base_groups, load_person, people
 
 NAME = "housekeep"
-HOUSES, FIRST = 10, 9650
+HOUSE_COUNT, FIRST_SEED = 10, 9650
 """How many houses, and the seed of the first of them: nothing else is played in these."""
 _ELSEWHERE = 3
 """Places of a scenario where the thing is not wanted."""
@@ -32,7 +32,7 @@ _Place = tuple[str, str]
 """Kinds of room and of receptacle."""
 
 
-def read_housekeep(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
+def make_house_choices(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
     """The choices of one person; ``person`` of the set says whose.
 
     Args:
@@ -66,7 +66,7 @@ def choices_of(person: Person, others: Sequence[Person], count: int, seed: int) 
     scenarios = []
     for number, thing in enumerate(sorted(person.categories)):
         rng = random.Random(f"{seed}/{thing}")
-        places = _places(FIRST + number % HOUSES)
+        places = _places(FIRST_SEED + number % HOUSE_COUNT)
         wanted = [place for place in places if person.wants(thing, *place)]
         tempting = {place: sum(other.wants(thing, *place) for other in others) for place in places}
         unwanted = [place for place in places if place not in wanted]
@@ -97,7 +97,7 @@ def _scenario(thing: str, right: _Place, wrong: Sequence[_Place], places: Sequen
     return Scenario(situation, frozenset(range(len(actions))), preferred, about=about)
 
 
-@lru_cache(maxsize=HOUSES)
+@lru_cache(maxsize=HOUSE_COUNT)
 def _places(house: int) -> tuple[_Place, ...]:
     scene = generate_house(house)
     rooms: Mapping[str, str] = {room.name: room.kind for room in scene.rooms}

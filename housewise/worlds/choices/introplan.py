@@ -14,7 +14,7 @@ from typing import Literal
 
 from housewise.core.errors import DataError
 from housewise.core.text_files import read_text
-from housewise.worlds.choices.files import MOST_BYTES, read_rows
+from housewise.worlds.choices.files import MAX_FILE_BYTES, read_json_lines
 from housewise.worlds.choices.introplan_scene import Scene
 from housewise.worlds.choices.introplan_text import is_published, read_published
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, sample_scenarios
@@ -82,6 +82,6 @@ def read_scenes(path: Path) -> list[Scene]:
     Raises:
         DataError: it is not such a file; the message names the line.
     """
-    if is_published(read_text(path, f"give {SOURCE}", MOST_BYTES)):
+    if is_published(read_text(path, f"give {SOURCE}", MAX_FILE_BYTES)):
         return read_published(path)
-    return read_rows(path, Scene, SOURCE)
+    return read_json_lines(path, Scene, SOURCE)

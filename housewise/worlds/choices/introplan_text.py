@@ -18,7 +18,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
-from housewise.worlds.choices.files import MOST_BYTES, StrictSettings, read_yaml
+from housewise.worlds.choices.files import MAX_FILE_BYTES, StrictSettings, read_yaml_settings
 from housewise.worlds.choices.introplan_scene import BESIDE, Option, Placement, Scene, SingleDecision
 
 PERSON = CONFIGS / "clipr" / "introplan_person.yaml"
@@ -71,7 +71,7 @@ def read_published(path: Path) -> list[Scene]:
         DataError: when a block is none of a scene's; the message names the line.
     """
     knowledge = path.with_name(f"{path.stem}_knowledge{path.suffix}")
-    orders = read_yaml(PERSON, _Orders)
+    orders = read_yaml_settings(PERSON, _Orders)
     scenes = [_scene(block, orders, "test", path) for block in _blocks(path)]
     if is_file(knowledge):
         scenes += [_scene(block, orders, "knowledge", knowledge) for block in _blocks(knowledge)]
@@ -84,7 +84,7 @@ def read_published(path: Path) -> list[Scene]:
 
 def _blocks(path: Path) -> Iterator[tuple[int, str, Mapping[str, str]]]:
     """The line where each scene begins, its number, and its fields."""
-    lines = read_text(path, "give the text file as it was published", MOST_BYTES).split("\n")
+    lines = read_text(path, "give the text file as it was published", MAX_FILE_BYTES).split("\n")
     number, start, fields = "", 0, dict[str, str]()
     for place, line in enumerate([*lines, ""], 1):
         text = line.strip()

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.worlds.choices.files import StrictSettings, read_yaml
+from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN = CONFIGS / "clipr" / "kitchen.yaml"
@@ -49,7 +49,7 @@ def read_kitchen(path: Path = KITCHEN) -> ChoiceSet:
     Raises:
         DataError: the file is missing or does not follow the format; the message names the field.
     """
-    file = read_yaml(path, _File)
+    file = read_yaml_settings(path, _File)
     try:
         examples = tuple(entry.scenario("training") for entry in file.training)
         test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)

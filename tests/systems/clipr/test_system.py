@@ -23,7 +23,7 @@ from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespo
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
-from housewise.worlds.choices.files import read_yaml
+from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
@@ -144,7 +144,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     setting = record.header.setting
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
     assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
-    words = read_yaml(PLACE_WORDS_FILE, PlaceWords)
+    words = read_yaml_settings(PLACE_WORDS_FILE, PlaceWords)
     said = [event.text for event in record.of_type(CliprAnswerEvent)]
     assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
     refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))

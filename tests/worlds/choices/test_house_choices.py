@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.worlds.choices.choice_sets import HOUSES, read_choices
-from housewise.worlds.choices.house_choices import read_housekeep
+from housewise.worlds.choices.house_choices import make_house_choices
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import base_groups, people
 
@@ -36,14 +36,14 @@ def test_the_person_wants_one_of_four_places_and_each_thing_is_asked_about_once(
 
 
 def test_another_seed_is_another_person_and_the_same_the_same() -> None:
-    one, other = read_housekeep(10, 0), read_housekeep(10, 1)
-    assert one == read_housekeep(10, 0) != other
+    one, other = make_house_choices(10, 0), make_house_choices(10, 1)
+    assert one == make_house_choices(10, 0) != other
     assert one.person and other.person and one.person.name != other.person.name
 
 
 @pytest.mark.housekeep
 def test_annotators_of_a_housekeep_folder_are_asked(housekeep: HousekeepData) -> None:
-    choices = read_housekeep(10, 4, housekeep.root)
+    choices = make_house_choices(10, 4, housekeep.root)
     assert choices.person is not None and choices.person.name == "annotator-4"
     assert len(choices.test) > 100
     for scenario in choices.test:

@@ -12,7 +12,7 @@ import yaml
 
 from housewise.core.errors import DataError
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.ambik_labels import ambik_choices, read_person, unify
+from housewise.worlds.choices.ambik_labels import read_ambik_choices, load_unified_person, label_task
 from housewise.worlds.choices.introplan import read_introplan
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.choices.scenario import Scenario, Situation, sample_scenarios
@@ -24,7 +24,7 @@ def task(**changes: object) -> AmbikTask:
 
 
 def test_the_unified_person_decides_by_specific_families_before_the_material(tmp_path: Path) -> None:
-    person = read_person()
+    person = load_unified_person()
     assert (len(person.stable), len(person.contextual)) == (37, 20)
     cases = {
         ("Metal bowl", "Ceramic bowl"): ("Ceramic bowl", "material"),
@@ -33,14 +33,14 @@ def test_the_unified_person_decides_by_specific_families_before_the_material(tmp
         ("Oat milk", "Cow's milk"): ("Oat milk", "milk"),
     }
     for options, (wanted, family) in cases.items():
-        found = person.choice(options)
+        found = person.choose_option(options)
         assert found is not None and (options[found[0]], found[1]) == (wanted, family)
-    assert person.choice(("1 spoonful", "2 spoonfuls")) is None
+    assert person.choose_option(("1 spoonful", "2 spoonfuls")) is None
 
 
 def test_options_are_injected_and_appended_and_the_request_stays() -> None:
     asked = "Cook penne pasta with pasta water."
-    made = unify(task(variants=[], request=asked, environment=["pot", "spaghetti"]), read_person())
+    made = label_task(task(variants=[], request=asked, environment=["pot", "spaghetti"]), load_unified_person())
     assert isinstance(made, Scenario)
     situation = made.situation
     assert situation.actions[made.preferred] == "lasagna sheets" and 3 <= len(situation.actions) <= 4
@@ -48,7 +48,7 @@ def test_options_are_injected_and_appended_and_the_request_stays() -> None:
     assert situation.request == asked and situation.environment[:2] == ("pot", "spaghetti")
     assert set(situation.environment[2:]) == set(situation.actions) - {"spaghetti"}
     assert (made.label_from, made.about, made.annotated) == ("contextual", "pasta", None)
-    assert unify(task(variants=[], request=asked, environment=["pot", "spaghetti"]), read_person()) == made
+    assert label_task(task(variants=[], request=asked, environment=["pot", "spaghetti"]), load_unified_person()) == made
 
 
 def test_tasks_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_tasks_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
         ambik_row(51, variants=[], about_amount_or_procedure=True),
         ambik_row(52, variants=[], request="Polish everything."),
     ]
-    choices = ambik_choices(ambik_file(tmp_path, rows), 6, 0)
+    choices = read_ambik_choices(ambik_file(tmp_path, rows), 6, 0)
     assert len(choices.examples) == 6 and len(choices.test) == 6
     assert dict(choices.left_out) == {
         "no family tells its options apart": 1,
@@ -68,7 +68,7 @@ def test_tasks_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_annotators_and_the_unified_person_are_kept_apart(tmp_path: Path) -> None:
-    choices = ambik_choices(ambik_file(tmp_path), 6, 1)
+    choices = read_ambik_choices(ambik_file(tmp_path), 6, 1)
     yogurt = next(each for each in (*choices.examples, *choices.test) if each.about == "yogurt")
     assert yogurt.situation.actions[yogurt.preferred] == "Greek yogurt"
     assert yogurt.annotated is not None and yogurt.situation.actions[yogurt.annotated] == "Vanilla yogurt"
@@ -153,7 +153,7 @@ def test_other_files_than_ambiks_are_refused_in_one_line(
     tmp_path: Path, rows: list[dict[str, object]], message: str
 ) -> None:
     with pytest.raises(DataError, match=message) as refused:
-        ambik_choices(ambik_file(tmp_path, rows), 10, 0)
+        read_ambik_choices(ambik_file(tmp_path, rows), 10, 0)
     assert "ambik.jsonl" in str(refused.value) and "\n" not in str(refused.value)
 
 
