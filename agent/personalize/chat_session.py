@@ -1,4 +1,4 @@
-"""Asks a language model, one thing after another."""
+"""Chat sessions: single requests to a model with one sampling configuration."""
 
 from __future__ import annotations
 
@@ -8,51 +8,49 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Samp
 
 
 class ChatSession:
-    """Asks a language model one thing after another.
+    """Sends requests to a chat model and advances the seed with each of them.
 
     Args:
-        model: answers.
-        sampling: how replies are drawn; a seed is moved on from question to question.
+        model: Model that replies.
+        sampling: Sampling configuration. A seed is increased by one per request.
     """
 
     def __init__(self, model: ChatModel, sampling: Sampling) -> None:
         self._model, self._sampling = model, sampling
-        self._asked = 0
+        self._request_count = 0
 
     def ask(
         self,
         messages: tuple[Message, ...],
         prefix: str = "",
         grammar: str | None = None,
-        most_tokens: int | None = None,
+        max_tokens: int | None = None,
     ) -> Reply:
-        """One reply; see ask_all."""
-        return self.ask_all(messages, prefix, grammar, most_tokens, n=1)[0]
+        """Return one reply; see ask_all."""
+        return self.ask_all(messages, prefix, grammar, max_tokens, n=1)[0]
 
     def ask_all(
         self,
         messages: tuple[Message, ...],
         prefix: str = "",
         grammar: str | None = None,
-        most_tokens: int | None = None,
+        max_tokens: int | None = None,
         n: int | None = None,
     ) -> list[Reply]:
-        """Independent replies to the same words.
-
-        Of a reply that is cut its last line is left out.
+        """Return independent replies to the same prompt, without the incomplete last line of truncated replies.
 
         Args:
-            messages: the conversation.
-            prefix: see ChatRequest.
-            grammar: see ChatRequest.
-            most_tokens: a bound below that of the sampling.
-            n: how many; as many as the sampling says by default.
+            messages: The conversation.
+            prefix: Beginning of the reply; see ChatRequest.
+            grammar: Grammar of the reply; see ChatRequest.
+            max_tokens: Limit of tokens below that of the sampling configuration.
+            n: Number of replies. Defaults to that of the sampling configuration.
         """
         sampling = self._sampling if n is None else replace(self._sampling, n=n)
         if sampling.seed is not None:
-            sampling = replace(sampling, seed=sampling.seed + self._asked)
-        if most_tokens is not None:
-            sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
-        self._asked += 1
+            sampling = replace(sampling, seed=sampling.seed + self._request_count)
+        if max_tokens is not None:
+            sampling = replace(sampling, max_tokens=min(max_tokens, sampling.max_tokens))
+        self._request_count += 1
         replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
         return [replace(reply, text=reply.complete_lines) for reply in replies]

@@ -1,4 +1,4 @@
-"""The demonstrator: what a language model would be asked, and what it should answer."""
+"""The demonstrator: scripted plans, written as replies to the prompt of a language model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 
 class Demonstrator:
-    """Plans like the scripted planner, and writes each plan as the answer to the prompt of a language model.
+    """Plans like the scripted planner and writes each plan as the reply to a language model's prompt.
 
-    Records of it are demonstrations: every plan, the closing "mission complete" too, is a prompt with its reply.
+    Its records are demonstrations for training: each plan, including the last "mission complete", has prompt and reply.
 
     Args:
-        scripted: decides.
-        context: puts the state into words, as for the model that is to learn.
-        knowledge: what the model is to be told of the person; None for nothing.
+        scripted: Scripted planner that chooses the steps.
+        context: Describes the state in words, as for the model that will be trained.
+        knowledge: Recalled preferences in the prompt, or None for a prompt without a memory.
     """
 
     name = "demonstrator"
@@ -37,12 +37,12 @@ class Demonstrator:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         words = self._context.template
-        told = hide_hopeless_targets(graph, attempts, words.most_tries)
-        messages, called = self._context.messages(told, self._knowledge), words.called(told)
+        visible = hide_hopeless_targets(graph, attempts, words.most_tries)
+        messages, names = self._context.messages(visible, self._knowledge), words.prompt_names(visible)
         plan = self._scripted.plan(graph, attempts)
-        steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
+        steps = tuple(ParsedStep(str(step.action.renamed(names)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)
-        reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(told, attempts)
+        reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(visible, attempts)
         if words.judging:
-            reply = f"{words.prefix}{format_judgements(judgements, told, called)}\n{reply}"
+            reply = f"{words.prefix}{format_judgements(judgements, visible, names)}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)), shown=judgements)

@@ -1,120 +1,123 @@
-"""The grammar of plans: all that can be said about a house as the robot knows it, and nothing else.
+"""Grammars of plans: only actions that are possible in the house as the robot knows it.
 
-A model held to it names only what the scene graph holds and only acts that the hand allows, as far as the steps before
-tell; so every reply can be parsed and resolved. Which plan it is, and whether the body manages, stays open. Grounded
-decoding (Huang et al. 2023, section 3) with affordances that are 0 or 1.
+A model under such a grammar names only objects, receptacles and rooms of the scene graph, and only actions that the
+hand allows after the steps before. Every reply can be parsed. The choice of the plan remains with the model. This is
+grounded decoding (Huang et al. 2023, section 3) with affordances of 0 or 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judgement import judgement_line, judgement_rules
-from housewise.agent.personalize.preference_knowledge import PlacementCandidates
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 COMPLETE = "mission complete"
+"""The step that ends a task."""
 
 
 def plan_grammar(
-    graph: SceneGraph, most_steps: int, called: Mapping[str, str] | None = None, judging: bool = False
+    graph: SceneGraph, most_steps: int, names: Mapping[str, str] = {}, with_judgements: bool = False
 ) -> str:
-    """What a planner may reply, from behind ``step 1:`` on, or with judgements and ``step 1:`` before that.
+    """Return the grammar of a plan from behind ``step 1:``, or of judgements and a plan.
 
-    Things are picked up with an empty hand only, and placed only from the hand. With a full hand the robot goes to and
-    looks at places alone.
+    Objects are picked up only with an empty hand and placed only from the hand. With a full hand the robot goes to and
+    looks at rooms and receptacles only.
 
     Args:
-        graph: gives the names, and what is in the hand.
-        most_steps: how many steps a plan may have.
-        called: other words for things, by name.
-        judging: whether replies begin with judgements; see housewise.agent.personalize.placement_judgement.
+        graph: Scene graph of the robot.
+        most_steps: Maximum number of steps.
+        names: Names used in the prompt, by full name.
+        with_judgements: Whether replies begin with judgements; see placement_judgement.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
     """
-    return "\n".join(_Plans(graph, most_steps, called or {}).rules(judging)) + "\n"
+    return "\n".join(_PlanRules(graph, most_steps, names).rules(with_judgements)) + "\n"
 
 
-def judgement_grammar(graph: SceneGraph, options: Mapping[str, PlacementCandidates], called: Mapping[str, str]) -> str:
-    """What a planner may judge, and nothing behind it.
+def judgement_grammar(graph: SceneGraph, options: Mapping[str, PlacementCandidates], names: Mapping[str, str]) -> str:
+    """Return the grammar of judgements without a plan.
 
     Args:
-        graph: tells where things are.
-        options: what may be judged of each thing, in the order of their lines.
-        called: other words for things, by name.
+        graph: Scene graph of the robot.
+        options: Placement candidates by object, in the order of their lines.
+        names: Names used in the prompt, by full name.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
     """
     lines = [
-        judgement_line(thing, [*each.places, *([None] if each.elsewhere else [])], graph, called)
+        judgement_line(thing, [*each.places, *([None] if each.elsewhere else [])], graph, names)
         for thing, each in options.items()
     ]
     return rule(REPLY, " ".join(lines)) + "\n"
 
 
 def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:
-    """What a reply may be that is one of several texts.
+    """Return the grammar of a reply that is one of several texts.
 
     Args:
-        choices: the texts, at least one.
-        lead: text before each of them.
+        choices: The texts, at least one.
+        lead: Text before each of them.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
     """
-    return rule(REPLY, f"{literal(lead)} {_texts(choices)}") + "\n"
+    return rule(REPLY, f"{literal(lead)} {_any_of(choices)}") + "\n"
 
 
-class _Plans:
-    """Builds the rules: one for each step and each thing that the hand may hold then."""
+class _PlanRules:
+    """Builds one rule for each step and each object that the hand may hold at that step."""
 
-    def __init__(self, graph: SceneGraph, most_steps: int, called: Mapping[str, str]) -> None:
+    def __init__(self, graph: SceneGraph, most_steps: int, names: Mapping[str, str]) -> None:
         self._graph, self._most_steps = graph, most_steps
-        self._called = called
-        self._rooms, self._places, self._things = map(self._words, (graph.rooms, graph.receptacles, graph.objects))
+        self._names = names
+        self._rooms, self._places, self._things = map(
+            self._all_names, (graph.rooms, graph.receptacles, graph.objects)
+        )
         self._hands: dict[str | None, str] = {None: "free"}
         self._hands |= {name: f"holding-{number}" for number, name in enumerate(graph.objects)}
 
-    def rules(self, judging: bool) -> Iterator[str]:
-        """All rules."""
+    def rules(self, with_judgements: bool) -> Iterator[str]:
+        """Yield all rules."""
         start = self._graph.holding
-        yield rule(REPLY, f"{'judged ' if judging else ''}{literal(' ')} {self._state(1, start)}")
-        if judging:
-            yield from judgement_rules(self._graph, self._called)
-        yield from self._visits()
+        yield rule(REPLY, f"{'judged ' if with_judgements else ''}{literal(' ')} {self._state(1, start)}")
+        if with_judgements:
+            yield from judgement_rules(self._graph, self._names)
+        yield from self._visit_rules()
         for step in range(1, self._most_steps + 1):
             for held in [start] if step == 1 else self._hands:
                 yield rule(self._state(step, held), " | ".join(self._choices(step, held)))
 
-    def _visits(self) -> Iterator[str]:
-        """Where the robot can go and what it can look at, with an empty and with a full hand."""
+    def _visit_rules(self) -> Iterator[str]:
+        """Yield the rules of what the robot can go to and look at, with an empty and with a full hand."""
         rooms, places, things = self._rooms, self._places, self._things
-        yield rule("visit", _moves([*rooms, *places, *things], [*places, *things]))
-        yield rule("carry", _moves([*rooms, *places], places))
+        yield rule("visit", _visit_actions([*rooms, *places, *things], [*places, *things]))
+        yield rule("carry", _visit_actions([*rooms, *places], places))
         if places:
-            yield rule("place", _texts(places))
+            yield rule("place", _any_of(places))
 
     def _choices(self, step: int, held: str | None) -> Iterator[str]:
         yield literal(COMPLETE)
-        yield ("visit" if held is None else "carry") + self._then(step, held)
+        yield ("visit" if held is None else "carry") + self._next_step(step, held)
         if held is None:
             for thing in self._graph.objects:
-                yield literal(f"{ActionKind.PICK_UP.value} {self._word(thing)}") + self._then(step, thing)
+                yield literal(f"{ActionKind.PICK_UP.value} {self._name(thing)}") + self._next_step(step, thing)
         elif self._places:
-            yield f"{literal(f'{ActionKind.PLACE.value} {self._word(held)} on ')} place{self._then(step, None)}"
+            yield f"{literal(f'{ActionKind.PLACE.value} {self._name(held)} on ')} place{self._next_step(step, None)}"
 
-    def _words(self, names: Iterable[str]) -> list[str]:
-        return [self._word(name) for name in names]
+    def _all_names(self, names: Iterable[str]) -> list[str]:
+        return [self._name(name) for name in names]
 
-    def _word(self, name: str) -> str:
-        return self._called.get(name, name)
+    def _name(self, name: str) -> str:
+        return self._names.get(name, name)
 
-    def _then(self, step: int, held: str | None) -> str:
-        """What may follow a step."""
+    def _next_step(self, step: int, held: str | None) -> str:
+        """Return the expression of everything that may follow a step."""
         if step == self._most_steps:
             return ""
         start = literal(f"\nstep {step + 1}: ")
@@ -124,11 +127,11 @@ class _Plans:
         return f"step-{step}-{self._hands[held]}"
 
 
-def _moves(goals: Sequence[str], sights: Sequence[str]) -> str:
-    """Going to one of some things, or looking at one of others."""
-    named = ((ActionKind.GO_TO, goals), (ActionKind.LOOK_AT, sights))
-    return one_of(f"{literal(f'{kind.value} ')} {_texts(names)}" for kind, names in named if names)
+def _visit_actions(targets: Sequence[str], visible: Sequence[str]) -> str:
+    """Return the expression of going to a target or looking at something visible."""
+    named = ((ActionKind.GO_TO, targets), (ActionKind.LOOK_AT, visible))
+    return one_of(f"{literal(f'{kind.value} ')} {_any_of(names)}" for kind, names in named if names)
 
 
-def _texts(texts: Iterable[str]) -> str:
+def _any_of(texts: Iterable[str]) -> str:
     return one_of(literal(text) for text in texts)

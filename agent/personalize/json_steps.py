@@ -1,7 +1,6 @@
-"""Reads steps out of JSON and what resembles it, as models write it: cut, in single quotes, with commas too many.
+"""Reads steps from JSON-like text as models write it: truncated, in single quotes, with superfluous commas.
 
-A scanner without recursion, since replies are untrusted: it takes time in proportion to the text, however deep that
-nests.
+The scanner is not recursive, since replies are untrusted: it takes time linear in the text, however deeply that nests.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from housewise.agent.personalize.step_phrasing import count_arguments, is_step
 
 JSON_START = re.compile(r"(?<![\w(\[{])[\[{]\s*(?=[\[{\"'])")
-"""Where an object or a list begins, unless it is the argument of a call."""
+"""Start of an object or a list, unless it is the argument of a call."""
 
 _TOKEN = re.compile(
     r"""(?P<quote>["'])(?P<said>(?:(?!(?P=quote))[^\\]|\\(?:.|\Z))*)(?:(?P=quote)|\Z)
@@ -20,7 +19,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_REASONS = re.compile("reason|thought|rationale|expla|why|comment|note|analysis|purpose|observ|expect|justif")
+_REASON_KEYS = re.compile("reason|thought|rationale|expla|why|comment|note|analysis|purpose|observ|expect|justif")
 
 
 @dataclass
@@ -29,10 +28,10 @@ class _Container:
 
     Attributes:
         is_list: Whether it is a list.
-        verb: The step that it holds the names for, empty where none is known yet.
-        key: What the next text stands behind.
-        texts: What has been said in it.
-        has_step: Whether one of these is a step.
+        verb: The verb whose names it holds. Empty if unknown.
+        key: The key of the next text.
+        texts: The texts in it.
+        has_step: Whether one of them is a step.
     """
 
     is_list: bool
@@ -42,16 +41,16 @@ class _Container:
     has_step: bool = False
 
     def add(self, text: str) -> None:
-        """Take in a text, behind its key."""
+        """Add a text under the current key."""
         key, self.key = self.key, ""
-        if not text or text.isdigit() or _REASONS.search(key.lower()):
+        if not text or text.isdigit() or _REASON_KEYS.search(key.lower()):
             return
         if text in ("true", "True"):
             text = key.replace("_", " ")
         elif count_arguments(key):
             text = f"{key}({text})"
         elif count_arguments(text) and not self.verb:
-            # Names stand behind their verb; what stands before it may be a name where nothing follows.
+            # Names follow their verb. A text before the verb may be a name if nothing follows.
             self.verb = text
             return
         step = is_step(text)
@@ -62,7 +61,7 @@ class _Container:
             self.texts.append(text)
 
     def lines(self) -> list[str]:
-        """Return what it says, a step or another text each."""
+        """Return its steps and other texts, one per line."""
         if self.verb and not self.has_step:
             return [f"{self.verb}({', '.join(self.texts)})"]
         return self.texts
@@ -73,10 +72,10 @@ def json_step_lines(text: str, start: int) -> tuple[list[str], int]:
 
     Args:
         text: Any text.
-        start: Where it is opened.
+        start: Index of its opening bracket.
 
     Returns:
-        A line for each step, and where it is closed: the end of the text where it is not.
+        One line per step, and the index after the closing bracket, or the length of the text if it is not closed.
     """
     lines, opened, said = list[str](), list[_Container](), ""
     for token in _TOKEN.finditer(text, start):
@@ -96,17 +95,17 @@ def json_step_lines(text: str, start: int) -> tuple[list[str], int]:
             opened[-1].add(said)
             said = ""
             if mark != ",":
-                lines += _close(opened)
+                lines += _close_last(opened)
             if not opened:
                 return lines, token.end()
     opened[-1].add(said)
     while opened:
-        lines += _close(opened)
+        lines += _close_last(opened)
     return lines, len(text)
 
 
-def _close(opened: list[_Container]) -> list[str]:
-    """Return the lines of what was opened last; its texts may be names for a step in what is around it."""
+def _close_last(opened: list[_Container]) -> list[str]:
+    """Return the lines of the innermost container. Its texts may be names for a step in the one around it."""
     inner = opened.pop()
     if not opened or inner.verb or inner.has_step:
         return inner.lines()

@@ -1,4 +1,4 @@
-"""Where a planner without a model puts things of which no right place is known: as similar things, or by chance."""
+"""The memory planner: places objects by recalled preferences, by similar kinds, or at random, without a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from housewise.agent.personalize.placement_candidates import placements_of_similar_kinds
 from housewise.agent.personalize.placement_judgement import objects_to_judge
-from housewise.agent.personalize.planner import Attempt, Plan, count_failures, untried_places
+from housewise.agent.personalize.planner import Attempt, Plan, count_failures, listed_receptacles, untried_places
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.worlds.house.actions import ActionKind
@@ -19,63 +19,63 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 @dataclass(frozen=True)
 class PlacementGuesser:
-    """Guesses where things belong of which no right place is known in this house.
+    """Guesses where objects belong that have no known correct receptacle in this house.
 
-    A thing that is known to be right where it is, or of which a right place is known that may have room, is not guessed
-    about. The others belong where the kind nearest in meaning is known to be wanted, or the next one if that has no
-    place left; but they stay where one of the nearest kinds is wanted. What the nearest kinds tell nothing of is put by
-    chance, if that is asked for, or else, from the hand, back to where it was. Places that are known to be wrong for
-    the thing itself, or where placing it has failed, are left out, and each thing is guessed about until it has been
-    placed once.
+    An object is not guessed about if it stands correctly or a known correct receptacle may have room. With
+    ``use_similar``, the other objects go where the most similar kind is known to be wanted, or the next one if that has
+    no receptacle left. They stay where one of the most similar kinds is wanted. If similar kinds say nothing, an object
+    goes to a random receptacle if there is a random seed; otherwise a held object is put back. Receptacles that are
+    known to be wrong, or where placing the object has failed, are never guessed. Each object is guessed about until it
+    has been placed once.
 
     Attributes:
-        knowledge: of the person.
-        similar: whether similar kinds are asked.
-        chance: seed of the draws where nothing tells; None leaves things where they are.
+        knowledge: What is recalled about the person.
+        use_similar: Whether similar kinds are used.
+        random_seed: Seed of random placements, or None for no random placements.
     """
 
     knowledge: PreferenceKnowledge
-    similar: bool = False
-    chance: int | None = None
+    use_similar: bool = False
+    random_seed: int | None = None
 
-    def knows(self, thing: str, place: str) -> bool:
-        """Whether a thing is known to be wanted on a receptacle, both by name."""
+    def is_known_wanted(self, thing: str, place: str) -> bool:
+        """Whether an object is known to be wanted on a receptacle."""
         return self.knowledge.wants(thing, place) is True
 
-    def guesses(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> dict[str, tuple[str, ...]]:
-        """Receptacles on which each thing may belong that there is a guess for, by name.
+    def guess_places(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> dict[str, tuple[str, ...]]:
+        """Return the receptacles on which each object may belong, for objects with a guess.
 
         Args:
-            graph: what the robot knows of the house.
-            attempts: everything tried in this episode.
+            graph: Scene graph of the robot.
+            attempts: Everything that was tried in this episode.
         """
         placed = {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
         unsettled = [thing for thing in objects_to_judge(graph) if thing not in placed]
-        found = {thing: self._guess(graph, thing, count_failures(attempts)) for thing in unsettled}
-        return {thing: places for thing, places in found.items() if places}
+        guesses = {thing: self._guess_places(graph, thing, count_failures(attempts)) for thing in unsettled}
+        return {thing: places for thing, places in guesses.items() if places}
 
-    def _guess(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
-        places = untried_places(thing, [place for inside in graph.tree.values() for place in inside], failed)
-        if any(self.knows(thing, place) for place in places):
+    def _guess_places(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
+        places = untried_places(thing, listed_receptacles(graph), failed)
+        if any(self.is_known_wanted(thing, place) for place in places):
             return ()
         held = thing == graph.holding
         here = None if held else graph.place_of(thing)
-        if self.similar and (likely := placements_of_similar_kinds(graph, thing, self.knowledge, failed)):
+        if self.use_similar and (likely := placements_of_similar_kinds(graph, thing, self.knowledge, failed)):
             return () if likely == (here,) else likely
-        open_to = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]
-        if self.chance is None or not open_to:
-            return (graph.origin,) if held and graph.origin in open_to else ()
-        rng = np.random.default_rng([self.chance, zlib.crc32(thing.encode())])
-        return (open_to[rng.integers(len(open_to))],)
+        possible = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]
+        if self.random_seed is None or not possible:
+            return (graph.origin,) if held and graph.origin in possible else ()
+        rng = np.random.default_rng([self.random_seed, zlib.crc32(thing.encode())])
+        return (possible[rng.integers(len(possible))],)
 
 
 class MemoryPlanner:
-    """Does what is known to be wanted; when nothing of that is left in the rooms of the house, what is guessed.
+    """Places objects by known preferences first, then by guesses.
 
     Args:
-        name: what records call it.
-        guesser: knows and guesses.
-        scripted: makes the planner that carries out what is wanted, given that and whether it is thorough.
+        name: Name in records.
+        guesser: Knows and guesses placements.
+        scripted: Makes the planner that executes placements, given a WantsFunction and whether it is thorough.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class MemoryPlanner:
     ) -> None:
         self.name = name
         self._guesser = guesser
-        self._guesses: dict[str, tuple[str, ...]] = {}
-        self._knowing, self._guessing = scripted(guesser.knows, False), scripted(self._wants, True)
+        self._guessed_places: dict[str, tuple[str, ...]] = {}
+        self._known_planner, self._guess_planner = scripted(guesser.is_known_wanted, False), scripted(self._wants, True)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         if graph.holding is None:
-            plan = self._knowing.plan(graph, attempts)
+            plan = self._known_planner.plan(graph, attempts)
             if not plan.complete:
                 return plan
-        self._guesses = self._guesser.guesses(graph, attempts)
-        return self._guessing.plan(graph, attempts)
+        self._guessed_places = self._guesser.guess_places(graph, attempts)
+        return self._guess_planner.plan(graph, attempts)
 
     def _wants(self, thing: str, place: str) -> bool:
-        return self._guesser.knows(thing, place) or place in self._guesses.get(thing, ())
+        return self._guesser.is_known_wanted(thing, place) or place in self._guessed_places.get(thing, ())

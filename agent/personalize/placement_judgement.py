@@ -1,7 +1,8 @@
-"""What a planner thinks of every object before it plans: whether it is in its place, and if not, where it belongs.
+"""Placement judgements as text: whether each object is in its place, and if not, where it belongs.
 
-A small model that has to name an object to move at once has to judge all of them in one word. Written out, each
-judgement is a short question of its own, and each is something to learn from (chain of thought, Wei et al. 2022).
+A planner writes its judgements before its plan. Without them, a small model that names one object to move has to judge
+all objects in a single word. Each written judgement is a short question by itself, and each one is a training target
+(chain of thought, Wei et al. 2022).
 """
 
 from __future__ import annotations
@@ -14,58 +15,56 @@ from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
 
 FINE = "fine"
+"""Judgement that an object is in its place."""
 ELSEWHERE = "elsewhere"
+"""Judgement that an object belongs on a receptacle that has not been seen."""
 _STEPS = "step 1:"
 _LINE = re.compile(r"^(.+?) (?:on [^:\n]+|in hand): \S", re.MULTILINE)
 
 Judgements = Mapping[str, str | None]
-"""By object, where it belongs: the receptacle that it is on, a better one, or None for none of those known."""
+"""Correct receptacle by object: the present one, another one, or None for a receptacle that has not been seen."""
 
 
 def objects_to_judge(graph: SceneGraph) -> tuple[str, ...]:
-    """The objects to judge: the one in the hand, or else all, in the order in which prompts list them."""
+    """Return the object in the hand, or else all objects in the order of prompts."""
     return graph.listed if graph.holding is None else (graph.holding,)
 
 
-def format_judgements(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
-    """Judgements as the beginning of a reply, one on each line.
+def format_judgements(judgements: Judgements, graph: SceneGraph, names: Mapping[str, str] = {}) -> str:
+    """Format judgements as the beginning of a reply, one per line.
 
-    Where an object is stands right before what is thought of it, so that a small model need not look it up.
+    The receptacle of an object stands right before its judgement, so that a small model does not have to look it up.
 
     Args:
-        judgements: of every subject.
-        graph: tells where things are.
-        called: other words for things, by name.
+        judgements: Judgements of the objects.
+        graph: Scene graph of the robot.
+        names: Names used in the prompt, by full name; see HouseTemplate.prompt_names.
     """
-    words = called or {}
     return "".join(
-        f"{judgement_opening(thing, graph, words)}{judgement_verdict(thing, place, graph, words)}"
+        f"{judgement_opening(thing, graph, names)}{judgement_verdict(thing, place, graph, names)}"
         for thing, place in judgements.items()
     )
 
 
 def split_judgements(reply: str) -> tuple[str, str]:
-    """The judgements of a reply, and the steps that follow them; without a first step all of it is the former."""
-    thoughts, start, steps = reply.partition(_STEPS)
-    return thoughts, start + steps
+    """Split a reply before its first step. Without a first step, the whole reply counts as judgements."""
+    text, start, steps = reply.partition(_STEPS)
+    return text, start + steps
 
 
-def parse_judgements(
-    thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = None
-) -> dict[str, str | None]:
-    """The judgements in a reply, of the subjects whose lines can be read; the inverse of ``written``.
+def parse_judgements(text: str, graph: SceneGraph, names: Mapping[str, str] = {}) -> dict[str, str | None]:
+    """Parse the judgements in a reply, ignoring lines that cannot be read; the inverse of format_judgements.
 
     Args:
-        thoughts: what ``apart`` gives.
-        graph: gives the subjects and the places.
-        called: other words for things, by name.
+        text: First part of split_judgements.
+        graph: Scene graph of the robot.
+        names: Names used in the prompt, by full name; see HouseTemplate.prompt_names.
     """
-    words = called or {}
-    known = {words.get(place, place): place for place in graph.receptacles}
+    known = {names.get(place, place): place for place in graph.receptacles}
     found: dict[str, str | None] = {}
     for thing in objects_to_judge(graph):
-        opening = judgement_opening(thing, graph, words)
-        verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
+        opening = judgement_opening(thing, graph, names)
+        verdict = f"\n{text.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
         if verdict == ELSEWHERE:
             found[thing] = None
         elif verdict == FINE or verdict in known:
@@ -74,39 +73,38 @@ def parse_judgements(
 
 
 def find_judged_kinds(reply: str) -> set[str]:
-    """The kinds of things that a reply judges."""
+    """Return the kinds of objects that a reply judges."""
     return {kind_of(found[1]) for found in _LINE.finditer(split_judgements(reply)[0])}
 
 
-def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:
-    """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
+def judgement_rules(graph: SceneGraph, names: Mapping[str, str] = {}) -> Iterator[str]:
+    """Yield GBNF rules for judgements followed by ``step 1:``; the rule ``judged`` starts them.
 
     Args:
-        graph: gives the subjects and the places.
-        called: other words for things, by name.
+        graph: Scene graph of the robot.
+        names: Names used in the prompt, by full name.
     """
-    words = called or {}
-    places = [words.get(place, place) for place in graph.receptacles]
+    places = [names.get(place, place) for place in graph.receptacles]
     yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
-    lines = [literal(judgement_opening(thing, graph, words)) + " verdict" for thing in objects_to_judge(graph)]
+    lines = [literal(judgement_opening(thing, graph, names)) + " verdict" for thing in objects_to_judge(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 
-def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, called: Mapping[str, str]) -> str:
-    """An expression in GBNF: the line of one subject, with one of some judgements."""
-    verdicts = dict.fromkeys(judgement_verdict(thing, place, graph, called) for place in places)
-    return f"{literal(judgement_opening(thing, graph, called))} {one_of(map(literal, verdicts))}"
+def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, names: Mapping[str, str]) -> str:
+    """Return the GBNF expression of one object's line, which allows the given judgements."""
+    verdicts = dict.fromkeys(judgement_verdict(thing, place, graph, names) for place in places)
+    return f"{literal(judgement_opening(thing, graph, names))} {one_of(map(literal, verdicts))}"
 
 
-def judgement_opening(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
-    """How the line of a judgement begins, up to the judgement."""
+def judgement_opening(thing: str, graph: SceneGraph, names: Mapping[str, str]) -> str:
+    """Return the line of an object up to its judgement."""
     place = graph.place_of(thing) or ""
-    where = "in hand" if thing == graph.holding else f"on {called.get(place, place)}"
-    return f"\n{called.get(thing, thing)} {where}: "
+    where = "in hand" if thing == graph.holding else f"on {names.get(place, place)}"
+    return f"\n{names.get(thing, thing)} {where}: "
 
 
-def judgement_verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
-    """What is said of a thing that belongs on a receptacle, or on none of those known (None)."""
+def judgement_verdict(thing: str, place: str | None, graph: SceneGraph, names: Mapping[str, str]) -> str:
+    """Return the judgement of an object that belongs on a receptacle, or elsewhere (None)."""
     if place is None:
         return ELSEWHERE
-    return FINE if place == graph.place_of(thing) else called.get(place, place)
+    return FINE if place == graph.place_of(thing) else names.get(place, place)

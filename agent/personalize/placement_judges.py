@@ -1,4 +1,4 @@
-"""How a model judges where things belong of which nothing is remembered: it says so, or every place is rated."""
+"""Judges: how a model decides where objects belong, by writing its judgements or by scoring every placement."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Protocol
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import judgement_grammar
+from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judgement import (
     ELSEWHERE,
     FINE,
@@ -19,7 +20,6 @@ from housewise.agent.personalize.placement_judgement import (
     parse_judgements,
 )
 from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
-from housewise.agent.personalize.preference_knowledge import PlacementCandidates
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
@@ -31,50 +31,50 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 @dataclass(frozen=True)
 class JudgementResult:
-    """What has been judged.
+    """Judgements of a model, and how it came to them.
 
     Attributes:
-        judgements: of every thing, in the order of the options.
-        exchanges: what the model was asked for that and what it answered.
-        ratings: the natural-log probability of each judgement that was compared (``"mug 1 on shelf 2"``).
+        judgements: Judgement of every object, in the order of the candidates.
+        calls: Model calls that produced them.
+        compared_scores: Natural-log probability of each placement that was compared (``"mug 1 on shelf 2"``).
     """
 
     judgements: Judgements
-    exchanges: tuple[ModelCall, ...] = ()
-    ratings: Mapping[str, float] = field(default_factory=dict)
+    calls: tuple[ModelCall, ...] = ()
+    compared_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ConfidenceThresholds:
-    """What a judgement of a thing of which nothing is remembered has to come up to if it is to move the thing.
+    """The confidence that a judgement needs to move an object about which nothing is remembered.
 
     Attributes:
-        least: share in [0, 1]; 0 follows all, 1 none.
-        alike: the same where it is remembered of others like it where they are wanted; None for no difference.
-        unfamiliar: the same for other things of kinds that the model was not taught to judge; None for no difference.
-        familiar: the kinds that it was taught to judge; None for all.
+        threshold: Threshold in [0, 1]. 0 follows every judgement, 1 follows none.
+        similar: Threshold for objects with known placements of similar kinds. None uses ``threshold``.
+        unfamiliar: Threshold for kinds that the model was not trained to judge. None uses ``threshold``.
+        familiar: Kinds that the model was trained to judge. None treats all kinds as familiar.
     """
 
-    least: float = 0.0
-    alike: float | None = None
+    threshold: float = 0.0
+    similar: float | None = None
     unfamiliar: float | None = None
     familiar: frozenset[str] | None = None
 
     def of(self, thing: str, options: PlacementCandidates) -> float:
-        """The share for one thing, by name."""
-        if options.alike and self.alike is not None:
-            return self.alike
+        """Return the threshold for one object."""
+        if options.similar and self.similar is not None:
+            return self.similar
         if self.unfamiliar is not None and self.familiar is not None and kind_of(thing) not in self.familiar:
             return self.unfamiliar
-        return self.least
+        return self.threshold
 
     def __bool__(self) -> bool:
-        """Whether anything may be left alone."""
-        return bool(self.least or self.alike or self.unfamiliar)
+        """Whether any threshold is above 0."""
+        return bool(self.threshold or self.similar or self.unfamiliar)
 
 
 class Judge(Protocol):
-    """Judges things."""
+    """Decides where objects belong."""
 
     def judge(
         self,
@@ -83,31 +83,31 @@ class Judge(Protocol):
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
     ) -> JudgementResult:
-        """Judge every thing.
+        """Judge every object that has candidates.
 
         Args:
-            graph: what the robot knows of the house.
-            options: what may be judged of each thing, and what is known; see outlook.
-            messages: the prompt.
-            attempts: everything tried in this episode.
+            graph: Scene graph of the robot.
+            options: Placement candidates by object; see find_candidates.
+            messages: Prompt of the plan.
+            attempts: Everything that was tried in this episode.
         """
         ...
 
 
 @dataclass(frozen=True)
 class WritingJudge:
-    """The model writes its judgements, a line each; what it finds less likely than it should be moves nothing.
+    """The model writes its judgements, one line each. A judgement that is not likely enough moves nothing.
 
     Attributes:
-        model: answers.
-        asker: asks it.
-        words: the prompt's.
-        grounded: whether replies are held to what may be judged.
-        confidence: the probability of its line below which a judgement moves nothing.
+        model: Model that judges.
+        session: Session with that model.
+        words: Template of the prompt.
+        grounded: Whether a grammar restricts replies to the candidates.
+        confidence: Probability of its line that a judgement needs.
     """
 
     model: ChatModel
-    asker: ChatSession
+    session: ChatSession
     words: PromptTemplate
     grounded: bool = False
     confidence: ConfidenceThresholds = ConfidenceThresholds()
@@ -122,53 +122,53 @@ class WritingJudge:
         """See Judge.judge."""
         if all(each.known for each in options.values()):
             return JudgementResult({thing: each.places[0] for thing, each in options.items()})
-        words, called = self.words, self.words.called(graph)
-        grammar = judgement_grammar(graph, options, called) if self.grounded else None
-        reply = self.asker.ask(messages, words.prefix, grammar)
-        likely: dict[str, float] = {}
+        words, names = self.words, self.words.prompt_names(graph)
+        grammar = judgement_grammar(graph, options, names) if self.grounded else None
+        reply = self.session.ask(messages, words.prefix, grammar)
+        probabilities: dict[str, float] = {}
         if self.confidence:
-            openings = {thing: judgement_opening(thing, graph, called) for thing in options if not options[thing].known}
-            likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
-        said = parse_judgements(reply.text, graph, called)
-        sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
-        judgements = {
-            thing: _settled(each, said.get(thing, each.here), sure=sure[thing]) for thing, each in options.items()
+            openings = {thing: judgement_opening(thing, graph, names) for thing in options if not options[thing].known}
+            probabilities = line_probabilities(self.model, messages, words.prefix, reply, openings)
+        written = parse_judgements(reply.text, graph, names)
+        is_confident = {
+            thing: probabilities.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()
         }
-        # What a plan's own prompt says is not said again.
+        judgements = {
+            thing: _accept(each, written.get(thing, each.here), is_confident=is_confident[thing])
+            for thing, each in options.items()
+        }
+        # The record of the plan holds the same prompt.
         return JudgementResult(judgements, (ModelCall((), reply),) if reply.text else ())
 
 
 class ScoringJudge:
-    """Of every place where a thing may belong the model tells how likely it finds it; the likeliest other place is
-    compared with where the thing is.
+    """Scores every candidate by its log-probability and compares the most likely one with the present receptacle.
 
-    To move what is wrong to a wrong place loses nothing, to move what is right loses one: so it pays to move where the
-    likeliest other place is likelier than the present one, however likely it is that the thing belongs elsewhere still.
-    While there are rooms that have not been entered, a thing waits that more likely belongs on none of the places known
-    than on the likeliest of them. What is in the hand, as there was no room where it was brought, is put back where it
-    was, or on the likeliest place, by the same comparison. What the robot has put somewhere stays there.
+    Moving a misplaced object to another wrong receptacle costs no reward, and moving a correct one costs one. So moving
+    pays off if the most likely other receptacle is more likely than the present one, even if a third one is more likely
+    still. While rooms are left to enter, an object waits if "elsewhere" is more likely than every candidate. A held
+    object that did not fit is put back or put on its most likely receptacle, by the same comparison. An object that the
+    robot has placed stays there.
 
     Args:
-        model: tells how likely it finds texts.
-        words: the prompt's.
-        confidence: the share of the two probabilities that the other place's has to exceed; 0.5: they are equal.
-        patient: whether nothing is judged while there are rooms to enter, or anything is left to be done of what is
-            known: steps are few, and what is known is sure.
+        model: Model that scores texts.
+        words: Template of the prompt.
+        confidence: Share of the two probabilities that the other receptacle has to exceed; at 0.5 both are equal.
+        known_first: Whether to judge nothing while rooms are left to enter or known placements are left to do. Steps
+            are limited, and known placements are certain.
 
     Raises:
-        UserError: when the model does not tell probabilities.
+        UserError: If the model cannot score texts.
     """
 
     def __init__(
-        self, model: ChatModel, words: PromptTemplate, confidence: ConfidenceThresholds, patient: bool = False
+        self, model: ChatModel, words: PromptTemplate, confidence: ConfidenceThresholds, known_first: bool = False
     ) -> None:
         if not isinstance(model, Scorer):
-            raise UserError(
-                f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"
-            )
+            raise UserError(f"model {model.name} cannot score texts; set agent.rated=false or use a local model")
         self._model: Scorer = model
-        self._words, self._confidence, self._patient = words, confidence, patient
-        self._rated: dict[Hashable, dict[str, float]] = {}
+        self._words, self._confidence, self._known_first = words, confidence, known_first
+        self._score_cache: dict[Hashable, dict[str, float]] = {}
 
     def judge(
         self,
@@ -182,26 +182,28 @@ class ScoringJudge:
             tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
         }
         may_wait = bool(unentered_rooms(graph, attempts))
-        waits = self._patient and (
+        waits = self._known_first and (
             may_wait or any(each.known and each.places[0] != each.here for each in options.values())
         )
-        found: dict[str, str | None] = {}
-        ratings: dict[str, float] = {}
+        judgements: dict[str, str | None] = {}
+        compared_scores: dict[str, float] = {}
         for thing, each in options.items():
             if each.known:
-                found[thing] = each.places[0]
+                judgements[thing] = each.places[0]
             elif each.here is not None and thing in placed and not each.unwanted:
-                found[thing] = each.here
+                judgements[thing] = each.here
             elif each.here is not None and waits:
-                found[thing] = None if each.unwanted else each.here
+                judgements[thing] = None if each.unwanted else each.here
             else:
-                scores = self._scores(graph, thing, each, messages, found)
-                best = _likeliest(scores, each.stays)
-                least = self._confidence.of(thing, each)
-                found[thing] = _decided(each, scores, best, least, may_wait=may_wait and each.here is not None)
-                compared = [place for place in (best, each.stays) if place in scores and place is not None]
-                ratings |= {f"{thing} on {place}": scores[place] for place in compared}
-        return JudgementResult(found, ratings=ratings)
+                scores = self._scores(graph, thing, each, messages, judgements)
+                best = _most_likely_place(scores, each.default_place)
+                threshold = self._confidence.of(thing, each)
+                judgements[thing] = _choose_place(
+                    each, scores, best, threshold, may_wait=may_wait and each.here is not None
+                )
+                compared = [place for place in (best, each.default_place) if place in scores and place is not None]
+                compared_scores |= {f"{thing} on {place}": scores[place] for place in compared}
+        return JudgementResult(judgements, compared_scores=compared_scores)
 
     def _scores(
         self,
@@ -211,58 +213,63 @@ class ScoringJudge:
         messages: tuple[Message, ...],
         before: Judgements,
     ) -> dict[str | None, float]:
-        """The natural-log probability of each judgement: a place of each kind, where it is, and none of those known."""
+        """Return the log-probability of a receptacle of each kind, of the present one, and of elsewhere (None)."""
         judgements: dict[str, str | None] = {
-            **_by_kind(place for place in options.places if place != options.here),
+            **_first_of_each_kind(place for place in options.places if place != options.here),
             **({FINE: options.here} if options.here in options.places else {}),
             ELSEWHERE: None,
         }
-        # What is judged before it may have changed since, and the order of places; the same question is not paid for
-        # in every plan all the same.
-        key = thing, options.here, options.alike, frozenset(options.places)
-        if key not in self._rated:
-            called = self._words.called(graph)
-            # A blank belongs to the word behind it, as models read them.
-            opening = judgement_opening(thing, graph, called).rstrip(" ")
+        # The cache ignores changes of earlier judgements and of the order of receptacles: scoring again in every plan
+        # would cost too much.
+        key = thing, options.here, options.similar, frozenset(options.places)
+        if key not in self._score_cache:
+            names = self._words.prompt_names(graph)
+            # Tokenizers attach a space to the word after it.
+            opening = judgement_opening(thing, graph, names).rstrip(" ")
             request = ChatRequest(
-                messages, prefix=f"{self._words.prefix}{format_judgements(before, graph, called)}{opening}"
+                messages, prefix=f"{self._words.prefix}{format_judgements(before, graph, names)}{opening}"
             )
-            texts = [f" {judgement_verdict(thing, place, graph, called)}\n" for place in judgements.values()]
-            self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
-        return {place: self._rated[key][kind] for kind, place in judgements.items()}
+            texts = [f" {judgement_verdict(thing, place, graph, names)}\n" for place in judgements.values()]
+            self._score_cache[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
+        return {place: self._score_cache[key][kind] for kind, place in judgements.items()}
 
 
-def _decided(
-    options: PlacementCandidates, scores: Mapping[str | None, float], best: str | None, least: float, *, may_wait: bool
+def _choose_place(
+    options: PlacementCandidates,
+    scores: Mapping[str | None, float],
+    best: str | None,
+    threshold: float,
+    *,
+    may_wait: bool,
 ) -> str | None:
-    """Where a thing is taken to belong; None to wait for other places."""
+    """Return where an object belongs, or None to wait for receptacles that have not been seen."""
     if best is None:
-        return options.stays
+        return options.default_place
     if may_wait and scores[None] > scores[best]:
         return None
-    if options.stays is None or options.stays not in scores:
+    if options.default_place is None or options.default_place not in scores:
         return best
-    share = 1 / (1 + math.exp(min(scores[options.stays] - scores[best], 500.0)))
-    return best if share > least else options.stays
+    share = 1 / (1 + math.exp(min(scores[options.default_place] - scores[best], 500.0)))
+    return best if share > threshold else options.default_place
 
 
-def _likeliest(scores: Mapping[str | None, float], stays: str | None) -> str | None:
-    """The place that is rated highest, but for where the thing is or was; None without any."""
+def _most_likely_place(scores: Mapping[str | None, float], stays: str | None) -> str | None:
+    """Return the receptacle with the highest score, without the present one. None if there is none."""
     return max((place for place in scores if place not in (None, stays)), key=scores.__getitem__, default=None)
 
 
-def _by_kind(places: Iterable[str]) -> dict[str, str]:
-    """The first receptacle of each kind in each kind of room: people want a thing on all of them or on none."""
+def _first_of_each_kind(places: Iterable[str]) -> dict[str, str]:
+    """Return one receptacle per kind and kind of room. People want an object on all of these or on none."""
     first: dict[str, str] = {}
     for place in places:
         first.setdefault(without_numbers(place), place)
     return first
 
 
-def _settled(options: PlacementCandidates, said: str | None, *, sure: bool) -> str | None:
-    """Where a thing is taken to belong."""
+def _accept(options: PlacementCandidates, written: str | None, *, is_confident: bool) -> str | None:
+    """Return where an object belongs, given a written judgement and whether it is likely enough."""
     if options.known:
         return options.places[0]
-    place = said if said in options.places else None
-    # What is in the hand or unwanted where it is loses nothing by a guess.
-    return place if sure or options.unwanted or options.here is None else options.here
+    place = written if written in options.places else None
+    # Guessing costs nothing for an object that is held or known to be misplaced.
+    return place if is_confident or options.unwanted or options.here is None else options.here

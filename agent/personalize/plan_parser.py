@@ -1,4 +1,7 @@
-"""Reads plans out of a model's words. Replies are untrusted: nothing in them is executed, everything may be wrong."""
+"""The plan parser: reads steps from a model's reply.
+
+Replies are untrusted: nothing in them is executed, and anything in them may be wrong.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,16 @@ from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.vocabulary import Vocabulary
 
 NOT_AN_ACTION = "not an action: use go to, look at, pick up, or place ... on ..."
-"""What is wrong with a line that begins with no verb of an action."""
+"""Problem of a line that does not start with the verb of an action."""
 
 _LONGEST_REPLY = 20_000
-# Not "the mission is complete only when": what follows has to begin a new clause.
+# Not "the mission is complete only when": punctuation has to follow.
 _COMPLETE = re.compile(
     r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b(?=\W*$|\s*[^\w\s])",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|when|whenever|once|until|till|unless)\b", re.IGNORECASE)
-# Runs of what leads up to the end of a plan, or else something that is said.
+# Words that lead up to the end of a plan, or else (said) any other text.
 _SAID_BEFORE_END = re.compile(
     r"[\s,;.:]+|\b(?:and|then|so|now|the|step\s*\d+)\b|(?P<said>\w+|.)", re.IGNORECASE | re.DOTALL
 )
@@ -32,9 +35,9 @@ class ParsedStep:
     """One line of a plan.
 
     Attributes:
-        raw: as written.
-        action: what it means, None when that cannot be told.
-        problem: why not, in words.
+        raw: The line as written.
+        action: The action, or None if the line cannot be resolved to one.
+        problem: The reason why it cannot, in words.
     """
 
     raw: str
@@ -44,11 +47,11 @@ class ParsedStep:
 
 @dataclass(frozen=True)
 class ParsedPlan:
-    """What a reply says.
+    """The plan in a reply.
 
     Attributes:
-        steps: in order.
-        complete: whether the model says that nothing is left to do after them.
+        steps: Steps in order.
+        complete: Whether the model says that the task is complete after them.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -56,19 +59,19 @@ class ParsedPlan:
 
 
 def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> ParsedPlan:
-    """Read a reply line by line.
+    """Parse a reply line by line.
 
     Args:
-        reply: any text.
-        vocabulary: the names that may be meant.
-        most: how many steps are kept; all by default.
+        reply: Any text.
+        vocabulary: Names of rooms, receptacles and objects.
+        most: Maximum number of steps. All steps by default.
     """
     steps: list[ParsedStep] = []
     for line in split_into_steps(reply[:_LONGEST_REPLY]):
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
-        step = parse_step(_before_end(line[: end.start()][:LONGEST_LINE]) if end else line, vocabulary)
+        step = parse_step(_text_before_end(line[: end.start()][:LONGEST_LINE]) if end else line, vocabulary)
         if end is None or step.action is not None:
             if len(steps) == most:
                 break
@@ -79,7 +82,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
 
 
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
-    """Read one step, for example ``"step 3: Pick up the mug."``."""
+    """Parse one step, for example ``"step 3: Pick up the mug."``."""
     raw = line.strip()[:LONGEST_LINE]
     step = ParsedStep(raw, None, NOT_AN_ACTION)
     for form in canonical_steps(raw):
@@ -108,6 +111,6 @@ def _resolve(raw: str, form: str, vocabulary: Vocabulary) -> ParsedStep:
     return ParsedStep(raw, HighLevelAction(kind, target.name))
 
 
-def _before_end(line: str) -> str:
-    """A line without the words that lead from what it says to the end of the plan: ", and then the"."""
+def _text_before_end(line: str) -> str:
+    """Return a line without the words that lead to the end of the plan, such as ", and then the"."""
     return line[: max((part.end() for part in _SAID_BEFORE_END.finditer(line) if part["said"]), default=0)]

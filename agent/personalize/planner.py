@@ -1,4 +1,4 @@
-"""Planners: from what the robot knows to the next few high-level actions."""
+"""Plans, attempts and the Planner protocol: from the robot's scene graph to the next few high-level actions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 MOST_STEPS = 10
+"""Steps of a plan that are executed (LLM-Personalize, section 3.1)."""
 
 
 @dataclass(frozen=True)
 class ModelCall:
-    """What a model was asked and what it answered."""
+    """A request to a model and its reply."""
 
     messages: tuple[Message, ...]
     reply: Reply
@@ -25,18 +26,18 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do next.
+    """The next steps of an episode, as a planner chose them.
 
     Attributes:
-        steps: at most ten, each resolved or with the reason why it could not be.
-        complete: whether the planner takes the task as done after them.
-        messages: what the model was asked; empty for planners without one.
-        reply: what the model answered, None for planners without one.
-        earlier: what the model was asked before that, on the way to this plan.
-        scores: how likely the model found each action that it could choose, where it was asked that.
-        others: what the model answered to the same words as well, where it was asked for several replies.
-        shown: of a demonstration, where each object belongs, as in judgement.Judgements.
-        choices: how many plans the model chose among; None where it was free to write any.
+        steps: At most ten steps. Each has an action or the reason why the text could not be resolved to one.
+        complete: Whether the planner considers the task complete after these steps.
+        messages: Prompt of the model. Empty for planners without a model.
+        reply: Reply of the model. None for planners without a model.
+        earlier: Model calls that led to this plan, such as judgements and rejected plans.
+        scores: Natural-log probability of each option that the planner scored.
+        others: Plans from the other replies to the same prompt, if several were sampled.
+        shown: Correct receptacle of each object in a demonstration; see placement_judgement.Judgements.
+        choices: Number of plans that the grammar allowed. None if the model could write any plan.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -51,19 +52,19 @@ class Plan:
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """All that the model wrote for this plan."""
+        """All replies that the model wrote for this plan."""
         return (*(exchange.reply for exchange in self.earlier), *([self.reply] if self.reply else []))
 
     @property
     def text(self) -> str:
-        """The model's words; for planners without a model, the plan as a model would have written it."""
+        """The reply of the model, or for planners without one the plan as a model would write it."""
         if self.reply is not None:
             return self.reply.text
         return format_steps([*(step.raw for step in self.steps), *(["mission complete"] if self.complete else [])])
 
 
 def format_steps(lines: Sequence[object]) -> str:
-    """A plan as prompts ask for it, from behind ``step 1:`` on."""
+    """Format steps as prompts ask for them, starting behind ``step 1:``."""
     return "\n".join(
         f"step {number}: {line}" if number > 1 else str(line) for number, line in enumerate(lines, start=1)
     )
@@ -71,12 +72,12 @@ def format_steps(lines: Sequence[object]) -> str:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A step that was carried out, as the planner learns of it.
+    """A step that was executed, as planners see it.
 
     Attributes:
-        action: what was tried.
-        succeeded: whether it worked.
-        reason: in words, why not.
+        action: The action.
+        succeeded: Whether it worked.
+        reason: Why it failed, in words.
     """
 
     action: HighLevelAction
@@ -85,7 +86,11 @@ class Attempt:
 
 
 def count_failures(attempts: Sequence[Attempt]) -> dict[str, int]:
-    """How often picking up an object, or placing it on a receptacle (``"mug 1 on shelf 2"``), has failed."""
+    """Count the failed pick-ups of each object and the failed placements of each object and receptacle.
+
+    Returns:
+        Counts by object (``"mug 1"``) and by object and receptacle (``"mug 1 on shelf 2"``).
+    """
     found: dict[str, int] = {}
     for attempt in attempts:
         action = attempt.action
@@ -97,61 +102,65 @@ def count_failures(attempts: Sequence[Attempt]) -> dict[str, int]:
 
 
 def untried_places(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
-    """Places where placing a thing has not failed; see failures."""
+    """Return the receptacles on which placing an object has not failed; see count_failures."""
     return [place for place in places if not failed.get(f"{thing} on {place}")]
 
 
 def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
-    """What the robot knows, without what it should not try again.
+    """Return a scene graph without objects and receptacles that have failed too often.
 
     Args:
-        graph: all that it knows.
-        attempts: everything tried in this episode.
-        most_tries: after so many attempts to pick it up an object is left out, whether it could not be picked up or did
-            not go where it was taken; after so many failures to place there what is in the hand, so is a receptacle.
-            None leaves nothing out.
+        graph: Everything that the robot knows.
+        attempts: Everything that was tried in this episode.
+        most_tries: Limit of attempts. An object is hidden after this many pick-ups, successful or not. A receptacle
+            is hidden after this many failures to place the held object on it. None hides nothing.
     """
     if most_tries is None:
         return graph
-    picked = Counter(tried.action.target for tried in attempts if tried.action.kind == ActionKind.PICK_UP)
-    hopeless = {key for key, count in (count_failures(attempts) | picked).items() if count >= most_tries}
+    pick_ups = Counter(tried.action.target for tried in attempts if tried.action.kind == ActionKind.PICK_UP)
+    hopeless = {key for key, count in (count_failures(attempts) | pick_ups).items() if count >= most_tries}
     things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
     places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
     return graph.without(things | places) if things or places else graph
 
 
+def listed_receptacles(graph: SceneGraph) -> list[str]:
+    """Return all known receptacles in the order of prompts: room by room."""
+    return [place for places in graph.tree.values() for place in places]
+
+
 def unentered_rooms(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
-    """Rooms that the robot has not tried to go to."""
+    """Return the rooms that the robot has not tried to go to."""
     tried = visited_targets(attempts)
     return [room for room in graph.rooms if room not in tried]
 
 
 def unvisited_receptacles(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
-    """Receptacles that the robot has not tried to go to, neither for their own sake nor for an object on them."""
+    """Return the receptacles that the robot has not tried to go to, directly or for an object on them."""
     tried = visited_targets(attempts)
     tried |= {place for name in tried if (place := graph.place_of(name)) is not None}
     return [place for place in graph.receptacles if place not in tried]
 
 
 def visited_targets(attempts: Sequence[Attempt]) -> set[str]:
-    """What the robot has tried to go to."""
+    """Return the names that the robot has tried to go to."""
     return {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
 
 
 class Planner(Protocol):
-    """Decides what the robot does.
+    """Chooses the next steps of the robot.
 
     Attributes:
-        name: what records call it.
+        name: Name in records.
     """
 
     name: str
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
-        """The next few actions.
+        """Choose the next few actions.
 
         Args:
-            graph: all that the robot knows.
-            attempts: everything tried in this episode, oldest first.
+            graph: Everything that the robot knows.
+            attempts: Everything that was tried in this episode, oldest first.
         """
         ...

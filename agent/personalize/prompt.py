@@ -1,4 +1,4 @@
-"""The context generator: puts what the robot knows into words for a planner (LLM-Personalize, section 3.1)."""
+"""The context generator: describes the robot's scene graph in words for a planner (LLM-Personalize, section 3.1)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
 
 Placeholders = Mapping[str, AbstractSet[str]]
-"""What may stand in braces in each field; fields that are not named may hold anything."""
+"""Allowed placeholders by field. A field without an entry may contain any text."""
 
-_MOST_PLACES = 3
-"""Places where something is wanted that a prompt names: the nearest to where it is."""
+_MAX_PLACES = 3
+"""Correct receptacles of an object that a prompt names, those in its room first."""
 
-_STAND_INS = {"most_steps": 1, "step": 1}
+_EXAMPLE_VALUES = {"most_steps": 1, "step": 1}
 
 
 def bundled_prompts() -> list[str]:
-    """Names of the templates that come with the package."""
+    """Return the names of the bundled prompt templates."""
     return [file.stem for file in find_paths(CONFIGS / "prompts", "*.yaml")]
 
 
 class Template(BaseModel):
-    """Words with placeholders, from a YAML file of ``housekeep_configs/prompts`` or of the user's."""
+    """Texts with placeholders, from a YAML file in ``housekeep_configs/prompts`` or from the user."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     placeholders: ClassVar[Placeholders] = {}
-    packaged: ClassVar[str] = ""
+    default_name: ClassVar[str] = ""
     name: str
 
     @field_validator("*")
@@ -53,26 +53,26 @@ class Template(BaseModel):
         used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
         if used - known:
             raise ValueError(
-                f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}"
+                f"unknown placeholder {{{min(used - known)}}}; available here: {', '.join(sorted(known)) or 'none'}"
             )
         try:
-            text.format(**{field: _STAND_INS.get(field, "") for field in known})
+            text.format(**{field: _EXAMPLE_VALUES.get(field, "") for field in known})
         except (KeyError, ValueError) as error:
-            raise ValueError(f"cannot be filled in: {error}") from error
+            raise ValueError(f"cannot be formatted: {error}") from error
         return text
 
     @classmethod
     def load(cls, name_or_path: str) -> Self:
-        """A template that comes with the package, by name, or any YAML file, by path.
+        """Load a bundled template by name, or any YAML file by path.
 
         Raises:
-            UserError: when there is none or it is not a template; the message names file, field and remedy.
+            UserError: If there is no such file or it is not a template. The message names file, field and remedy.
         """
         packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
         path = packaged if is_file(packaged) else Path(name_or_path)
         if not is_file(path):
             known = suggest_names(str(name_or_path), bundled_prompts())
-            raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file")
+            raise UserError(f"{name_or_path}: no such prompt template; {known}, or the path of a file")
         try:
             return cls.model_validate(read_yaml(path))
         except ValidationError as error:
@@ -101,19 +101,20 @@ HOUSE_FIELDS: Placeholders = {
 
 
 class HouseTemplate(Template):
-    """The words for what the robot knows of the house and holds.
+    """Texts that describe the robot's scene graph and what it holds.
 
     Attributes:
-        names: what things are called: by their full names; short, receptacles without their rooms where that is clear;
-            or plain, everything without its numbers where that is clear.
-        thing: of an object and where it is, for lists of objects, with what is remembered of it.
-        note_here, note_wanted, note_unwanted: what is remembered of an object: it is wanted where it is, or elsewhere,
-            or not wanted where it is and nothing more.
-        note_alike: of an object of which nothing is remembered: of others like it, where each is wanted.
-        alike: of another object, in these.
-        notes: around these, a line each, where they are not beside the objects; empty where nothing is remembered.
-        memory: said where anything is remembered of the person; without it a model goes by what most people want.
-        glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
+        names: How the prompt names things: ``full`` names; ``short`` names, receptacles without their rooms where that
+            is
+            unambiguous; or ``plain`` names, everything without its numbers where that is unambiguous.
+        thing: An object, its receptacle and its note, in lists of objects.
+        note_here, note_wanted, note_unwanted: Notes about an object: wanted where it is, wanted elsewhere, or unwanted
+            where it is.
+        note_alike: Note about an object without notes of its own: where similar kinds are wanted.
+        alike: One similar kind in that note.
+        notes: Text around all notes, one per line, for prompts that do not put them beside the objects.
+        memory: Text for prompts with a memory. Without it, a model follows what most people want.
+        glimpsed_room: A room that was seen but not entered. Defaults to ``room``.
     """
 
     placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
@@ -136,90 +137,97 @@ class HouseTemplate(Template):
 
     @property
     def mentions_notes(self) -> bool:
-        """Whether it says what is remembered."""
+        """Whether prompts contain notes."""
         return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
 
-    def hand(
-        self, graph: SceneGraph, called: Mapping[str, str] | None = None, knowledge: PreferenceKnowledge | None = None
+    def describe_hand(
+        self, graph: SceneGraph, names: Mapping[str, str] | None = None, knowledge: PreferenceKnowledge | None = None
     ) -> str:
-        """What the robot holds."""
-        held, words = graph.holding, called or {}
+        """Describe what the robot holds."""
+        held, words = graph.holding, names or {}
         if not held:
             return self.empty_hand.format()
-        note = self._note(graph, held, words, knowledge or NoKnowledge())
+        note = self._describe_note(graph, held, words, knowledge or NoKnowledge())
         return self.holding.format(object=words.get(held, held), note=note)
 
-    def called(self, graph: SceneGraph) -> dict[str, str]:
-        """What the things that are not called by their full names are called."""
+    def prompt_names(self, graph: SceneGraph) -> dict[str, str]:
+        """Return the names used in the prompt by full name, of things whose names differ."""
         if self.names == "full":
             return {}
-        known, wanted = graph.vocabulary, _short(graph) if self.names == "short" else _plain(graph)
+        known, wanted = (
+            graph.vocabulary,
+            _names_without_rooms(graph) if self.names == "short" else _names_without_numbers(graph),
+        )
         clear = {
             name: next((words for words in choice if known.resolve(words).name == name), None)
             for name, choice in wanted
         }
         return {name: words for name, words in clear.items() if words is not None}
 
-    def things(self, graph: SceneGraph, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
-        """Every object that stands somewhere, a line each."""
+    def describe_objects(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
+        """Describe every object that stands somewhere, one per line."""
         places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
         lines = (
             self.thing.format(
-                object=called.get(thing, thing),
-                receptacle=called.get(place, place),
-                note=self._note(graph, thing, called, knowledge),
+                object=names.get(thing, thing),
+                receptacle=names.get(place, place),
+                note=self._describe_note(graph, thing, names, knowledge),
             )
             for thing, place in places.items()
         )
         return "\n".join(lines)
 
-    def noted(self, graph: SceneGraph, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
-        """What is remembered of the objects in sight and in the hand, a line each."""
+    def describe_notes(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
+        """Return the notes about the objects in sight and in the hand, one per line."""
         held = [graph.holding] if graph.holding else []
-        lines = [line for thing in (*held, *graph.listed) if (line := self._note(graph, thing, called, knowledge))]
+        lines = [
+            line for thing in (*held, *graph.listed) if (line := self._describe_note(graph, thing, names, knowledge))
+        ]
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
-    def _note(self, graph: SceneGraph, thing: str, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
-        name, known = called.get(thing, thing), known_placements(graph, thing, knowledge)
+    def _describe_note(
+        self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge
+    ) -> str:
+        name, known = names.get(thing, thing), known_placements(graph, thing, knowledge)
         if known.here:
             return self.note_here.format(object=name)
         if known.wanted:
-            words = [called.get(place, place) for place in known.wanted[:_MOST_PLACES]]
+            words = [names.get(place, place) for place in known.wanted[:_MAX_PLACES]]
             return self.note_wanted.format(object=name, places=", ".join(words))
         alike = ", ".join(
-            self.alike.format(object=kind, receptacle=called.get(place, place)) for kind, place in known.alike
+            self.alike.format(object=kind, receptacle=names.get(place, place)) for kind, place in known.similar
         )
         if known.here is False:
             return self.note_unwanted.format(object=name, alike=alike)
         return self.note_alike.format(object=name, alike=alike) if alike else ""
 
-    def describe_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
-        """What is in a room, things being called by other words than their names where there are any."""
-        receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
-        name = (called or {}).get(room, room)
+    def describe_room(self, graph: SceneGraph, room: str, names: Mapping[str, str] | None = None) -> str:
+        """Describe a room and what is in it."""
+        receptacles = [self._describe_receptacle(graph, receptacle, names or {}) for receptacle in graph.inside(room)]
+        name = (names or {}).get(room, room)
         if not receptacles:
             return self.unexplored_room.format(room=name)
         words = self.room if room in graph.entered else self.glimpsed_room or self.room
         return words.format(room=name, receptacles=", ".join(receptacles))
 
-    def _on(self, graph: SceneGraph, receptacle: str, called: Mapping[str, str]) -> str:
-        objects, words = graph.inside(receptacle), called.get(receptacle, receptacle)
+    def _describe_receptacle(self, graph: SceneGraph, receptacle: str, names: Mapping[str, str]) -> str:
+        objects, words = graph.inside(receptacle), names.get(receptacle, receptacle)
         if not objects:
             return self.receptacle.format(receptacle=words)
         return self.laden_receptacle.format(
-            receptacle=words, objects=" and ".join(called.get(thing, thing) for thing in objects)
+            receptacle=words, objects=" and ".join(names.get(thing, thing) for thing in objects)
         )
 
 
-def _short(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
-    """Receptacles without their rooms."""
+def _names_without_rooms(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Yield receptacles, each with its name without the room."""
     for room in graph.rooms:
         for place in graph.inside(room):
             yield place, [place.removeprefix(f"{room} ")]
 
 
-def _plain(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
-    """Everything without its numbers, or receptacles without those of their rooms alone, shortest first."""
+def _names_without_numbers(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Yield all names without their numbers, and receptacles also without their rooms' numbers, shortest first."""
     for name in (*graph.rooms, *graph.objects):
         yield name, [without_numbers(name)]
     for room in graph.rooms:
@@ -228,12 +236,12 @@ def _plain(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
 
 
 class PromptTemplate(HouseTemplate):
-    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``.
+    """Texts of the planner's prompt; see ``housekeep_configs/prompts/planner.yaml``.
 
     Attributes:
-        judging: replies begin with a judgement of every object; see housewise.agent.personalize.placement_judgement.
-        most_tries: see housewise.agent.personalize.planner.promising.
-        feedback: said of a plan that cannot be done, where plans are checked.
+        judging: Whether replies begin with a judgement of every object; see placement_judgement.
+        most_tries: Attempts after which an object or receptacle is left out; see planner.hide_hopeless_targets.
+        feedback: Message about an infeasible plan, if plans are checked.
     """
 
     placeholders: ClassVar[Placeholders] = {
@@ -242,7 +250,7 @@ class PromptTemplate(HouseTemplate):
         "user": {"holding", "rooms", "things", "notes", "memory"},
         "feedback": {"problem"},
     }
-    packaged = "planner"
+    default_name = "planner"
     judging: bool = False
     most_tries: int | None = Field(default=None, ge=1)
     feedback: str = "No: {problem}. Write all steps again, without that mistake."
@@ -252,11 +260,11 @@ class PromptTemplate(HouseTemplate):
 
 
 class ContextGenerator:
-    """Turns a scene graph into the messages that a planner's model reads.
+    """Describes a scene graph in the messages of a planner's prompt.
 
     Args:
-        template: the words.
-        most_steps: how many steps a plan may have.
+        template: Texts of the prompt.
+        most_steps: Maximum number of steps of a plan.
     """
 
     def __init__(self, template: PromptTemplate, most_steps: int = 10) -> None:
@@ -264,14 +272,14 @@ class ContextGenerator:
         self.most_steps = most_steps
 
     def messages(self, graph: SceneGraph, knowledge: PreferenceKnowledge | None = None) -> tuple[Message, ...]:
-        """System and user message for the present state, and what is remembered of the person."""
+        """Return system and user message for the present state and the recalled notes."""
         words, known = self.template, knowledge or NoKnowledge()
-        called = words.called(graph)
+        names = words.prompt_names(graph)
         user = words.user.format(
-            holding=words.hand(graph, called, known),
-            rooms="\n".join(words.describe_room(graph, room, called) for room in graph.rooms),
-            things=words.things(graph, called, known),
-            notes=words.noted(graph, called, known),
-            memory="" if known.empty else words.memory.format(),
+            holding=words.describe_hand(graph, names, known),
+            rooms="\n".join(words.describe_room(graph, room, names) for room in graph.rooms),
+            things=words.describe_objects(graph, names, known),
+            notes=words.describe_notes(graph, names, known),
+            memory="" if known.is_empty else words.memory.format(),
         )
         return Message("system", words.system.format(most_steps=self.most_steps).strip()), Message("user", user.strip())

@@ -1,4 +1,4 @@
-"""A planner that needs no model: it knows what people want and does what the paper's demonstrator does."""
+"""The scripted planner: the demonstrator of LLM-Personalize, which knows what people want and needs no model."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from housewise.agent.personalize.planner import (
     Attempt,
     Plan,
     count_failures,
+    listed_receptacles,
     unentered_rooms,
     untried_places,
     unvisited_receptacles,
@@ -22,29 +23,31 @@ from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 WantsFunction = Callable[[str, str], bool]
+"""Whether people want an object on a receptacle, both by name."""
 RouteLength = Callable[[str | None, str], float]
+"""Length of the way from a room or receptacle (None: the robot) to another, metres."""
 MoveOrder = Literal["random", "nearest", "listed"]
 
-_MOST_TRIES = 3
+_MAX_FAILURES = 3
 
 
 class ScriptedPlanner:
     """Visits every room, then moves one misplaced object to a correct receptacle per plan, until none is left.
 
-    This is the demonstrator of LLM-Personalize (section 4.1). Unlike it, this planner can also go on to look around
-    every receptacle that it knows when some object may still be undiscovered, and gives up on what fails repeatedly.
-    Told of distances, it does whatever is nearest, entering the next room or moving an object, and so saves steps.
-    Going by the list, it does what a reader of the prompt can foresee: the first misplaced object of the list that has
-    a known place comes next, and it goes to the first place for it in its own room, or else of all; when there is none,
-    the robot enters the first room of the list where it has not been.
+    This is the demonstrator of LLM-Personalize (section 4.1), with three additions. It can look around every known
+    receptacle before it ends, since some objects may be undiscovered. It gives up on what fails repeatedly. With a
+    route, it enters rooms and moves objects in the order of their distance, which saves steps.
+
+    With ``listed``, it does what a reader of the prompt can foresee. It moves the first misplaced object of the list
+    that has a known correct receptacle, to the first such receptacle in the object's room or else in the house. If
+    there is none, it enters the first room of the list that it has not entered.
 
     Args:
-        wants: whether people want an object (name) on a receptacle (name).
-        seed: decides which object comes next, and where it goes.
-        route: metres from a receptacle or room (None: the robot) to another; given that, the nearest comes first
-            instead of a random one.
-        listed: go by the list that prompts hold instead of by chance.
-        thorough: look around all receptacles before the end; False stops like the paper's demonstrator.
+        wants: Whether people want an object on a receptacle.
+        seed: Seed of the random choice of objects and receptacles.
+        route: Length of the way to a room or receptacle. If given, the nearest comes first instead of a random one.
+        listed: Whether to follow the order of the prompt instead of a random one.
+        thorough: Whether to look around all receptacles before the end. The paper's demonstrator does not.
     """
 
     name = "scripted"
@@ -67,36 +70,38 @@ class ScriptedPlanner:
         """See Planner.plan."""
         failed = count_failures(attempts)
         if graph.holding is not None:
-            targets = self._targets(graph, graph.holding, failed) or self._elsewhere(graph, graph.holding, failed)
+            targets = self._correct_places(graph, graph.holding, failed) or untried_places(
+                graph.holding, graph.receptacles, failed
+            )
             if targets:
-                return _plan(_delivery(graph.holding, self._pick(targets, None)))
+                return _to_plan(_deliver(graph.holding, self._pick(targets, None)))
         move = self._next_move(graph, failed)
         rooms = unentered_rooms(graph, attempts)
-        if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
-            return _plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
+        if rooms and (move is None or self._enters_room_first(rooms, graph.place_of(move[0]) or "")):
+            return _to_plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
         if move is not None:
-            return _plan([*_collection(move[0]), *_delivery(*move)])
+            return _to_plan([*_fetch(move[0]), *_deliver(*move)])
         missed = unvisited_receptacles(graph, attempts) if self._thorough else []
         if missed:
-            return _plan(_visits([self._pick(missed, None)]))
+            return _to_plan(_visits([self._pick(missed, None)]))
         return Plan((), complete=True)
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
-        """Where each object belongs, going by the list; see housewise.agent.personalize.placement_judgement."""
+        """Return where each object belongs, in the order of the prompt; see placement_judgement."""
         failed = count_failures(attempts)
-        return {thing: self._home(graph, thing, failed) for thing in objects_to_judge(graph)}
+        return {thing: self._target_of(graph, thing, failed) for thing in objects_to_judge(graph)}
 
-    def _home(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:
-        """Where an object is, if it is right there, else the first place for it in its room, or else of all."""
+    def _target_of(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:
+        """Return an object's receptacle if it is correct, else the first correct one in its room or in the house."""
         place = graph.place_of(thing) or ""
         if graph.holding != thing and self._wants(thing, place):
             return place
         room = graph.place_of(place)
-        targets = self._targets(graph, thing, failed)
+        targets = self._correct_places(graph, thing, failed)
         return min(targets, key=lambda target: graph.place_of(target) != room, default=None)
 
-    def _comes_first(self, rooms: list[str], place: str) -> bool:
-        """Whether to enter a room before going to a place."""
+    def _enters_room_first(self, rooms: list[str], place: str) -> bool:
+        """Whether to enter a room before going to a receptacle."""
         if self._listed:
             return False
         return self._route is None or min(self._route(None, room) for room in rooms) < self._route(None, place)
@@ -105,28 +110,24 @@ class ScriptedPlanner:
         misplaced = [
             name
             for name in graph.listed
-            if not self._wants(name, graph.place_of(name) or "") and failed.get(name, 0) < _MOST_TRIES
+            if not self._wants(name, graph.place_of(name) or "") and failed.get(name, 0) < _MAX_FAILURES
         ]
-        moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failed))}
+        moves = {name: targets for name in misplaced if (targets := self._correct_places(graph, name, failed))}
         if not moves:
             return None
         places = {name: graph.place_of(name) or "" for name in moves}
         if self._listed:
             thing = next(iter(moves))
-            return thing, self._home(graph, thing, failed) or moves[thing][0]
+            return thing, self._target_of(graph, thing, failed) or moves[thing][0]
         start = self._pick(sorted(set(places.values())), None)
-        thing = next(name for name in self._shuffled(list(moves)) if self._route is None or places[name] == start)
+        thing = next(name for name in self._shuffle(list(moves)) if self._route is None or places[name] == start)
         return thing, self._pick(moves[thing], places[thing])
 
-    def _targets(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
-        return [name for name in untried_places(thing, _listed_receptacles(graph), failed) if self._wants(thing, name)]
-
-    def _elsewhere(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
-        """Anywhere to put down what fits nowhere where it belongs."""
-        return untried_places(thing, graph.receptacles, failed)
+    def _correct_places(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
+        return [name for name in untried_places(thing, listed_receptacles(graph), failed) if self._wants(thing, name)]
 
     def _pick(self, names: list[str], start: str | None) -> str:
-        """The nearest to a place (None: the robot); where routes are not known the first of the list, or any."""
+        """Return the nearest name to a start (None: the robot), the first of the list, or a random one."""
         if self._listed:
             return names[0]
         if self._route is None:
@@ -134,38 +135,38 @@ class ScriptedPlanner:
         route = self._route
         return min(names, key=lambda name: route(start, name))
 
-    def _shuffled(self, names: list[str]) -> list[str]:
+    def _shuffle(self, names: list[str]) -> list[str]:
         return [names[number] for number in self._rng.permutation(len(names))]
 
 
 def planner_for_judgements(judgements: Judgements) -> ScriptedPlanner:
-    """The planner that goes by the list and takes things to be wanted where they are judged to belong."""
+    """Return a planner that follows the list and takes judgements for what people want."""
     return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
 def plans_from_judgements(
     judgements: Judgements, rooms: Sequence[str], places: Sequence[str], graph: SceneGraph
 ) -> list[list[HighLevelAction]]:
-    """The plans that follow from judgements: to bring one thing to where it is judged to belong, or to enter a room.
+    """Return the plans that follow from judgements: carry one object to where it belongs, or enter a room.
 
     Args:
-        judgements: of every subject.
-        rooms: that may be entered.
-        places: receptacles on which what is in the hand may be put where it is judged to belong on none.
-        graph: what the robot knows.
+        judgements: Judgements of the objects to judge.
+        rooms: Rooms that may be entered.
+        places: Receptacles for a held object that is judged to belong elsewhere.
+        graph: Scene graph of the robot.
     """
     visits = [_visits([room]) for room in rooms]
     if graph.holding is not None:
         home = judgements.get(graph.holding)
         if home is not None:
-            return [_delivery(graph.holding, home)]
-        return visits or [_delivery(graph.holding, place) for place in places]
+            return [_deliver(graph.holding, home)]
+        return visits or [_deliver(graph.holding, place) for place in places]
     moves = {thing: place for thing, place in judgements.items() if place not in (None, graph.place_of(thing))}
-    return [[*_collection(thing), *_delivery(thing, place)] for thing, place in moves.items() if place] + visits
+    return [[*_fetch(thing), *_deliver(thing, place)] for thing, place in moves.items() if place] + visits
 
 
 def nearest_neighbour_tour(names: Sequence[str], route: RouteLength) -> list[str]:
-    """Rooms or receptacles in the order of a walk from the robot to the nearest, and from there to the next nearest."""
+    """Order rooms or receptacles by a walk from the robot to the nearest, then to the next nearest."""
     left, found = list(names), list[str]()
     while left:
         start = found[-1] if found else None
@@ -174,19 +175,15 @@ def nearest_neighbour_tour(names: Sequence[str], route: RouteLength) -> list[str
     return found
 
 
-def _listed_receptacles(graph: SceneGraph) -> list[str]:
-    return [place for places in graph.tree.values() for place in places]
-
-
 def _visits(names: list[str]) -> list[HighLevelAction]:
     return [HighLevelAction(ActionKind.GO_TO, name) for name in names]
 
 
-def _collection(thing: str) -> list[HighLevelAction]:
+def _fetch(thing: str) -> list[HighLevelAction]:
     return [HighLevelAction(kind, thing) for kind in (ActionKind.GO_TO, ActionKind.LOOK_AT, ActionKind.PICK_UP)]
 
 
-def _delivery(thing: str, receptacle: str) -> list[HighLevelAction]:
+def _deliver(thing: str, receptacle: str) -> list[HighLevelAction]:
     return [
         HighLevelAction(ActionKind.GO_TO, receptacle),
         HighLevelAction(ActionKind.LOOK_AT, receptacle),
@@ -194,5 +191,5 @@ def _delivery(thing: str, receptacle: str) -> list[HighLevelAction]:
     ]
 
 
-def _plan(actions: list[HighLevelAction]) -> Plan:
+def _to_plan(actions: list[HighLevelAction]) -> Plan:
     return Plan(tuple(ParsedStep(str(action), action) for action in actions[:MOST_STEPS]))

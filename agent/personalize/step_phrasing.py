@@ -1,8 +1,8 @@
-"""Writes one step in the paper's words: "go to X", "look at X", "pick up X", "place X on Y".
+"""Step phrasing: rewrites one step in the paper's words "go to X", "look at X", "pick up X", "place X on Y".
 
-Numbers, introductions ("I will", "First,"), other verbs, calls (``go_to("X")``) and reasons are made plain. No name is
-known here: what a step names is for the parser to accept or refuse. Only the beginning of a line is read, so that
-patterns which try several ways stay fast.
+Numbers, introductions ("I will", "First,"), other verbs, calls (``go_to("X")``) and reasons are normalized. Names are
+not checked here; the parser accepts or refuses them. Only the beginning of a line is read, so that patterns that
+backtrack stay fast.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 LONGEST_LINE = 300
-"""How many characters of a line are read."""
+"""Number of characters of a line that are read."""
 NUMBER_WORDS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 CONDITION = r"\b(?:if|when|whenever|once|until|till|unless|otherwise)\b"
 
@@ -18,7 +18,7 @@ _MARKS = str.maketrans("", "", '*`"“”„«»「」')
 _APOSTROPHES = str.maketrans("’‘", "''")
 _ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|last|final"
 _LABELS = "step|action|task|instruction|command|move|plan|answer"
-# Where a step is in a list: bullets, check boxes, "1.", "1.2)", "(3)", "2/5:", "a)", "(iv)", "Step two -".
+# Number or bullet of a list item: bullets, check boxes, "1.", "1.2)", "(3)", "2/5:", "a)", "(iv)", "Step two -".
 _NUMBERING = re.compile(
     rf"""[\s>\#+•·–—・◦▪‣-]*
     (?: \[[\sx✓✔]?\] | [☐☑✅✔✓◻□]
@@ -37,7 +37,7 @@ _INFLECTED = {
     for verb in _VERBS.split("|")
     for form in (f"{verb}s", f"{verb}es", f"{verb.removesuffix('e')}ing", f"{verb}{verb[-1]}ing")
 }
-# What may lead up to a step: "First,", "I will", "Start by", "3 ", "Schritt 1:", "👉".
+# Words before a step: "First,", "I will", "Start by", "3 ", "Schritt 1:", "👉".
 _INTRODUCTION = re.compile(
     rf"""(?: (?:[^\w\s❌✗✘🚫⛔~!¬]|_)+
       | [^\W\d_]{{0,20}}\s*\d{{1,3}}[^\W\d_]{{0,3}}\s*[:.)] | \d{{1,3}}\s
@@ -55,7 +55,7 @@ _INTRODUCTION = re.compile(
 _MOST_PREFIXES = 5
 _ENDS = ".!;,' "
 
-# For words with single spaces between them: these patterns try every way to share a run of spaces out.
+# For text with single spaces only: on runs of spaces these patterns backtrack.
 _GO = r"(?:go|walk|move|navigate|drive|head|return)"
 _LOOK = r"(?:look[ _-]?(?:at|for)|inspect|examine|face)"
 _PICK = r"(?:pick[ _-]?up|grab|take|grasp|get)"
@@ -68,8 +68,8 @@ _SENTENCES = (
     (re.compile(rf"{_PLACE} (.+?) (?:back )?(?:on top of|onto|on|into|inside|in|at) (?=.)"), r"place \1 on "),
 )
 _CALL = re.compile(r"(?:\w+\.)?([a-z][a-z_ -]{1,24}?)\s*(?:[\[({]+([^\])]*)|(?::|=|->|=>|→)\s*(.+))", re.IGNORECASE)
-_OF_A_THING = re.compile(r"[ _-]?(?:object|room|location|receptacle|item)$")
-_CALLED = (
+_NOUN_SUFFIX = re.compile(r"[ _-]?(?:object|room|location|receptacle|item)$")
+_CALL_TEMPLATES = (
     (re.compile(rf"(?:{_GO}(?:[ _-]?back)?(?:[ _-]?(?:in)?to)?|explore)"), "go to {0}"),
     (re.compile(rf"(?:{_LOOK}|look)"), "look at {0}"),
     (re.compile(rf"(?:{_PICK}|pick)"), "pick up {0}"),
@@ -97,7 +97,7 @@ _CONDITIONAL = re.compile(
 
 
 def strip_numbering(line: str) -> str:
-    """Return what a line of a plan says, without its number and other marks of a list."""
+    """Return a line of a plan without its number and other list marks."""
     words = line.translate(_MARKS)
     for _ in range(_MOST_PREFIXES):
         shorter = _NUMBERING.sub("", words, count=1)
@@ -108,39 +108,39 @@ def strip_numbering(line: str) -> str:
 
 
 def canonical_steps(line: str) -> tuple[str, ...]:
-    """Write a step in the paper's words.
+    """Rewrite a step in the paper's words.
 
     Args:
-        line: One step, however it is written.
+        line: One step in any phrasing.
 
     Returns:
-        What it may say, the fullest first: all of it, then without what may be a reason. Empty for what is no step.
+        Possible readings, longest first: the whole line, then without a possible reason. Empty if it is not a step.
     """
-    whole = _sentence(_introduced(line))
+    whole = _paper_sentence(_without_introduction(line))
     if not whole:
         return ()
     forms = [whole]
     asides = _ASIDE.findall(whole)
     cut = _REASON.search(plain := _ASIDE.sub("", whole))
     reasons = [*asides, *([plain[cut.start() :]] if cut else [])]
-    # What is to be done under a condition alone is not done.
+    # A step under a condition is not a step.
     if reasons and not any(_CONDITIONAL.match(reason) for reason in reasons):
         forms += [plain, plain[: cut.start()]] if cut else [plain]
-    return tuple(dict.fromkeys(form.strip(_ENDS) for form in forms if _sentence(form)))
+    return tuple(dict.fromkeys(form.strip(_ENDS) for form in forms if _paper_sentence(form)))
 
 
 def is_step(text: str) -> bool:
-    """Return whether a text begins with a step, whatever it names."""
-    return bool(_sentence(_introduced(text)))
+    """Whether a text starts with a step, whatever it names."""
+    return bool(_paper_sentence(_without_introduction(text)))
 
 
 def count_arguments(verb: str) -> int:
-    """Return how many names belong to a verb that stands alone, such as ``go_to``: 0 for what is no such verb."""
-    return (_template(verb) or "").count("{")
+    """Return how many names a bare verb such as ``go_to`` takes, or 0 if it is not such a verb."""
+    return (_paper_template(verb) or "").count("{")
 
 
-def _introduced(line: str) -> str:
-    """Return a line in lower case, without what stands before its verb."""
+def _without_introduction(line: str) -> str:
+    """Return a line in lower case from its verb on."""
     words = " ".join(strip_numbering(line[:LONGEST_LINE]).translate(_APOSTROPHES).lower().split())
     for _ in range(_MOST_PREFIXES):
         introduction = _INTRODUCTION.match(words)
@@ -151,12 +151,12 @@ def _introduced(line: str) -> str:
     return f"{_INFLECTED.get(first, first)}{space}{rest}"
 
 
-def _sentence(words: str) -> str:
-    """Return a step with the paper's verb and all that is said behind it, empty for what is no step."""
+def _paper_sentence(words: str) -> str:
+    """Return a step with the paper's verb and the rest of its text. Empty if it is not a step."""
     call = _CALL.match(words)
-    template = call and _template(call[1])
+    template = call and _paper_template(call[1])
     if call and template:
-        return _filled(template, call[2] if call[2] is not None else call[3])
+        return _fill_template(template, call[2] if call[2] is not None else call[3])
     words = words.strip(_ENDS)
     for pattern, form in _SENTENCES:
         if pattern.match(words):
@@ -164,18 +164,18 @@ def _sentence(words: str) -> str:
     return ""
 
 
-def _template(verb: str) -> str | None:
-    """Return the paper's form of a step whose verb stands alone, None for what is no such verb."""
-    bare = _OF_A_THING.sub("", _introduced(verb).rstrip(" :="))
-    return next((form for pattern, form in _CALLED if pattern.fullmatch(bare)), None)
+def _paper_template(verb: str) -> str | None:
+    """Return the paper's form of a step for a bare verb, or None if it is not such a verb."""
+    bare = _NOUN_SUFFIX.sub("", _without_introduction(verb).rstrip(" :="))
+    return next((form for pattern, form in _CALL_TEMPLATES if pattern.fullmatch(bare)), None)
 
 
-def _filled(template: str, said: str) -> str:
-    """Return a step with the arguments of a call, empty where none is a name."""
+def _fill_template(template: str, said: str) -> str:
+    """Return a step with the arguments of a call. Empty if none is a name."""
     names = [_KEYWORD.sub("", part.strip(" '{}[]()"), count=1).strip(" '{}[]()") for part in said.split(",")]
     names = [name for name in names if name not in _NO_NAMES]
     if not names:
         return ""
     if len(names) == 1:
-        return _sentence(template.format(names[0], "").removesuffix(" on "))
+        return _paper_sentence(template.format(names[0], "").removesuffix(" on "))
     return template.format(*names)

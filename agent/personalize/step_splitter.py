@@ -1,8 +1,7 @@
-"""Takes replies apart into lines with one step each, in whatever form models write plans.
+"""The step splitter: splits a reply into lines with one step each, in whatever form models write plans.
 
-Plans come in code fences, tags, tables, JSON, lists of all kinds, and in sentences with several steps. Each line that
-comes of them is then read by housewise.agent.personalize.step_phrasing. Replies are untrusted: every pattern here takes time
-in proportion to the text.
+Plans come in code fences, tags, tables, JSON, lists of all kinds, and in sentences with several steps. Each resulting
+line is read by step_phrasing. Replies are untrusted: every pattern takes time linear in the text.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _INLINE = frozenset(["b", "i", "u", "em", "strong", "code", "span", "mark", "kbd
 _BLOCK = re.compile(r"(?:br|p|li|ul|ol|div|hr|tr|h\d|steps?|actions?|plans?|answer|item|output|response|final)[_-]?\d*")
 
 _STEP_INSIDE = re.compile(rf"(?<=\S)\s+(?=step\s*(?:\d+|{NUMBER_WORDS})\s*[:.)])", re.IGNORECASE)
-_EMPTY = " \t-*`>#"
+_BLANK_CHARACTERS = " \t-*`>#"
 _TABLE_RULE = re.compile(r"[\s|:+=-]+")
 _REASON_LINE = re.compile(r"\W*(?:reason\w*|rationale|explanation|why)\W{0,3}:", re.IGNORECASE)
 _DONE = re.compile(r"\W*(?:done|finish|mission_complete)\s*[\[(]\s*[\])]\W*", re.IGNORECASE)
@@ -38,7 +37,7 @@ _DONE = re.compile(r"\W*(?:done|finish|mission_complete)\s*[\[(]\s*[\])]\W*", re
 _REARRANGE = re.compile(r"\W*(?:\d+\W+)?rearrange\s*[\[(]([^,\[\]()]+),([^,\[\]()]+),([^,\[\]()]+)", re.IGNORECASE)
 
 _LONGEST_OPENING = 80  # characters that tell whether a step begins
-# Runs of what may stand between two steps of a line.
+# Characters between two steps of a line.
 _BETWEEN = re.compile(r"[\s,;|&→⇒➔➜。、.>=–—-]+")
 _SEPARATOR = re.compile(r"[,;|&→⇒➔➜。、]|[=-]>|\.\s|\s[–—-]+\s")
 _CONNECTIVE = re.compile(rf"(?:and|then|next|finally|after\sthat|step\s*(?:\d+|{NUMBER_WORDS}))\b", re.IGNORECASE)
@@ -49,40 +48,40 @@ _CONDITION = re.compile(rf"(?<!\bsee\s)(?<!\bcheck\s)(?<!\bverify\s){CONDITION}"
 
 
 def split_into_steps(reply: str) -> list[str]:
-    """Take a reply apart into lines that hold one step at most.
+    """Split a reply into lines that hold at most one step.
 
     Args:
         reply: Any text.
 
     Returns:
-        The lines that are not empty, as they were written but for marks of structure.
+        The nonempty lines as written, without marks of structure.
     """
-    text, lines, start = _untagged(strip_markup(reply)), list[str](), 0
+    text, lines, start = _replace_tags(strip_markup(reply)), list[str](), 0
     while start < len(text):
         found = JSON_START.search(text, start)
         end = found.start() if found else len(text)
-        lines += _prose(text[start:end])
+        lines += _split_prose(text[start:end])
         if found is None:
             break
         structured, start = json_step_lines(text, end)
-        lines += [line for said in structured for line in _prose(said)]
+        lines += [line for said in structured for line in _split_prose(said)]
     return lines
 
 
-def _prose(text: str) -> list[str]:
-    """Return the lines of a text without structure, those with several steps taken apart."""
+def _split_prose(text: str) -> list[str]:
+    """Return the lines of a text without structure, split where one holds several steps."""
     lines = list[str]()
     for line in _STEP_INSIDE.sub("\n", text).splitlines():
         if "|" in line and "-" in line and _TABLE_RULE.fullmatch(line):
             if lines and not is_step(lines[-1]):
-                lines.pop()  # the head of the table
-        elif line.strip(_EMPTY) and not _REASON_LINE.match(line):
-            lines += _steps(_cell(line))
-    return list(_with_names(lines))
+                lines.pop()  # the header of the table
+        elif line.strip(_BLANK_CHARACTERS) and not _REASON_LINE.match(line):
+            lines += _split_line(_step_in_row(line))
+    return list(_join_names(lines))
 
 
-def _cell(line: str) -> str:
-    """Return the step in a row of a table; other lines as they are."""
+def _step_in_row(line: str) -> str:
+    """Return the step in a row of a table. Other lines are returned unchanged."""
     cells = [cell.strip() for cell in line.strip(" |").split("|")]
     if line.lstrip().startswith("|") or (len(cells) > 1 and not is_step(cells[0])):
         for number, cell in enumerate(cells, start=1):
@@ -93,8 +92,8 @@ def _cell(line: str) -> str:
     return line
 
 
-def _steps(line: str) -> Iterator[str]:
-    """Yield the steps of a line; the whole line where it does not begin with one, or from a condition on."""
+def _split_line(line: str) -> Iterator[str]:
+    """Yield the steps of a line. Lines that do not start with a step, and text after a condition, are not split."""
     if _DONE.fullmatch(line):
         yield "mission complete"
         return
@@ -107,7 +106,7 @@ def _steps(line: str) -> Iterator[str]:
     for between in _BETWEEN.finditer(line) if is_step(line) else ():
         end = between.end()
         counted = _NUMBER.match(line, end)
-        # In "kitchen 0. go to" the number is the kitchen's.
+        # In "kitchen 0. go to" the number belongs to the kitchen.
         follows = counted and int(counted[1]) == number + 1 and (first or line[between.start() - 1].isdigit())
         if not (follows or _SEPARATOR.search(between[0]) or _CONNECTIVE.match(line, end)):
             continue
@@ -120,8 +119,8 @@ def _steps(line: str) -> Iterator[str]:
     yield line[start:]
 
 
-def _with_names(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines, those of a verb alone together with the names on the lines behind it."""
+def _join_names(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines, and join a line that is only a verb with the names on the lines after it."""
     index = 0
     while index < len(lines):
         line, behind = lines[index], index + 1
@@ -131,15 +130,15 @@ def _with_names(lines: Sequence[str]) -> Iterator[str]:
         index = behind + len(names)
 
 
-def _untagged(text: str) -> str:
-    """Return a text without tags such as those of HTML: blocks are lines, ``<go_to>X</go_to>`` is a call."""
+def _replace_tags(text: str) -> str:
+    """Return a text without tags such as those of HTML: blocks become lines, ``<go_to>X</go_to>`` a call."""
     text = _ELEMENT.sub(lambda tag: f"\n{tag[1]}({tag[2]})\n" if count_arguments(tag[1]) else tag[0], text)
     closed = {tag["name"].lower() for tag in _TAG.finditer(text) if tag["end"]}
-    return _TAG.sub(lambda tag: _instead(tag, closed), _REASON_TAG.sub("", text))
+    return _TAG.sub(lambda tag: _tag_replacement(tag, closed), _REASON_TAG.sub("", text))
 
 
-def _instead(tag: re.Match[str], closed: set[str]) -> str:
-    """Return what stands in the place of a tag; ``<kitchen>`` in "go to <kitchen>" stays."""
+def _tag_replacement(tag: re.Match[str], closed: set[str]) -> str:
+    """Return the replacement of a tag. ``<kitchen>`` in "go to <kitchen>" is kept."""
     name, rest = tag["name"].lower(), tag["rest"]
     values = [double or single for double, single in _VALUE.findall(rest)] if rest.endswith("/") else []
     said = [*([name] if count_arguments(name) else []), *(value for value in values if not value.isdigit())]

@@ -1,4 +1,4 @@
-"""How likely a model finds each of its judgements."""
+"""Token probabilities: how likely a model finds the lines of its reply."""
 
 from __future__ import annotations
 
@@ -12,47 +12,48 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Toke
 def line_probabilities(
     model: ChatModel, messages: tuple[Message, ...], prefix: str, reply: Reply, openings: Mapping[str, str]
 ) -> dict[str, float]:
-    """The probability of the rest of each line of a reply, given its opening and all before it.
+    """Return the probability of the rest of each line of a reply, given its opening and everything before it.
 
     Args:
-        model: that wrote the reply; one on this machine is asked again for what it thinks of every token.
-        messages, prefix: what it was asked.
-        reply: what it answered.
-        openings: how each line begins, by what it is about; those that are not in the reply are left out.
+        model: Model that wrote the reply. A local model computes the log-probabilities again.
+        messages: Messages of the prompt.
+        prefix: Prefix of the prompt.
+        reply: The reply.
+        openings: Beginning of each line, by a key. Openings that the reply does not contain are ignored.
 
     Returns:
-        Probabilities in [0, 1] under the model as it is, before temperature and grammar.
+        Probabilities in [0, 1] by key, before temperature and grammar.
 
     Raises:
-        UserError: when the model does not tell probabilities.
+        UserError: If the model does not return token probabilities.
     """
-    tokens = list(_tokens(model, messages, prefix, reply))
-    ends, place = [], 0
+    tokens = list(_token_logprobs(model, messages, prefix, reply))
+    ends, position = [], 0
     for token in tokens:
-        place += len(token.text)
-        ends.append(place)
+        position += len(token.text)
+        ends.append(position)
     text = "".join(token.text for token in tokens)
-    found = {}
+    probabilities = {}
     for name, opening in openings.items():
         start = f"{text}\n".find(opening)
         if start < 0:
             continue
         first, last = start + len(opening), f"{text}\n".index("\n", start + len(opening))
-        # A token that began in the opening, such as ": " with a word's first letters, is half of the answer.
+        # A token that starts in the opening, such as ": " with the first letters of a word, is part of the judgement.
         inside = (
             token for token, end in zip(tokens, ends, strict=True) if end > first and end - len(token.text) < last
         )
-        found[name] = math.exp(sum(token.logprob for token in inside))
-    return found
+        probabilities[name] = math.exp(sum(token.logprob for token in inside))
+    return probabilities
 
 
-def _tokens(
+def _token_logprobs(
     model: ChatModel, messages: tuple[Message, ...], prefix: str, reply: Reply
 ) -> Iterable[TokenLogprob] | Sequence[TokenLogprob]:
     if isinstance(model, TokenScorer):
         return model.score_tokens(ChatRequest(messages, prefix=prefix), [reply.text])[0]
     if reply.alternatives is None:
         raise UserError(
-            f"model {model.name} does not tell how likely its words are; set agent.confidence=0, or ask a local model"
+            f"model {model.name} does not return token probabilities; set agent.confidence=0 or use a local model"
         )
     return [choices[0] for choices in reply.alternatives if choices]

@@ -78,13 +78,13 @@ def judge(model: ChatModel, lessons: Sequence[Lesson], context: ContextGenerator
                 context.messages(lesson.graph),
                 sampling,
                 words.prefix,
-                plan_grammar(lesson.graph, 1, words.called(lesson.graph), words.judging),
+                plan_grammar(lesson.graph, 1, words.prompt_names(lesson.graph), words.judging),
             )
             for lesson in asked
         ]
         for lesson, (reply,) in zip(asked, model.complete(requests), strict=True):
             thoughts = split_judgements(reply.text)[0]
-            counted.update(verdicts(lesson, parse_judgements(thoughts, lesson.graph, words.called(lesson.graph))))
+            counted.update(verdicts(lesson, parse_judgements(thoughts, lesson.graph, words.prompt_names(lesson.graph))))
     return counted
 
 

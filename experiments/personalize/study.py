@@ -229,4 +229,4 @@ def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
     times = run.agent.most_steps_per_plan if planner == "saycan" else 1
     limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
-    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, "second_look": False, **limits}
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "second_look": False, **limits}

@@ -1,27 +1,66 @@
-"""``housewise demo``: the local model with and without its adapter, and the scripted planner, tidy the same house."""
+"""``housewise demo``: the local model with and without its adapter, and the scripted planner, in the same houses."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
+import typer
 
-from housewise.cli.run_folders import shell_command
-from housewise.language.adapters import BUNDLED
-from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
-from housewise.systems.personalize.system import Personalize
+from housewise.core.console import Console
+
+if TYPE_CHECKING:
+    from housewise.systems.personalize.settings import PersonalizeSettings
 
 SCRIPTED, TRAINED, UNTRAINED = "scripted", "trained", "untrained"
+_HEADINGS = {
+    SCRIPTED: "the scripted planner, which knows the preferences",
+    TRAINED: "SmolLM2-135M with its bundled adapter",
+    UNTRAINED: "SmolLM2-135M without an adapter, otherwise the same",
+}
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the runs and the report.")] = Path("runs/demo"),
+    houses: Annotated[int, typer.Option(metavar="N", help="Number of generated houses.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the first house.")] = 3,
+) -> None:
+    """Play a generated house with the local model and with the scripted planner, and make a report with films.
+
+    Examples:
+
+      housewise demo
+
+      housewise demo --houses 3 --out runs/three-houses
+    """
+    from housewise.cli.run_folders import shell_command
+    from housewise.cli.run_progress import play_without_table, print_lines
+    from housewise.report import write_report
+    from housewise.systems.personalize.system import Personalize
+
+    console = Console()
+    figures: dict[str, dict[str, Any]] = {}
+    runs = demo_runs(houses, seed)
+    for number, (name, settings) in enumerate(runs.items(), start=1):
+        console.rule(f"{number} of {len(runs)}: {_HEADINGS[name]}")
+        figures[name] = play_without_table(Personalize(settings), out / name, console)["overall"]
+    with console.status("making the report and the films"):
+        path = write_report(out)
+    print_lines(
+        console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it"
+    )
 
 
 def demo_runs(houses: int, seed: int) -> dict[str, PersonalizeSettings]:
-    """The settings of each run of the demo, by its folder: those of the model differ in the adapter alone.
+    """Return the settings of each run, by its folder. Those of the model differ only in the adapter.
 
     Args:
-        houses: how many generated houses.
-        seed: of the first house.
+        houses: Number of generated houses.
+        seed: Seed of the first house.
     """
+    from housewise.language.adapters import BUNDLED
+    from housewise.systems.personalize.settings import house_settings
+
     trained = house_settings(settings={"houses": houses, "seed": seed, "adapter": BUNDLED})
     return {
         SCRIPTED: house_settings(settings={"houses": houses, "seed": seed, "planner": "scripted"}),
@@ -30,51 +69,18 @@ def demo_runs(houses: int, seed: int) -> dict[str, PersonalizeSettings]:
     }
 
 
-def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
-    """Play all runs of the demo and write a report of them.
-
-    Args:
-        out: folder for the runs and the report.
-        houses: how many houses.
-        seed: of the first house.
-        console: where progress goes.
-
-    Returns:
-        The report's path.
-    """
-    from housewise.cli.run_progress import play_without_table, print_lines
-    from housewise.report import write_report
-
-    figures: dict[str, dict[str, Any]] = {}
-    runs = demo_runs(houses, seed)
-    for number, (name, settings) in enumerate(runs.items(), start=1):
-        console.rule(f"{number} of {len(runs)}: {_WORDS[name]}")
-        figures[name] = play_without_table(Personalize(settings), out / name, console)["overall"]
-    with console.status("making the report and the films"):
-        path = write_report(out)
-    print_lines(console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it")
-    return path
-
-
-_WORDS = {
-    SCRIPTED: "the scripted planner, which knows what people want",
-    TRAINED: f"SmolLM2-135M with its adapter, {BUNDLED}",
-    UNTRAINED: "SmolLM2-135M without an adapter, all else the same",
-}
-
-
 def summary_lines(figures: dict[str, dict[str, Any]]) -> list[str]:
-    """What came of the demo, in two lines.
+    """Return the result of the demo in two lines.
 
     Args:
-        figures: of each run over all of its episodes, as in ``metrics.json``.
+        figures: Figures of each run over all its episodes, as in ``metrics.json``.
     """
     success = {name: f"{100 * row['success_rate']:.0f} %" for name, row in figures.items()}
     own = {name: f"{100 * row.get('own_choice', 0):.0f} %" for name, row in figures.items()}
     worse = any(row["success_rate"] < 0 for row in figures.values())
     return [
         f"success: scripted {success[SCRIPTED]}, the model with its adapter {success[TRAINED]}, without it "
-        f"{success[UNTRAINED]}{' (below 0: more was misplaced than put right)' if worse else ''}",
-        f"the two differ in the adapter alone; they chose {own[TRAINED]} and {own[UNTRAINED]} of their steps "
-        "themselves, helpers for small models the others",
+        f"{success[UNTRAINED]}{' (below 0: more things were misplaced than put right)' if worse else ''}",
+        f"the two differ only in the adapter; the model chose {own[TRAINED]} and {own[UNTRAINED]} of the steps itself, "
+        "helpers for small models chose the others",
     ]

@@ -1,56 +1,94 @@
-"""The replies of a run, played again."""
+"""``housewise replay``: repeat the replies of a run and compare where things end up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
+import typer
 
-from housewise.cli.run_progress import play_run, print_lines
+from housewise.cli.option_values import drop_unset
+from housewise.cli.options import FailFastOption, GpuOption, OutOption, SimulatorOption
+from housewise.cli.run_folders import newest_run, run_folder
+from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.record import FINISHED
-from housewise.playback.replay import replay_settings
-from housewise.systems.personalize.record import HouseRecord, read_house_record, read_house_records
-from housewise.systems.personalize.system import Personalize
 
-Records = dict[str, HouseRecord]
-"""Records by name."""
+if TYPE_CHECKING:
+    from housewise.systems.personalize.record import HouseRecord
 
 
-def records_by_name(folder: Path) -> Records:
-    """The finished episodes of a run, by name.
+def replay(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of an earlier run. Default: the newest one in runs/.")
+    ] = None,
+    simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
+    fail_fast: FailFastOption = None,
+    out: OutOption = None,
+) -> None:
+    """Replay the replies of an earlier run, and report whether the same things end up in the same places.
+
+    Examples:
+
+      # the newest run in runs/
+      housewise replay
+
+      housewise replay runs/merom --simulator habitat
+    """
+    run = folder or newest_run(of_several=False, replays=False)
+    records = records_by_name(run)
+    named = run if run.name.strip(".") else run.resolve()
+    with run_folder(out, f"{named.name}-replay", named.parent) as target:
+        changes = drop_unset({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
+        replay_run(run, records, changes, target, Console())
+
+
+def records_by_name(folder: Path) -> dict[str, HouseRecord]:
+    """Read the finished episodes of a run.
+
+    Returns:
+        The records, by name of the episode.
 
     Raises:
-        UserError: when there is none, or one is not of the episode that its file is named after.
+        UserError: The folder has no finished episode, or a record whose name differs from the name of its file.
     """
+    from housewise.core.record import FINISHED
+    from housewise.systems.personalize.record import read_house_record
+
     records = {}
     for path in find_paths(folder / "episodes", f"*{FINISHED}"):
         record = read_house_record(path)
         if record.name != path.name.removesuffix(FINISHED):
-            raise UserError(f"{path}: is a record of {record.name}; give the file that name, or take it out")
+            raise UserError(f"{path}: is a record of {record.name}; rename the file, or remove it")
         records[record.name] = record
     if not records:
         raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     return records
 
 
-def replay_run(folder: Path, earlier: Records, settings: Mapping[str, Any], out: Path, console: Console) -> None:
-    """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
+def replay_run(
+    folder: Path, records: Mapping[str, HouseRecord], settings: Mapping[str, Any], out: Path, console: Console
+) -> None:
+    """Replay a run, and print in how many episodes the same things end in the same places.
 
     Args:
-        folder: of the earlier run.
-        earlier: its records; see records_of.
-        settings: other ones than the earlier run's, by key.
-        out: folder of the new run.
-        console: where progress goes.
+        folder: Folder of the earlier run.
+        records: Its records, see records_by_name.
+        settings: Settings that differ from those of the earlier run, by key.
+        out: Folder of the new run.
+        console: Where progress is shown.
 
     Raises:
-        UserError: when something outside the program is wrong.
+        UserError: The records cannot be replayed with these settings.
     """
-    first = next(iter(earlier.values()))
+    from housewise.cli.run_progress import play_run, print_lines
+    from housewise.playback.replay import replay_settings
+    from housewise.systems.personalize.record import read_house_records
+    from housewise.systems.personalize.system import Personalize
+
+    first = next(iter(records.values()))
     changed = {
         "planner": "replay",
         "records": str(folder / "episodes"),
@@ -58,7 +96,7 @@ def replay_run(folder: Path, earlier: Records, settings: Mapping[str, Any], out:
         **settings,
     }
     play_run(Personalize(replay_settings(first.header).changed(**changed)), out, console)
-    # A folder that is gone on with may hold more episodes.
-    again = [record for record in read_house_records(out / "episodes") if record.name in earlier]
-    same = sum(earlier[record.name].final.placements == record.final.placements for record in again)
-    print_lines(console, f"same final placements: {same} of {len(again)} episodes")
+    # A resumed folder may hold more episodes than the earlier run.
+    replayed = [record for record in read_house_records(out / "episodes") if record.name in records]
+    same = sum(records[record.name].final.placements == record.final.placements for record in replayed)
+    print_lines(console, f"same final placements: {same} of {len(replayed)} episodes")

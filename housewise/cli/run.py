@@ -1,4 +1,4 @@
-"""``housewise run`` and ``housewise replay``."""
+"""``housewise run``: play episodes and record them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from housewise.cli.options import (
     SystemOption,
     WorkersOption,
 )
-from housewise.cli.run_folders import dated_name, newest_run, run_folder
+from housewise.cli.run_folders import dated_name, run_folder
 from housewise.core.console import Console
 
 
@@ -61,7 +61,7 @@ def run(
     system: SystemOption = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="The first episodes alone, some two minutes of them.", rich_help_panel=EXECUTION),
+        typer.Option("--quick", help="Play only the first episodes, for about two minutes.", rich_help_panel=EXECUTION),
     ] = False,
     fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
@@ -69,16 +69,12 @@ def run(
 ) -> None:
     """Play episodes and record them.
 
-    The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. What
-    --planner, --person and other options accept by name is told by housewise list, every further setting by
-    housekeep_configs/run.yaml.
-
     Examples:
 
       # the bundled model with its adapter in three generated houses; --adapter none is the model alone
       housewise run
 
-      # a planner that knows what people want
+      # a planner that knows the preferences
       housewise run --houses 3 --planner scripted
 
       # any OpenAI-compatible server, test tasks of the Housekeep data
@@ -87,14 +83,18 @@ def run(
 
       # CLIPR: a simulated person answers questions, and choices follow the rules; docs/clipr.md
       housewise run --system clipr --runs 5 --workers 2
+
+    The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. housewise
+    list prints the names that --planner, --person and other options accept, and housewise settings personalize prints
+    all settings.
     """
     from housewise.cli.run_progress import play_run, quick_episodes
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
 
-    played = system or configured_system(config, overrides or [])
+    system_name = system or configured_system(config, overrides or [])
     options = {
-        "data": data_folder(data, houses, played),
+        "data": data_folder(data, houses, system_name),
         "scenes": scene or None,
         "episodes": parse_episodes(episodes),
         "houses": houses,
@@ -113,40 +113,12 @@ def run(
         "fail_fast": fail_fast,
         "memory": {"start": memory} if memory else None,
     }
-    chosen = find_system(played)
-    settings = chosen.load(config, drop_unset(options), overrides or [])
+    system_class = find_system(system_name)
+    settings = system_class.load(config, drop_unset(options), overrides or [])
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings)
-    plays = chosen(settings)
+    playing = system_class(settings)
     if quick and settings.execution.max_episodes is None:
-        plays = chosen(settings.changed(max_episodes=quick_episodes(plays)))
-    with run_folder(out, dated_name(plays.agent)) as folder:
-        play_run(plays, folder, Console(), log_to or [])
-
-
-def replay(
-    folder: Annotated[
-        Path | None, typer.Argument(help="Folder of an earlier run; the newest in runs/ by default.")
-    ] = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
-    fail_fast: FailFastOption = None,
-    out: OutOption = None,
-) -> None:
-    """Play the replies of an earlier run again, and say whether the same things end up in the same places.
-
-    Examples:
-
-      # the newest run in runs/
-      housewise replay
-
-      housewise replay runs/merom --simulator habitat
-    """
-    from housewise.cli.replay import replay_run, records_by_name
-
-    earlier = folder or newest_run(of_several=False, replays=False)
-    records = records_by_name(earlier)
-    place = earlier if earlier.name.strip(".") else earlier.resolve()
-    with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        changes = drop_unset({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
-        replay_run(earlier, records, changes, target, Console())
+        playing = system_class(settings.changed(max_episodes=quick_episodes(playing)))
+    with run_folder(out, dated_name(playing.agent)) as folder:
+        play_run(playing, folder, Console(), log_to or [])

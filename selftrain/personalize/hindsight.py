@@ -135,7 +135,7 @@ class Situation:
         self._graph = _graph(plan, earlier, self._attempts)
         self.told: SceneGraph = hide_hopeless_targets(self._graph, self._attempts, context.template.most_tries)
         """What the prompt told."""
-        self._called = context.template.called(self.told)
+        self._called = context.template.prompt_names(self.told)
         self.judgements: Judgements = parse_judgements(split_judgements(plan.reply)[0], self.told, self._called)
         """What the reply said."""
 

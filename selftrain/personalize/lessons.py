@@ -70,7 +70,7 @@ class Lesson:
         if self.knowledge is None or self.graph.place_of(thing) in right:
             return right
         known = known_placements(self.graph, thing, self.knowledge)
-        spoken_of = [*known.wanted, *(place for _, place in known.alike)]
+        spoken_of = [*known.wanted, *(place for _, place in known.similar)]
         return {next((place for place in spoken_of if place in right), "")} & right or right
 
 

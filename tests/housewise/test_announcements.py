@@ -38,7 +38,7 @@ def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_pa
     first.play()
     assert [job.task.name for job in first.jobs] == ["generated-0-0000"]
     rest = Run(Personalize(Personalize.load(settings=settings)), tmp_path)
-    assert (len(rest.finished), len(rest.open)) == (1, 2)
+    assert (len(rest.finished_jobs), len(rest.open_jobs)) == (1, 2)
     assert "1 of 3 episodes are there already; playing the other 2" in " ".join(announcement_lines(rest))
 
 

@@ -199,12 +199,12 @@ def house() -> SceneGraph:
 class Knows(NoKnowledge):
     """Remembers of a thing that it belongs elsewhere, and where others like it belong."""
 
-    empty = False
+    is_empty = False
 
     def wants(self, thing: str, place: str) -> bool | None:
         return False if thing == "cap 1" else None
 
-    def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
+    def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         return [(f"{NAME} cap", f"shelf {NAME}")]
 
 
@@ -217,7 +217,7 @@ def plan_house(model: ChatModel, **options: bool) -> None:
             model,
             ContextGenerator(PromptTemplate.load(name)),
             sampling,
-            habits=PlannerConfig(**options),
+            config=PlannerConfig(**options),
             knowledge=knows,
         )
         for name, knows in knowing.items()

@@ -64,7 +64,7 @@ def test_opening_a_run_takes_the_users_word(sent: Path) -> None:
     with pytest.raises(UntrustedCodeError, match=r"config\.json: setting planner names code, '.*Mine', .* trust_code"):
         package.load_run(run)
     assert not (sent / "it-ran").exists()
-    assert len(load_run(run, trust_code=True).finished) == 1
+    assert len(load_run(run, trust_code=True).finished_jobs) == 1
     assert (sent / "it-ran").exists()
 
 

@@ -95,7 +95,7 @@ def test_quotas_of_containers_are_read(tmp_path: Path, files: dict[str, str], co
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content + "\n")
-    assert provenance._quota(tmp_path) == cores
+    assert provenance._cgroup_cores(tmp_path) == cores
 
 
 def test_only_cores_that_a_process_may_use_count(monkeypatch: pytest.MonkeyPatch) -> None:

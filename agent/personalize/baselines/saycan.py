@@ -42,7 +42,7 @@ class SayCanTemplate(HouseTemplate):
         "choose": {"actions"},
         "choice": {"number", "action"},
     }
-    packaged = "saycan"
+    default_name = "saycan"
     system: str
     user: str
     done: str
@@ -81,7 +81,7 @@ class SayCanPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         house = PlanSimulator(graph, attempts)
-        options: ActionOptions = {str(action): action for action in house.feasible()}
+        options: ActionOptions = {str(action): action for action in house.feasible_actions()}
         if house.may_complete or not options:
             options[COMPLETE] = None
         messages = self._messages(graph, attempts)
@@ -116,7 +116,7 @@ class SayCanPlanner:
         first = max(0, len(attempts) - _MOST_TOLD)
         steps = [self._told(number, attempt) for number, attempt in enumerate(attempts[first:], start=first + 1)]
         user = words.user.format(
-            holding=words.hand(graph),
+            holding=words.describe_hand(graph),
             rooms="\n".join(words.describe_room(graph, room) for room in graph.rooms),
             done=words.done.format(steps="\n".join(steps)) if steps else words.nothing_done.format(),
         )

@@ -42,7 +42,7 @@ class SayPlanTemplate(HouseTemplate):
         "feedback": {"problem"},
         "closed_room": {"room"},
     }
-    packaged = "sayplan"
+    default_name = "sayplan"
     task: str
     search: str
     search_user: str
@@ -156,14 +156,16 @@ class SayPlanPlanner:
     def _search_messages(self, graph: SceneGraph, opened: set[str], done: Sequence[str]) -> tuple[Message, ...]:
         words = self._words
         user = words.search_user.format(
-            holding=words.hand(graph), rooms=self._rooms(graph, opened), commands=", ".join(done) or words.no_commands
+            holding=words.describe_hand(graph),
+            rooms=self._rooms(graph, opened),
+            commands=", ".join(done) or words.no_commands,
         )
         return Message("system", f"{words.task}{words.search}".strip()), Message("user", user.strip())
 
     def _plan_messages(self, graph: SceneGraph, opened: set[str]) -> tuple[Message, ...]:
         words = self._words
         system = f"{words.task}{words.plan.format(most_steps=self._most_steps)}"
-        user = words.plan_user.format(holding=words.hand(graph), rooms=self._rooms(graph, opened))
+        user = words.plan_user.format(holding=words.describe_hand(graph), rooms=self._rooms(graph, opened))
         return Message("system", system.strip()), Message("user", user.strip())
 
     def _feedback(self, reply: Reply, problem: str) -> tuple[Message, ...]:

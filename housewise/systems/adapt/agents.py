@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from housewise.agent.adapt.asking import AskingCook
-from housewise.agent.adapt.cook import DONE, ScriptedCook
-from housewise.agent.adapt.grammar import Nameable
-from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import Asking, Briefing, May, ModelCook, Turn
+from housewise.agent.adapt.action_grammar import NameableThings
+from housewise.agent.adapt.llm_cook import QuestionPolicy, Briefing, AllowedAction, LLMCook, CookingTurn
+from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import DONE, OracleCook
 from housewise.agent.base import Decision, History
 from housewise.core.record import Event
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
-from housewise.systems.adapt.world import Seen
+from housewise.systems.adapt.world import BreakfastObservation
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, parse_action
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 
-class Scripted:
+class ScriptedCookAgent:
     """A scripted cook; see Agent.
 
     Args:
@@ -28,16 +28,16 @@ class Scripted:
         progress: told of every action.
     """
 
-    def __init__(self, name: str, cook: ScriptedCook | AskingCook | LookingCook, progress: Progress) -> None:
+    def __init__(self, name: str, cook: OracleCook | AskingCook | ExploringCook, progress: Progress) -> None:
         self.name = name
         self._cook, self._progress = cook, progress
 
-    def decide(self, observation: Seen, past: History[Seen]) -> Decision[str]:
+    def decide(self, observation: BreakfastObservation, past: History[BreakfastObservation]) -> Decision[str]:
         """See Agent.decide."""
         cook = self._cook
         if observation.question is not None and isinstance(cook, AskingCook):
-            cook.hear(observation.question, observation.text)
-        if isinstance(cook, LookingCook):
+            cook.take_answer(observation.question, observation.text)
+        if isinstance(cook, ExploringCook):
             action = cook.act(observation.cooking, observation.named)
         else:
             action = cook.act(observation.cooking)
@@ -45,7 +45,7 @@ class Scripted:
         return Decision([action], done=action == DONE)
 
 
-class Model:
+class LLMCookAgent:
     """A chat model that cooks; see Agent.
 
     Args:
@@ -60,32 +60,32 @@ class Model:
     name = "llm"
 
     def __init__(
-        self, cook: ModelCook, briefing: Briefing, verbs: KitchenVerbs, asking: Asking, most: int, progress: Progress
+        self, cook: LLMCook, briefing: Briefing, verbs: KitchenVerbs, asking: QuestionPolicy, most: int, progress: Progress
     ) -> None:
         self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
         self._asking, self._left = asking, most
-        self._turns: list[Turn] = []
-        self._next = Turn("", "")
+        self._turns: list[CookingTurn] = []
+        self._next = CookingTurn("", "")
 
-    def decide(self, observation: Seen, past: History[Seen]) -> Decision[str]:
+    def decide(self, observation: BreakfastObservation, past: History[BreakfastObservation]) -> Decision[str]:
         """See Agent.decide."""
         self._take_in(observation)
-        named = Nameable.of(observation.cooking.trace.state, observation.named)
+        named = NameableThings.from_state(observation.cooking.trace.state, observation.named)
         may, began = self._may(observation), time.perf_counter()
         said = self._cook.act(self._briefing, self._turns, observation.made, named, may)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
-        self._next = Turn(said.action, "", made=observation.made, thought=said.thought)
+        self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
         self._progress(past.decisions, past.decisions + 1, said.action)
         events: tuple[Event, ...] = (ThoughtEvent(text=said.thought),) if said.thought else ()
         return Decision([said.action], events, self._declares_done(said.action), usage)
 
-    def _take_in(self, observation: Seen) -> None:
+    def _take_in(self, observation: BreakfastObservation) -> None:
         """What came of the last action."""
         if observation.last is not None:
             self._left -= observation.question is not None and not observation.recalled
             self._turns.append(observation.turn(self._next.action, self._next.made, self._next.thought))
 
-    def _may(self, observation: Seen) -> May:
+    def _may(self, observation: BreakfastObservation) -> AllowedAction:
         if self._asking == "never" or self._left <= 0:
             return "act"
         *before, last = [turn.action for turn in self._turns] or [""]
@@ -103,6 +103,6 @@ class Model:
             return False
 
 
-def told_lines(told: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def format_known_answers(told: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Answers of other days, as a model reads them."""
     return tuple(f"- {question} {answer}" for question, answer in told)

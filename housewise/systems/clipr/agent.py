@@ -159,7 +159,7 @@ class CliprAgent:
             return [_review_event(review, outcome=outcome)]
         seen = yield _NextAction(self._ask(question), [CliprQuestionEvent(text=question, during="review")])
         if seen.answer is None:
-            return [ReviewEvent.of(review)]
+            return [ReviewEvent.from_review(review)]
         exchange, notes = DialogueTurn(question, seen.answer), list[Note]()
         events = self._answer_notes(exchange, notes) if exchange.answer else []
         proposed, outcome = critic.propose_rules(exchange, self._rules, judged)
@@ -175,7 +175,7 @@ class CliprAgent:
             if review.outcome == "accepted":
                 for place, decision in zip(places, seen.decisions, strict=True):
                     self._current[place] = decision
-        events.append(ReviewEvent.of(review))
+        events.append(ReviewEvent.from_review(review))
         if review.outcome == "accepted":
             texts = {rule.text for rule in self._rules}
             self._origins |= {
@@ -190,7 +190,7 @@ class CliprAgent:
 
     def _rules_event(self, origin: Origin) -> RulesEvent:
         self._version += 1
-        return RulesEvent.of(self._version, origin, self._rules)
+        return RulesEvent.from_rules(self._version, origin, self._rules)
 
     def _answer_notes(self, exchange: DialogueTurn, notes: list[Note]) -> list[Event]:
         if self._memory is None:
@@ -219,4 +219,4 @@ def find_cited_rule(choice: ActionChoice, rules: Sequence[Rule]) -> int | None:
 
 
 def _review_event(review: Review, outcome: ReviewOutcome) -> ReviewEvent:
-    return ReviewEvent.of(replace(review, outcome=outcome))
+    return ReviewEvent.from_review(replace(review, outcome=outcome))

@@ -135,7 +135,7 @@ class Replay:
     def __init__(self, settings: AgentSettings) -> None:
         self._context = open_context(settings)
         # What was asked again is in the record.
-        self._habits = PlannerConfig(settings.grounded, checked=settings.checked, repairs=0)
+        self._habits = PlannerConfig(settings.grounded, check_feasibility=settings.checked, repairs=0)
         self._nearest_first = settings.nearest_first
 
     def __call__(self, situation: PlannerContext) -> Planner:
@@ -249,7 +249,7 @@ def open_context(settings: AgentSettings) -> ContextGenerator:
 
 def words_of(settings: AgentSettings) -> str:
     """The prompt of a baseline: its own, unless another one is chosen."""
-    return settings.planner if settings.prompt == PromptTemplate.packaged else settings.prompt
+    return settings.planner if settings.prompt == PromptTemplate.default_name else settings.prompt
 
 
 def scripted_planner(

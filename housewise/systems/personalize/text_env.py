@@ -93,7 +93,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
 
     def _describe_house(self) -> str:
         graph = self._robot.graph
-        lines = [self._words.hand(graph), *(self._words.describe_room(graph, room) for room in graph.rooms)]
+        lines = [self._words.describe_hand(graph), *(self._words.describe_room(graph, room) for room in graph.rooms)]
         return fit_text("\n".join(lines), _MAX_OBSERVATION)
 
     def _info(self) -> dict[str, Any]:

@@ -7,23 +7,23 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from housewise.agent.base import Decision, History
-from housewise.agent.stars.learner import Brought, Course, Happening, Learner, Lesson
-from housewise.agent.stars.learning import statement_of
-from housewise.agent.stars.notes import notes_of_goal
-from housewise.agent.stars.oversight import Question, Wish
-from housewise.agent.stars.prompts import Prompts
-from housewise.agent.stars.selection import Choice
-from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.agent.stars.usage import Usage
+from housewise.agent.stars.goal_memory import goal_statement
+from housewise.agent.stars.goal_notes import goal_to_notes
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.oversight import GoalQuestion, GoalRequest
+from housewise.agent.stars.prompts import StarsPrompts
+from housewise.agent.stars.selection import GoalSelection
+from housewise.agent.stars.stars_loop import GoalsRetrieved, LearningSteps, LearningEvent, GoalLearner, ObjectLesson
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core import record
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
-    AskedLine,
+    ModelUsageLine,
     GoalEvent,
     ObjectEvent,
-    PlanEvent,
-    QuestionEvent,
+    StarsPlanEvent,
+    GoalQuestionEvent,
     RecalledEvent,
     RepairEvent,
     RetrievedEvent,
@@ -31,10 +31,10 @@ from housewise.systems.stars.record import (
     mismatch_lines,
     response_lines,
 )
-from housewise.systems.stars.room import Sight
+from housewise.systems.stars.world import RoomObservation
 from housewise.worlds.kitchen.manipulation import ManipulationAction
 
-StarsAction = ManipulationAction | Question | Wish
+StarsAction = ManipulationAction | GoalQuestion | GoalRequest
 
 
 class StarsAgent:
@@ -53,19 +53,19 @@ class StarsAgent:
 
     def __init__(
         self,
-        task: Task,
-        learner: Learner,
-        prompts: Prompts,
+        task: StarsTask,
+        learner: GoalLearner,
+        prompts: StarsPrompts,
         person: str,
-        lessons: Callable[[Lesson], None],
+        lessons: Callable[[ObjectLesson], None],
         progress: Progress = lambda done, of, words: None,
     ) -> None:
         self._task, self._learner, self._prompts, self._person = task, learner, prompts, person
         self._lessons, self._progress = lessons, progress
         self._next = 0
-        self._course: Course | None = None
+        self._course: LearningSteps | None = None
 
-    def decide(self, observation: Sight, past: History[Sight]) -> Decision[StarsAction]:
+    def decide(self, observation: RoomObservation, past: History[RoomObservation]) -> Decision[StarsAction]:
         """See Agent.decide."""
         objects = self._task.objects
         if self._course is None and self._next == len(objects):
@@ -76,18 +76,18 @@ class StarsAgent:
         events: list[record.Event] = []
         said = observation.said
         if self._course is None:
-            self._course, said = self._learner.course(about, observation.state), None
+            self._course, said = self._learner.learn_object(about, observation.state), None
             events.append(_object_event(about))
         try:
             happening = self._course.send(said)
         except StopIteration as end:
-            return self._over(about, end.value, events)
+            return self._finish_object(about, end.value, events)
         asked, seconds = self._learner.usage.since(before), time.perf_counter() - began
-        events.append(self._event(about, happening, AskedLine.of(asked), seconds))
-        actions = [happening] if isinstance(happening, Question | Wish) else []
-        return Decision(actions, tuple(events), usage=_usage(asked, seconds))
+        events.append(self._learning_event(about, happening, ModelUsageLine.from_usage(asked), seconds))
+        actions = [happening] if isinstance(happening, GoalQuestion | GoalRequest) else []
+        return Decision(actions, tuple(events), usage=_record_usage(asked, seconds))
 
-    def _over(self, about: TaskObject, lesson: Lesson, events: Sequence[record.Event]) -> Decision[StarsAction]:
+    def _finish_object(self, about: TaskObject, lesson: ObjectLesson, events: Sequence[record.Event]) -> Decision[StarsAction]:
         """What has been found out is done."""
         self._course, self._next = None, self._next + 1
         self._lessons(lesson)
@@ -97,19 +97,19 @@ class StarsAgent:
             statement = lesson.recalled.note.statement
             found.append(RecalledEvent(thing=thing, statement=statement, by_policy=lesson.recalled.by_policy))
         found.append(_goal_event(lesson))
-        found.append(PlanEvent(thing=thing, acts=None if lesson.path is None else [str(act) for act in lesson.path]))
+        found.append(StarsPlanEvent(thing=thing, acts=None if lesson.path is None else [str(act) for act in lesson.path]))
         if lesson.learned is not None and lesson.used is not None:
-            notes = notes_of_goal(lesson.learned, self._task, about, lesson.used, self._person)
+            notes = goal_to_notes(lesson.learned, self._task, about, lesson.used, self._person)
             found += [NoteEvent(note=note) for note in notes]
         return Decision(lesson.path or (), tuple(found), done=self._next == len(self._task.objects))
 
-    def _event(self, about: TaskObject, happening: Happening, asked: AskedLine, seconds: float) -> record.Event:
+    def _learning_event(self, about: TaskObject, happening: LearningEvent, asked: ModelUsageLine, seconds: float) -> record.Event:
         thing = about.thing.name
-        if isinstance(happening, Question):
-            return QuestionEvent(thing=thing, text=str(happening), goal=happening.goal)
-        if isinstance(happening, Wish):
-            return QuestionEvent(thing=thing, text=str(happening))
-        if isinstance(happening, Choice):
+        if isinstance(happening, GoalQuestion):
+            return GoalQuestionEvent(thing=thing, text=str(happening), goal=happening.goal)
+        if isinstance(happening, GoalRequest):
+            return GoalQuestionEvent(thing=thing, text=str(happening))
+        if isinstance(happening, GoalSelection):
             return SelectionEvent(
                 thing=thing,
                 options=list(happening.options),
@@ -119,9 +119,9 @@ class StarsAgent:
                 asked=asked,
                 seconds=seconds,
             )
-        return self._brought(thing, happening, asked, seconds)
+        return self._goals_event(thing, happening, asked, seconds)
 
-    def _brought(self, thing: str, brought: Brought, asked: AskedLine, seconds: float) -> record.Event:
+    def _goals_event(self, thing: str, brought: GoalsRetrieved, asked: ModelUsageLine, seconds: float) -> record.Event:
         responses, wrong = response_lines(brought.candidates), brought.mends
         if wrong is None:
             return RetrievedEvent(thing=thing, responses=responses, asked=asked, seconds=seconds)
@@ -140,18 +140,18 @@ def _object_event(about: TaskObject) -> ObjectEvent:
     return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, seen=about.seen, subtask=about.subtask)
 
 
-def _goal_event(lesson: Lesson) -> GoalEvent:
+def _goal_event(lesson: ObjectLesson) -> GoalEvent:
     thing, used = lesson.about.thing.name, lesson.used
     if lesson.stated is not None:
         return GoalEvent(thing=thing, goal=lesson.stated, by="person", mismatches=mismatch_lines(used))
     if used is None:
         return GoalEvent(thing=thing, by="nobody")
-    goal = lesson.choices[-1].candidate.text if lesson.choices else statement_of(used, lesson.about)
+    goal = lesson.choices[-1].candidate.text if lesson.choices else goal_statement(used, lesson.about)
     by: Literal["memory", "model"] = "memory" if lesson.recalled else "model"
     return GoalEvent(thing=thing, goal=goal, by=by, mismatches=mismatch_lines(used))
 
 
-def _usage(asked: Usage, seconds: float) -> record.Usage:
+def _record_usage(asked: ModelUsage, seconds: float) -> record.Usage:
     return record.Usage(
         prompt_tokens=sum(asked.prompt_tokens.values()),
         completion_tokens=sum(asked.completion_tokens.values()),

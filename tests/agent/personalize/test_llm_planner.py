@@ -15,17 +15,14 @@ from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import matches_grammar
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from tests.agent.personalize.test_planner import Listener
-from tests.agent.personalize.test_preference_knowledge import house, remembered, told
+from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
 
-JUDGING = ContextGenerator(PromptTemplate.load("judging"))
 FINE = "\nmug on kitchen sink: fine\ncap on hall chest: fine"
 MOVED = "\nmug on kitchen sink: hall shelf\ncap on hall chest: kitchen sink"
 
 
-class Sure(Listener):
-    """Finds everything as likely as it is told to."""
+class CertainModel(RecordingModel):
+    """Finds everything as likely as it is make_note to."""
 
     def __init__(self, probability: float, *replies: str) -> None:
         super().__init__(*replies)
@@ -36,31 +33,27 @@ class Sure(Listener):
         return [tuple(TokenLogprob(line, self._logprob) for line in each) for each in lines]
 
 
-def went(*names: str) -> list[Attempt]:
-    return [Attempt(HighLevelAction(ActionKind.GO_TO, name), True) for name in names]
-
-
 def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
-    model = Listener(FINE, " go to mug")
-    knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(grounded=True), knowledge=knows).plan(house(), [])
+    model = RecordingModel(FINE, " go to mug")
+    knows = recalled(make_note(1.0, things=("mug",), receptacle="shelf", room="hall"))
+    plan = LLMPlanner(model, JUDGING, config=PlannerConfig(grounded=True), knowledge=knows).plan(house(), [])
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
-    assert plan.text == f"{judged} go to mug" and model.asked[1].prefix == f"Objects:{judged}"
-    assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.asked[0].grammar or "")
-    assert '"elsewhere"' in (model.asked[0].grammar or "")
+    assert plan.text == f"{judged} go to mug" and model.requests[1].prefix == f"Objects:{judged}"
+    assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.requests[0].grammar or "")
+    assert '"elsewhere"' in (model.requests[0].grammar or "")
     assert [exchange.reply.text for exchange in plan.earlier] == [FINE]
 
 
 def test_where_all_is_known_the_model_is_asked_for_steps_alone() -> None:
-    model = Listener(" mission complete")
-    knows = remembered(told(1.0, room="kitchen"), told(1.0, room="hall"))
+    model = RecordingModel(" mission complete")
+    knows = recalled(make_note(1.0, room="kitchen"), make_note(1.0, room="hall"))
     plan = LLMPlanner(model, JUDGING, knowledge=knows).plan(house(), [])
-    assert plan.complete and len(model.asked) == 1 and plan.earlier == ()
+    assert plan.complete and len(model.requests) == 1 and plan.earlier == ()
 
 
 def test_what_cannot_be_read_moves_nothing() -> None:
-    knows = remembered(told(-1.0, things=("cap",), receptacle="chest"))
-    plan = LLMPlanner(Listener("\nnonsense", " mission complete"), JUDGING, knowledge=knows).plan(house(), [])
+    knows = recalled(make_note(-1.0, things=("cap",), receptacle="chest"))
+    plan = LLMPlanner(RecordingModel("\nnonsense", " mission complete"), JUDGING, knowledge=knows).plan(house(), [])
     assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\nstep 1:")
 
 
@@ -68,9 +61,9 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     graph = house("mug 1")
     judged = "\nmug in hand: hall shelf"
     plan = LLMPlanner(
-        Sure(0.1, judged, " mission complete"),
+        CertainModel(0.1, judged, " mission complete"),
         JUDGING,
-        habits=PlannerConfig(loop_recovery=True, confidence=ConfidenceThresholds(0.5)),
+        config=PlannerConfig(loop_recovery=True, confidence=ConfidenceThresholds(0.5)),
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
@@ -78,22 +71,22 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
 
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
-    model = Sure(probability, MOVED, " mission complete")
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5))).plan(house(), [])
+    model = CertainModel(probability, MOVED, " mission complete")
+    plan = LLMPlanner(model, JUDGING, config=PlannerConfig(confidence=ConfidenceThresholds(0.5))).plan(house(), [])
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
 def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
-    model = Sure(0.2, MOVED, " mission complete")
-    knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5)), knowledge=knows).plan(
+    model = CertainModel(0.2, MOVED, " mission complete")
+    knows = recalled(make_note(-1.0, things=("mug",), receptacle="sink"))
+    plan = LLMPlanner(model, JUDGING, config=PlannerConfig(confidence=ConfidenceThresholds(0.5)), knowledge=knows).plan(
         house(), []
     )
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_a_model_that_tells_no_probabilities_is_named() -> None:
-    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5)))
+    planner = LLMPlanner(RecordingModel(MOVED, ""), JUDGING, config=PlannerConfig(confidence=ConfidenceThresholds(0.5)))
     with pytest.raises(UserError, match=r"does not return token probabilities; set agent\.confidence=0"):
         planner.plan(house(), [])
 
@@ -103,28 +96,28 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
     alternatives = tuple((TokenLogprob(text, -0.5), TokenLogprob("other", -0.1)) for text in texts)
     reply = Reply(FINE, alternatives=alternatives)
     openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: ", "pen 1": "\npen in hand: "}
-    found = line_probabilities(Listener(), (), "Objects:", reply, openings)
+    found = line_probabilities(RecordingModel(), (), "Objects:", reply, openings)
     assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
 
 
 def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     graph = house()
     circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"
-    habits = PlannerConfig(loop_recovery=True)
-    first = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, [])
+    config = PlannerConfig(loop_recovery=True)
+    first = LLMPlanner(RecordingModel(circle), JUDGING, config=config).plan(graph, [])
     assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
-    again = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, went("hall 1", "kitchen 0"))
+    again = LLMPlanner(RecordingModel(circle), JUDGING, config=config).plan(graph, visits("hall 1", "kitchen 0"))
     assert [str(step.action) for step in again.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert again.messages == () and again.earlier[0].reply.text == circle
 
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:
     graph, circle = house(), f"{FINE}\nstep 1: go to hall"
-    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=PlannerConfig(loop_recovery=True))
+    planner = LLMPlanner(RecordingModel(circle, circle), JUDGING, config=PlannerConfig(loop_recovery=True))
     rooms, places = list(graph.rooms), list(graph.receptacles)
-    seen = planner.plan(graph, went(*rooms))
+    seen = planner.plan(graph, visits(*rooms))
     assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
-    assert planner.plan(graph, went(*rooms, *places)).complete
+    assert planner.plan(graph, visits(*rooms, *places)).complete
 
 
 DELIVERY = "\nstep 4: go to {1}\nstep 5: look at {1}\nstep 6: place {0} on {1}"
@@ -135,17 +128,17 @@ def allowed(
     plan: str, attempts: list[Attempt], judged: str = MOVED, holding: str | None = None, steps: int = 10
 ) -> bool:
     """Whether a consistent planner's model may write a plan behind its judgements."""
-    model = Listener(judged, " mission complete")
+    model = RecordingModel(judged, " mission complete")
     context = ContextGenerator(PromptTemplate.load("judging"), steps)
-    LLMPlanner(model, context, habits=PlannerConfig(grounded=True, constrain_to_judgements=True)).plan(
+    LLMPlanner(model, context, config=PlannerConfig(grounded=True, constrain_to_judgements=True)).plan(
         house(holding), attempts
     )
-    return matches_grammar(plan, model.asked[1].grammar or "")
+    return matches_grammar(plan, model.requests[1].grammar or "")
 
 
 def test_a_consistent_plan_brings_a_thing_to_where_it_was_judged_to_belong_or_enters_a_room() -> None:
     pytest.importorskip("llguidance")
-    begun = went("kitchen 0")
+    begun = visits("kitchen 0")
     for plan in (FETCH.format("mug", "hall shelf"), FETCH.format("cap", "kitchen sink"), " go to hall"):
         assert allowed(plan, begun)
     for plan in (FETCH.format("mug", "hall chest"), " go to kitchen", " mission complete", " pick up mug"):
@@ -155,24 +148,24 @@ def test_a_consistent_plan_brings_a_thing_to_where_it_was_judged_to_belong_or_en
 
 def test_a_consistent_plan_ends_where_nothing_is_left_and_never_with_a_full_hand() -> None:
     pytest.importorskip("llguidance")
-    been = went("kitchen 0", "hall 1")
+    been = visits("kitchen 0", "hall 1")
     assert allowed(" mission complete", been, FINE) and not allowed(" go to hall", been, FINE)
     delivery = " go to {0}\nstep 2: look at {0}\nstep 3: place mug on {0}"
     assert allowed(delivery.format("hall shelf"), been, "\nmug in hand: hall shelf", "mug 1")
     assert not allowed(" mission complete", been, "\nmug in hand: hall shelf", "mug 1")
     for place in ("hall chest", "kitchen sink"):
         assert allowed(delivery.format(place), been, "\nmug in hand: elsewhere", "mug 1")
-    assert allowed(" go to hall", went("kitchen 0"), "\nmug in hand: elsewhere", "mug 1")
+    assert allowed(" go to hall", visits("kitchen 0"), "\nmug in hand: elsewhere", "mug 1")
 
 
 def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
     far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
-    model = Listener(" mission complete")
-    habits = PlannerConfig(verify_completion=True)
+    model = RecordingModel(" mission complete")
+    config = PlannerConfig(verify_completion=True)
     context = ContextGenerator(PromptTemplate.load("planner"))
-    planner = LLMPlanner(model, context, habits=habits, route=lambda start, end: far.get(end, 7.0))
-    plan = planner.plan(house(), went("kitchen 0", "hall 1"))
-    words = model.asked[0].messages[-1].content
+    planner = LLMPlanner(model, context, config=config, route=lambda start, end: far.get(end, 7.0))
+    plan = planner.plan(house(), visits("kitchen 0", "hall 1"))
+    words = model.requests[0].messages[-1].content
     assert words.index("hall 1 shelf 4") < words.index("hall 1 chest 3") < words.index("kitchen 0")
     assert [step.action.target for step in plan.steps if step.action][:2] == ["hall 1 shelf 4", "hall 1 chest 3"]
 

@@ -62,53 +62,58 @@ CUP_AND_PAD = (told("cup", RACK), told("pad", SHELF))
 
 
 def test_a_thing_goes_where_the_kind_nearest_in_meaning_is_wanted() -> None:
-    similar = PlacementGuesser(knowing(*CUP_AND_PAD), similar=True)
-    assert similar.guesses(house(), []) == {"cap 1": (RACK,)}
-    assert similar.guesses(house(holding="cap 1"), []) == {"cap 1": (RACK,)}
-    assert PlacementGuesser(knowing(*CUP_AND_PAD)).guesses(house(), []) == {}
+    similar = PlacementGuesser(knowing(*CUP_AND_PAD), use_similar=True)
+    assert similar.guess_places(house(), []) == {"cap 1": (RACK,)}
+    assert similar.guess_places(house(holding="cap 1"), []) == {"cap 1": (RACK,)}
+    assert PlacementGuesser(knowing(*CUP_AND_PAD)).guess_places(house(), []) == {}
 
 
 def test_where_it_is_known_to_be_wrong_or_placing_has_failed_the_next_kind_tells() -> None:
-    wrong = PlacementGuesser(knowing(*CUP_AND_PAD, told("cap", RACK, -1.0)), similar=True)
-    assert wrong.guesses(house(), []) == {"cap 1": (SHELF,)}
+    wrong = PlacementGuesser(knowing(*CUP_AND_PAD, told("cap", RACK, -1.0)), use_similar=True)
+    assert wrong.guess_places(house(), []) == {"cap 1": (SHELF,)}
     failed = tried(ActionKind.PLACE, "cap 1", RACK, False)
-    assert PlacementGuesser(knowing(*CUP_AND_PAD), similar=True).guesses(house(), [failed]) == {"cap 1": (SHELF,)}
+    assert PlacementGuesser(knowing(*CUP_AND_PAD), use_similar=True).guess_places(house(), [failed]) == {
+        "cap 1": (SHELF,)
+    }
 
 
 def test_it_stays_where_similar_things_are_wanted_unless_it_is_known_to_be_wrong_there() -> None:
-    assert PlacementGuesser(knowing(*CUP_AND_PAD), similar=True, chance=0).guesses(house(SHELF), []) == {}
+    assert PlacementGuesser(knowing(*CUP_AND_PAD), use_similar=True, random_seed=0).guess_places(house(SHELF), []) == {}
     wrong = knowing(*CUP_AND_PAD, told("cap", SHELF, -1.0))
-    assert PlacementGuesser(wrong, similar=True).guesses(house(SHELF), []) == {"cap 1": (RACK,)}
+    assert PlacementGuesser(wrong, use_similar=True).guess_places(house(SHELF), []) == {"cap 1": (RACK,)}
 
 
 def test_nothing_is_guessed_of_what_is_known() -> None:
     for place in (CHEST, RACK):
         knows = knowing(*CUP_AND_PAD, told("cap", place))
-        assert PlacementGuesser(knows, similar=True, chance=0).guesses(house(), []) == {}
+        assert PlacementGuesser(knows, use_similar=True, random_seed=0).guess_places(house(), []) == {}
 
 
 def test_what_finds_no_room_where_it_belongs_goes_where_similar_things_do_or_back() -> None:
     full = [tried(ActionKind.PLACE, "cap 1", RACK, False)]
     knows = knowing(*CUP_AND_PAD, told("cap", RACK))
     held = house(holding="cap 1")
-    assert PlacementGuesser(knows).guesses(held, full) == {"cap 1": (CHEST,)}
-    assert PlacementGuesser(knows, similar=True).guesses(held, full) == {"cap 1": (SHELF,)}
-    assert PlacementGuesser(knows).guesses(held, []) == PlacementGuesser(knows).guesses(house(), full) == {}
+    assert PlacementGuesser(knows).guess_places(held, full) == {"cap 1": (CHEST,)}
+    assert PlacementGuesser(knows, use_similar=True).guess_places(held, full) == {"cap 1": (SHELF,)}
+    assert PlacementGuesser(knows).guess_places(held, []) == PlacementGuesser(knows).guess_places(house(), full) == {}
     unwanted = knowing(told("cap", RACK), told("cap", CHEST, -1.0))
-    assert PlacementGuesser(unwanted).guesses(held, full) == {}
+    assert PlacementGuesser(unwanted).guess_places(held, full) == {}
 
 
 def test_what_similar_things_tell_nothing_of_stays_unless_chances_are_taken() -> None:
     knows = knowing(told("bowl", RACK))
-    assert PlacementGuesser(knows, similar=True).guesses(house(), []) == {}
-    drawn = [PlacementGuesser(knows, similar=True, chance=seed).guesses(house(), [])["cap 1"] for seed in range(40)]
-    assert drawn == [PlacementGuesser(knows, chance=seed).guesses(house(), [])["cap 1"] for seed in range(40)]
+    assert PlacementGuesser(knows, use_similar=True).guess_places(house(), []) == {}
+    drawn = [
+        PlacementGuesser(knows, use_similar=True, random_seed=seed).guess_places(house(), [])["cap 1"]
+        for seed in range(40)
+    ]
+    assert drawn == [PlacementGuesser(knows, random_seed=seed).guess_places(house(), [])["cap 1"] for seed in range(40)]
     assert {place for (place,) in drawn} == {SINK, SHELF, RACK}
 
 
 def test_a_thing_is_put_by_chance_once() -> None:
     placed = tried(ActionKind.PLACE, "cap 1", RACK, True)
-    assert PlacementGuesser(NoKnowledge(), chance=0).guesses(house(RACK), [placed]) == {}
+    assert PlacementGuesser(NoKnowledge(), random_seed=0).guess_places(house(RACK), [placed]) == {}
 
 
 WISHES = st.dictionaries(
@@ -128,7 +133,7 @@ def test_no_guess_goes_against_what_is_known(
 ) -> None:
     knows = knowing(*(told(thing, place, 1.0 if wanted else -1.0) for (thing, place), wanted in wishes.items()))
     attempts = [tried(ActionKind.PLACE, "cap 1", place, False) for place in failed]
-    for guessed in PlacementGuesser(knows, similar, chance).guesses(house(here), attempts).values():
+    for guessed in PlacementGuesser(knows, similar, chance).guess_places(house(here), attempts).values():
         assert True not in {wishes.get(("cap", place)) for place in PLACES if place not in failed}
         assert not set(guessed) & {here, *failed} and False not in {wishes.get(("cap", place)) for place in guessed}
 
@@ -143,7 +148,7 @@ def test_known_things_are_moved_before_anything_is_guessed() -> None:
     def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
         return ScriptedPlanner(wants, thorough=thorough, listed=True)
 
-    planner = MemoryPlanner("store", PlacementGuesser(knowing(told("pan", SHELF)), chance=3), scripted)
+    planner = MemoryPlanner("store", PlacementGuesser(knowing(told("pan", SHELF)), random_seed=3), scripted)
     moved = planner.plan(graph, seen).steps[-1].action
     assert moved is not None and (moved.target, moved.destination) == ("pan 1", SHELF)
     graph.update(View({}, {"pan 1": SHELF}, None))

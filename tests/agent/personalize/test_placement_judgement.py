@@ -60,7 +60,7 @@ def test_with_a_full_hand_only_that_object_is_judged() -> None:
 
 def test_what_is_written_can_be_read() -> None:
     graph = house()
-    called = PromptTemplate.load("judging").called(graph)
+    called = PromptTemplate.load("judging").prompt_names(graph)
     judged = {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3", "pen 1": None}
     thoughts = split_judgements(JUDGED)[0]
     assert format_judgements(judged, graph, called).strip() == thoughts.strip()
@@ -116,8 +116,8 @@ def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     from housewise.language.grammar_matching import matches_grammar
 
     graph = house()
-    called = PromptTemplate.load("judging").called(graph)
-    grammar = plan_grammar(graph, 3, called, judging=True)
+    called = PromptTemplate.load("judging").prompt_names(graph)
+    grammar = plan_grammar(graph, 3, called, with_judgements=True)
     assert matches_grammar(JUDGED, grammar)
     assert matches_grammar(
         format_judgements(dict.fromkeys(objects_to_judge(graph)), graph, called) + "\nstep 1: mission complete", grammar

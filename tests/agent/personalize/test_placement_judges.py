@@ -17,40 +17,38 @@ from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.agent.personalize.test_llm_planner import JUDGING, went
-from tests.agent.personalize.test_planner import Listener
-from tests.agent.personalize.test_preference_knowledge import house, remembered, told
+from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
 
-ENTERED = went("kitchen 0", "hall 1")
+ENTERED = visits("kitchen 0", "hall 1")
 
 
-class Rater(Listener):
+class ScoringModel(RecordingModel):
     """Finds texts as likely as it is told to, all others next to impossible."""
 
     def __init__(self, **likely: float) -> None:
         super().__init__(*[" mission complete"] * 3)
         self.likely = {words.replace("_", " "): each for words, each in likely.items()}
-        self.score_placements: list[tuple[str, tuple[str, ...]]] = []
+        self.scored: list[tuple[str, tuple[str, ...]]] = []
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        self.score_placements.append((request.prefix, tuple(continuations)))
+        self.scored.append((request.prefix, tuple(continuations)))
         return [math.log(self.likely.get(text.strip(), 1e-9)) for text in continuations]
 
 
 def judged(
-    model: Rater,
+    model: ScoringModel,
     confidence: float = 0.5,
     graph: SceneGraph | None = None,
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: PreferenceKnowledge | None = None,
 ) -> Plan:
-    habits = PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(confidence))
-    return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
+    config = PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(confidence))
+    return LLMPlanner(model, JUDGING, config=config, knowledge=knowledge).plan(graph or house(), attempts)
 
 
 @pytest.mark.parametrize(("confidence", "verdict"), [(0.1, "hall shelf"), (0.3, "fine")])
 def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence: float, verdict: str) -> None:
-    model = Rater(fine=0.4, elsewhere=0.5, hall_shelf=0.1)
+    model = ScoringModel(fine=0.4, elsewhere=0.5, hall_shelf=0.1)
     plan = judged(model, confidence)
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
     assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.1))
@@ -58,10 +56,14 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 
 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
-    plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), alike=True)
-    told = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
-    assert [told.of("mug 1", plain), told.of("mug 1", alike), told.of("ladle 2", plain)] == [0.4, 0.2, 1.0]
-    assert told.of("ladle 2", alike) == 0.2
+    plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), similar=True)
+    thresholds = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
+    assert [thresholds.of("mug 1", plain), thresholds.of("mug 1", alike), thresholds.of("ladle 2", plain)] == [
+        0.4,
+        0.2,
+        1.0,
+    ]
+    assert thresholds.of("ladle 2", alike) == 0.2
     for same in (
         ConfidenceThresholds(0.7),
         ConfidenceThresholds(0.7, familiar=frozenset({"mug"})),
@@ -77,18 +79,18 @@ def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer()
 
 
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
-    model = Rater(fine=0.1, hall_shelf=0.9)
-    habits = PlannerConfig(
+    model = ScoringModel(fine=0.1, hall_shelf=0.9)
+    config = PlannerConfig(
         score_placements=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
     )
-    plan = LLMPlanner(model, JUDGING, habits=habits).plan(house(), ENTERED)
+    plan = LLMPlanner(model, JUDGING, config=config).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
-    model = Rater(fine=0.1, hall_shelf=0.9)
+    model = ScoringModel(fine=0.1, hall_shelf=0.9)
     judged(model)
-    (first, texts), (second, _) = model.score_placements
+    (first, texts), (second, _) = model.scored
     assert first == "Objects:\nmug on kitchen sink:" and {" fine\n", " elsewhere\n"} <= set(texts)
     assert second == f"{first} hall shelf\ncap on hall chest:"
 
@@ -97,88 +99,84 @@ def test_of_a_kind_of_place_one_is_rated() -> None:
     graph = SceneGraph(["hall 1"])
     graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
     graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
-    model = Rater(fine=0.9)
-    judged(model, graph=graph, attempts=went("hall 1"))
-    assert model.score_placements == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
+    model = ScoringModel(fine=0.9)
+    judged(model, graph=graph, attempts=visits("hall 1"))
+    assert model.scored == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
 
 
 @pytest.mark.parametrize(("elsewhere", "verdict"), [(0.1, "hall shelf"), (0.5, "elsewhere")])
 def test_what_may_belong_in_a_room_still_to_be_entered_waits(elsewhere: float, verdict: str) -> None:
-    model = Rater(hall_shelf=0.3, fine=0.01, elsewhere=elsewhere)
-    assert judged(model, attempts=went("kitchen 0")).text.startswith(f"\nmug on kitchen sink: {verdict}\n")
+    model = ScoringModel(hall_shelf=0.3, fine=0.01, elsewhere=elsewhere)
+    assert judged(model, attempts=visits("kitchen 0")).text.startswith(f"\nmug on kitchen sink: {verdict}\n")
     assert judged(model).text.startswith("\nmug on kitchen sink: hall shelf\n")
 
 
 def test_what_is_in_the_hand_goes_to_the_likeliest_place_at_once() -> None:
-    plan = judged(Rater(hall_shelf=0.01), 0.9, house("mug 1"), ())
+    plan = judged(ScoringModel(hall_shelf=0.01), 0.9, house("mug 1"), ())
     assert plan.text.startswith("\nmug in hand: hall shelf\n")
 
 
 def test_what_is_unwanted_where_it_is_goes_to_the_likeliest_place() -> None:
-    knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
-    plan = judged(Rater(fine=0.9, hall_shelf=0.01), 0.9, knowledge=knows)
+    knows = recalled(make_note(-1.0, things=("mug",), receptacle="sink"))
+    plan = judged(ScoringModel(fine=0.9, hall_shelf=0.01), 0.9, knowledge=knows)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_what_is_known_is_done_before_anything_is_rated() -> None:
-    model = Rater(fine=0.1, hall_shelf=0.9)
-    knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
+    model = ScoringModel(fine=0.1, hall_shelf=0.9)
+    knows = recalled(make_note(1.0, things=("mug",), receptacle="shelf", room="hall"))
     plan = judged(model, knowledge=knows)
-    assert (
-        plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
-        and not model.score_placements
-    )
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n") and not model.scored
     done = house()
     done.update(View({}, {"mug 1": "hall 1 shelf 4"}))
     assert "cap on hall chest: hall shelf\n" in judged(model, graph=done, knowledge=knows).text
 
 
 def test_who_remembers_something_enters_all_rooms_before_it_guesses() -> None:
-    model = Rater(hall_shelf=0.9, hall_chest=0.9)
-    knows = remembered(told(-1.0, things=("cap",), receptacle="chest"))
-    plan = judged(model, attempts=went("kitchen 0"), knowledge=knows)
-    assert (
-        plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\n")
-        and not model.score_placements
-    )
+    model = ScoringModel(hall_shelf=0.9, hall_chest=0.9)
+    knows = recalled(make_note(-1.0, things=("cap",), receptacle="chest"))
+    plan = judged(model, attempts=visits("kitchen 0"), knowledge=knows)
+    assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\n") and not model.scored
 
 
 def test_what_it_has_put_somewhere_stays_there() -> None:
     put = Attempt(HighLevelAction(ActionKind.PLACE, "mug 1", "kitchen 0 sink 2"), True)
-    plan = judged(Rater(hall_shelf=0.9), 0.0, attempts=[*ENTERED, put])
+    plan = judged(ScoringModel(hall_shelf=0.9), 0.0, attempts=[*ENTERED, put])
     assert plan.text.startswith("\nmug on kitchen sink: fine\n")
 
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
-    model = Rater(fine=0.9)
+    model = ScoringModel(fine=0.9)
     planner = LLMPlanner(
-        model, JUDGING, habits=PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
+        model, JUDGING, config=PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
     )
     for _ in range(2):
         planner.plan(house(), ENTERED)
-    assert len(model.score_placements) == 2
+    assert len(model.scored) == 2
 
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
     graph = SceneGraph(["hall 1"])
     graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
     graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
-    model, nearest = Rater(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    habits = PlannerConfig(score_placements=True, constrain_to_judgements=True)
-    planner = LLMPlanner(model, JUDGING, habits=habits, route=lambda start, end: nearest.get(end, 3.0))
-    planner.plan(graph, went("hall 1"))
-    assert '"place mug on hall shelf 4"' in model.asked[0].grammar.replace("\\nstep 6: ", '" "')
+    model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
+    config = PlannerConfig(score_placements=True, constrain_to_judgements=True)
+    planner = LLMPlanner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
+    planner.plan(graph, visits("hall 1"))
+    assert '"place mug on hall shelf 4"' in model.requests[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5
-    planner.plan(graph, went("hall 1"))
-    assert "place mug on hall shelf 5" in model.asked[1].grammar and len(model.score_placements) == 1
+    planner.plan(graph, visits("hall 1"))
+    assert "place mug on hall shelf 5" in model.requests[1].grammar and len(model.scored) == 1
 
 
 def test_a_model_that_rates_nothing_is_named() -> None:
-    with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.rated=false"):
-        LLMPlanner(Listener(), JUDGING, habits=PlannerConfig(score_placements=True))
+    with pytest.raises(UserError, match=r"cannot score texts; set agent\.rated=false"):
+        LLMPlanner(RecordingModel(), JUDGING, config=PlannerConfig(score_placements=True))
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
     plain = ContextGenerator(PromptTemplate.load("planner"))
-    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=PlannerConfig(score_placements=True)).plan(house(), [])
+    plan = LLMPlanner(RecordingModel(" go to mug 1"), plain, config=PlannerConfig(score_placements=True)).plan(
+        house(), []
+    )
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

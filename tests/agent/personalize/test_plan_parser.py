@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.plan_parser import ParsedPlan, _before_end, parse_plan, parse_step
+from housewise.agent.personalize.plan_parser import ParsedPlan, _text_before_end, parse_plan, parse_step
 from housewise.language.base import ChatRequest
 from housewise.language.replies import RawReply, read_reply
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -386,7 +386,7 @@ BEFORE_END = st.lists(st.sampled_from(("and", "then", "so", "the", "step 3", "st
 @given(BEFORE_END.map("".join) | st.text(max_size=40))
 def test_what_leads_to_the_end_is_left_out(words: str) -> None:
     leading = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
-    assert _before_end(words) == leading.sub("", words)
+    assert _text_before_end(words) == leading.sub("", words)
 
 
 HANGS = """

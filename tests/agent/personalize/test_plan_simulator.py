@@ -25,7 +25,7 @@ def done(*steps: str, succeeded: bool = True) -> list[Attempt]:
 
 
 def feasible(graph: SceneGraph, attempts: list[Attempt]) -> set[str]:
-    return {str(action) for action in PlanSimulator(graph, attempts).feasible()}
+    return {str(action) for action in PlanSimulator(graph, attempts).feasible_actions()}
 
 
 def judged(*steps: str, holding: str | None = None, attempts: list[Attempt] | None = None) -> str:
@@ -97,5 +97,7 @@ def test_a_plan_starts_where_the_robot_is() -> None:
 
 def test_every_feasible_action_has_no_problem() -> None:
     foresight = PlanSimulator(house(), done(f"go to {SINK}", f"look at {SINK}"))
-    assert [foresight.problem(action) for action in foresight.feasible()] == [""] * len(list(foresight.feasible()))
+    assert [foresight.problem(action) for action in foresight.feasible_actions()] == [""] * len(
+        list(foresight.feasible_actions())
+    )
     assert foresight.problem(HighLevelAction(ActionKind.PICK_UP, "pen 4"))

@@ -12,18 +12,7 @@ from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
-
-
-class Listener(ReplayChatModel):
-    """A replaying model that remembers what it was asked."""
-
-    def __init__(self, *replies: str) -> None:
-        super().__init__(replies)
-        self.asked: list[ChatRequest] = []
-
-    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        self.asked += requests
-        return super().complete(requests)
+from tests.agent.personalize.helpers import RecordingModel
 
 
 @pytest.fixture
@@ -33,12 +22,12 @@ def graph() -> SceneGraph:
     return graph
 
 
-def planner(model: Listener, most_steps: int = 10, sampling: Sampling | None = None) -> LLMPlanner:
+def planner(model: RecordingModel, most_steps: int = 10, sampling: Sampling | None = None) -> LLMPlanner:
     return LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), most_steps), sampling)
 
 
 def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
-    model = Listener(" go to mug 1\nstep 2: dance\nstep 3: pick up the mug")
+    model = RecordingModel(" go to mug 1\nstep 2: dance\nstep 3: pick up the mug")
     plan = planner(model).plan(graph, [])
     assert [step.action for step in plan.steps] == [
         HighLevelAction(ActionKind.GO_TO, "mug 1"),
@@ -46,29 +35,29 @@ def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph)
         HighLevelAction(ActionKind.PICK_UP, "mug 1"),
     ]
     assert not plan.complete
-    assert model.asked[0].messages == plan.messages
+    assert model.requests[0].messages == plan.messages
     assert "kitchen 0 sink 2 with mug 1" in plan.messages[1].content
-    assert model.asked[0].prefix == "step 1:"
+    assert model.requests[0].prefix == "step 1:"
     assert plan.reply is not None and plan.text == plan.reply.text
 
 
 def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> None:
-    plan = planner(Listener("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
+    plan = planner(RecordingModel("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
     assert [step.problem for step in plan.steps] == ["unknown: bedroom 0", "unknown: plate"]
 
 
 def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
-    model = Listener("\n".join(["go to kitchen 0"] * 9), "mission complete")
+    model = RecordingModel("\n".join(["go to kitchen 0"] * 9), "mission complete")
     llm = planner(model, most_steps=4)
     assert len(llm.plan(graph, []).steps) == 4
     assert llm.plan(graph, []).complete
-    assert "at most 4" in model.asked[0].messages[0].content
+    assert "at most 4" in model.requests[0].messages[0].content
 
 
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
-    model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
+    model = RecordingModel("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
     context = ContextGenerator(PromptTemplate.load("planner"), 10)
-    llm = LLMPlanner(model, context, habits=PlannerConfig(verify_completion=True))
+    llm = LLMPlanner(model, context, config=PlannerConfig(verify_completion=True))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -82,29 +71,29 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = ContextGenerator(PromptTemplate.load(prompt), 10)
     looked = LLMPlanner(
-        Listener("step 1: mission complete"), context, habits=PlannerConfig(verify_completion=True)
+        RecordingModel("step 1: mission complete"), context, config=PlannerConfig(verify_completion=True)
     ).plan(graph, [])
-    assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
+    assert looked.steps and LLMPlanner(RecordingModel(looked.text), context).plan(graph, []).steps == looked.steps
 
 
 def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
     graph.update(View({}, {}, "mug 1"))
     llm = LLMPlanner(
-        Listener("mission complete"),
+        RecordingModel("mission complete"),
         ContextGenerator(PromptTemplate.load("planner"), 10),
-        habits=PlannerConfig(verify_completion=True),
+        config=PlannerConfig(verify_completion=True),
     )
     assert llm.plan(graph, []).complete
 
 
 def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
-    model = Listener()
+    model = RecordingModel()
     llm = planner(model, sampling=Sampling(temperature=0.5, seed=40))
     for _ in range(3):
         llm.plan(graph, [])
-    assert [request.sampling.seed for request in model.asked] == [40, 41, 42]
-    assert {request.sampling.temperature for request in model.asked} == {0.5}
-    unseeded = Listener()
+    assert [request.sampling.seed for request in model.requests] == [40, 41, 42]
+    assert {request.sampling.temperature for request in model.requests} == {0.5}
+    unseeded = RecordingModel()
     planner(unseeded).plan(graph, [])
     assert unseeded.asked[0].sampling.seed is None
 
@@ -116,7 +105,7 @@ def test_a_plan_without_a_model_can_be_put_into_words() -> None:
     assert Plan(()).text == ""
 
 
-class Cut(Listener):
+class Cut(RecordingModel):
     """Its replies are too long."""
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
@@ -127,13 +116,13 @@ class Cut(Listener):
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
     plan = LLMPlanner(
-        model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=PlannerConfig(grounded=grounded)
+        model, ContextGenerator(PromptTemplate.load("planner"), 4), config=PlannerConfig(grounded=grounded)
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
 
 def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
-    model = Listener(
+    model = RecordingModel(
         "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
     )
     plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging"), 4)).plan(graph, [])
@@ -141,12 +130,12 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
 
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
-    model = Listener(" go to mug 1")
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=PlannerConfig(grounded=True)).plan(
+    model = RecordingModel(" go to mug 1")
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)).plan(
         graph, []
     )
-    assert model.asked[0].grammar == plan_grammar(graph, 4)
-    ungrounded = Listener()
+    assert model.requests[0].grammar == plan_grammar(graph, 4)
+    ungrounded = RecordingModel()
     planner(ungrounded).plan(graph, [])
     assert ungrounded.asked[0].grammar is None
 
@@ -182,8 +171,8 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     graph.update(View(shelves, {}, "hat 1"))
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
     words = ContextGenerator(PromptTemplate.load("judging"))
-    model = Listener("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
-    (step,) = LLMPlanner(model, words, habits=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
+    model = RecordingModel("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
+    (step,) = LLMPlanner(model, words, config=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 

@@ -149,7 +149,7 @@ def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, grap
 
 def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None:
     words = PromptTemplate.load("compact")
-    called = words.called(graph)
+    called = words.prompt_names(graph)
     assert called == {"kitchen 0 counter 1": "counter 1", "kitchen 0 sink 2": "sink 2"}
     for name, short in called.items():
         assert graph.vocabulary.resolve(short).name == name
@@ -162,5 +162,5 @@ def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, g
         "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",
         "bedroom has <bedroom bed: mug 2>",
     ]
-    for name, plain in words.called(graph).items():
+    for name, plain in words.prompt_names(graph).items():
         assert graph.vocabulary.resolve(plain).name == name

@@ -14,7 +14,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.rollout.executors import NullCallback, open_executor
-from housewise.rollout.executors.processes import Processes
+from housewise.rollout.executors.processes import ProcessExecutor
 from housewise.rollout.executors.threads import ThreadExecutor
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
@@ -39,7 +39,7 @@ def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_pa
     def kind(**settings: object) -> type:
         return type(open_executor(Personalize(house_settings(settings=settings)), tmp_path, NullCallback()))
 
-    assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
+    assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is ProcessExecutor
     assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is ThreadExecutor
 
 

@@ -45,4 +45,4 @@ def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt
     assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 5
     for plan, rooms in plans:
         known = graph(plan, rooms)
-        assert matches_grammar(plan.reply, plan_grammar(known, 10, words.called(known))), plan.reply
+        assert matches_grammar(plan.reply, plan_grammar(known, 10, words.prompt_names(known))), plan.reply

@@ -165,7 +165,7 @@ def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
         made = open_planner(house_settings(settings=asked).agent)(
             PlannerContext(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
         )
-        assert isinstance(made, LLMPlanner) and made.habits.confidence == confidence
+        assert isinstance(made, LLMPlanner) and made.config.confidence == confidence
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:

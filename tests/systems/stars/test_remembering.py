@@ -13,7 +13,7 @@ pytest.importorskip("openai")
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import MemoryFolder
-from housewise.systems.stars.record import ActionEvent
+from housewise.systems.stars.record import ManipulationEvent
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
@@ -201,5 +201,5 @@ def test_trial_2_where_things_have_changed(
     stars(*words)
     record = record_of(tmp_path / "second", "tidy-shed-run0")
     assert (record.result.scores["completion_percent"], record.result.scores["calls"]) == (100, 0)
-    acts = record.of_type(ActionEvent)
+    acts = record.of_type(ManipulationEvent)
     assert acts and all(act.done for act in acts)

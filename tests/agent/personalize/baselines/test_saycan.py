@@ -13,7 +13,7 @@ from housewise.agent.personalize.planner import Attempt
 from housewise.language import ChatRequest, Sampling
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.agent.personalize.baselines.conftest import Listener
+from tests.agent.personalize.helpers import RecordingModel
 
 THERE = [
     Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), True),
@@ -24,7 +24,7 @@ THERE = [
 SEEN = [Attempt(HighLevelAction(ActionKind.GO_TO, "attic 2"), False, "nothing there")]
 
 
-class Judge(Listener):
+class Judge(RecordingModel):
     """A model that likes one text best."""
 
     def __init__(self, favourite: str) -> None:
@@ -33,12 +33,12 @@ class Judge(Listener):
         self.scored: list[Sequence[str]] = []
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        self.asked.append(request)
+        self.requests.append(request)
         self.scored.append(continuations)
         return [-1.0 if self.favourite in text else -900.0 for text in continuations]
 
 
-def planner(model: Listener, temperature: float = 1.0, grounded: bool = False) -> SayCanPlanner:
+def planner(model: RecordingModel, temperature: float = 1.0, grounded: bool = False) -> SayCanPlanner:
     sampling = Sampling(temperature=temperature, seed=3)
     return SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, grounded)
 
@@ -47,7 +47,7 @@ def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: Scen
     model = Judge("pick up")
     plan = planner(model).plan(graph, [*SEEN, *THERE])
     assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and plan.text == "pick up mug 1"
-    assert model.asked[0].prefix == "step 5:"
+    assert model.requests[0].prefix == "step 5:"
     said = model.scored[0]
     assert " mission complete\n" in said and " go to attic 2\n" in said
     assert not [one for one in said for other in said if one != other and other.startswith(one)]
@@ -60,8 +60,8 @@ def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: Scen
     )
 
 
-@pytest.mark.parametrize("model", [Judge("mission"), Listener("7"), Listener("Mission complete!")])
-def test_it_can_say_that_all_is_done(graph: SceneGraph, model: Listener) -> None:
+@pytest.mark.parametrize("model", [Judge("mission"), RecordingModel("7"), RecordingModel("Mission complete!")])
+def test_it_can_say_that_all_is_done(graph: SceneGraph, model: RecordingModel) -> None:
     # With six places to go to, besides.
     plan = planner(model).plan(graph, SEEN)
     assert plan.complete and not plan.steps and plan.text == "mission complete"
@@ -73,9 +73,9 @@ def test_it_does_not_end_before_every_room_was_seen_or_tried(graph: SceneGraph) 
 
 
 def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
-    model = Listener("2")
+    model = RecordingModel("2")
     plan = planner(model).plan(graph, [])
-    listed = model.asked[0].messages[1].content
+    listed = model.requests[0].messages[1].content
     assert "1. go to kitchen 0\n2. go to hall 1\n3. go to attic 2\n" in listed
     assert listed.endswith("6. go to mug 1")
     assert [str(step.action) for step in plan.steps] == ["go to hall 1"] and plan.text == "go to hall 1"
@@ -84,15 +84,17 @@ def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
 
 
 def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) -> None:
-    plan = planner(Listener("I would rather not")).plan(graph, [])
+    plan = planner(RecordingModel("I would rather not")).plan(graph, [])
     assert plan.steps[0].action is None and plan.steps[0].problem and not plan.complete
 
 
 def test_a_grounded_choice_is_a_number(graph: SceneGraph) -> None:
-    model = Listener("2")
+    model = RecordingModel("2")
     planner(model, grounded=True).plan(graph, [])
     assert (
-        model.asked[0].grammar is not None and '"6"' in model.asked[0].grammar and '"7"' not in model.asked[0].grammar
+        model.requests[0].grammar is not None
+        and '"6"' in model.requests[0].grammar
+        and '"7"' not in model.requests[0].grammar
     )
 
 
@@ -130,5 +132,5 @@ def test_what_is_drawn_follows_the_scores() -> None:
 def test_any_reply_makes_a_plan(reply: str) -> None:
     house = SceneGraph(["hall 1"])
     house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
-    plan = planner(Listener(reply)).plan(house, [])
+    plan = planner(RecordingModel(reply)).plan(house, [])
     assert len(plan.steps) + plan.complete == 1

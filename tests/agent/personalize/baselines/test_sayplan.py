@@ -13,73 +13,73 @@ from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.gbnf import REPLY
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.agent.personalize.baselines.conftest import Listener
+from tests.agent.personalize.helpers import RecordingModel
 
 GOOD = " go to mug 1\nstep 2: look at mug 1\nstep 3: pick up mug 1"
 
 
-def planner(model: Listener, **options: int | bool) -> SayPlanPlanner:
+def planner(model: RecordingModel, **options: int | bool) -> SayPlanPlanner:
     return SayPlanPlanner(model, SayPlanTemplate.load("sayplan"), Sampling(seed=40), **options)  # type: ignore[arg-type]
 
 
 def test_the_model_opens_and_closes_rooms_and_plans_with_what_it_sees(graph: SceneGraph) -> None:
-    model = Listener(" expand hall 1", "expand the kitchen", "Contract hall 1.", "plan", GOOD)
+    model = RecordingModel(" expand hall 1", "expand the kitchen", "Contract hall 1.", "plan", GOOD)
     plan = planner(model).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1", "look at mug 1", "pick up mug 1"]
-    maps = [request.messages[1].content for request in model.asked]
+    maps = [request.messages[1].content for request in model.requests]
     assert "kitchen 0: closed.\nhall 1: closed.\nattic 2: closed." in maps[0] and "mug" not in maps[0]
     assert "hall 1: hall 1 table 3." in maps[1]
     assert "Your commands so far: expand hall 1, expand kitchen 0, contract hall 1" in maps[3]
     assert "kitchen 0 sink 2 with mug 1.\nhall 1: closed.\nattic 2: closed." in maps[4]
-    assert [request.prefix for request in model.asked] == ["command:"] * 4 + ["step 1:"]
-    assert [request.sampling.seed for request in model.asked] == [40, 41, 42, 43, 44]
+    assert [request.prefix for request in model.requests] == ["command:"] * 4 + ["step 1:"]
+    assert [request.sampling.seed for request in model.requests] == [40, 41, 42, 43, 44]
 
 
 @pytest.mark.parametrize(("grounded", "most"), [(True, 40), (False, 160)])
 def test_a_model_that_is_free_to_think_aloud_has_the_words_for_it(graph: SceneGraph, grounded: bool, most: int) -> None:
-    model = Listener("<think>plan? No: expand attic 2.</think>\nexpand hall 1", "plan", GOOD)
+    model = RecordingModel("<think>plan? No: expand attic 2.</think>\nexpand hall 1", "plan", GOOD)
     sampling = Sampling(max_tokens=160)
     SayPlanPlanner(model, SayPlanTemplate.load("sayplan"), sampling, grounded=grounded).plan(graph, [])
-    assert [request.sampling.max_tokens for request in model.asked] == [most, most, 160]
-    assert "commands so far: expand hall 1" in model.asked[1].messages[1].content
+    assert [request.sampling.max_tokens for request in model.requests] == [most, most, 160]
+    assert "commands so far: expand hall 1" in model.requests[1].messages[1].content
 
 
 def test_the_record_has_every_question_and_answer(graph: SceneGraph) -> None:
-    model = Listener("expand attic 2", "plan", "pick up mug 1", GOOD)
+    model = RecordingModel("expand attic 2", "plan", "pick up mug 1", GOOD)
     plan = planner(model).plan(graph, [])
     assert [exchange.reply.text for exchange in plan.earlier] == ["expand attic 2", "plan", "pick up mug 1"]
-    assert [exchange.messages for exchange in plan.earlier] == [request.messages for request in model.asked[:-1]]
-    assert plan.reply is not None and plan.text == GOOD and plan.messages == model.asked[-1].messages
+    assert [exchange.messages for exchange in plan.earlier] == [request.messages for request in model.requests[:-1]]
+    assert plan.reply is not None and plan.text == GOOD and plan.messages == model.requests[-1].messages
     assert sum(reply.prompt_tokens for reply in plan.replies) == 40
     assert "attic 2: not explored yet." in plan.messages[1].content
 
 
 def test_what_is_wrong_with_a_plan_is_told_and_the_last_plan_counts(graph: SceneGraph) -> None:
-    model = Listener("plan", "pick up mug 1", "go to mug 1\nstep 2: pick up mug 1", *["dance"] * 9)
+    model = RecordingModel("plan", "pick up mug 1", "go to mug 1\nstep 2: pick up mug 1", *["dance"] * 9)
     plan = planner(model).plan(graph, [])
-    assert len(model.asked) == 1 + 1 + 5
-    assert [message.role for message in model.asked[2].messages] == ["system", "user", "assistant", "user"]
-    assert model.asked[2].messages[2].content == "step 1:pick up mug 1"
+    assert len(model.requests) == 1 + 1 + 5
+    assert [message.role for message in model.requests[2].messages] == ["system", "user", "assistant", "user"]
+    assert model.requests[2].messages[2].content == "step 1:pick up mug 1"
     assert (
         "step 1 (pick up mug 1) cannot be done: you are not there; go to mug 1 first"
-        in model.asked[2].messages[3].content
+        in model.requests[2].messages[3].content
     )
-    assert "look at mug 1 first" in model.asked[3].messages[3].content
+    assert "look at mug 1 first" in model.requests[3].messages[3].content
     assert [step.problem for step in plan.steps] and plan.steps[0].action is None
 
 
 def test_the_search_ends(graph: SceneGraph) -> None:
-    model = Listener(*["expand cellar 7", "hm"] * 5, GOOD)
+    model = RecordingModel(*["expand cellar 7", "hm"] * 5, GOOD)
     plan = planner(model).plan(graph, [])
     assert len(plan.earlier) == 10 and len(plan.steps) == 3
-    assert "unknown: cellar 7, not a command" in model.asked[2].messages[1].content
-    assert planner(Listener(GOOD), searches=0).plan(graph, []).text == GOOD
+    assert "unknown: cellar 7, not a command" in model.requests[2].messages[1].content
+    assert planner(RecordingModel(GOOD), searches=0).plan(graph, []).text == GOOD
 
 
 def test_grounded_requests_bring_grammars(graph: SceneGraph) -> None:
-    model = Listener("expand hall 1", "plan", GOOD)
+    model = RecordingModel("expand hall 1", "plan", GOOD)
     planner(model, grounded=True).plan(graph, [])
-    grammars = [request.grammar or "" for request in model.asked]
+    grammars = [request.grammar or "" for request in model.requests]
     assert all(grammar.startswith(f"{REPLY} ::= ") for grammar in grammars)
     assert '"expand hall 1"' in grammars[0] and '"contract hall 1"' in grammars[1] and '"pick up mug 1"' in grammars[2]
 
@@ -108,7 +108,7 @@ def test_commands_are_read_out_of_any_words(graph: SceneGraph, reply: str, comma
 def test_any_replies_make_a_plan(replies: list[str]) -> None:
     house = SceneGraph(["hall 1"])
     house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
-    plan = planner(Listener(*replies)).plan(house, [])
+    plan = planner(RecordingModel(*replies)).plan(house, [])
     assert len(plan.steps) <= 10 and len(plan.earlier) <= 15
 
 

@@ -1,30 +1,28 @@
-"""A planner's words are checked before a step is taken: left out, or asked for again, is what cannot be done."""
+"""Plans with infeasible steps: the model is asked to correct them, and steps that remain are left out."""
 
 from __future__ import annotations
 
 import pytest
 
-from housewise.agent.personalize.checking import checked
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from tests.agent.personalize.test_planner import Listener
-from tests.agent.personalize.test_preference_knowledge import house
+from tests.agent.personalize.helpers import JUDGING, RecordingModel, house
 
 PLANNER = ContextGenerator(PromptTemplate.load("planner"))
-JUDGING = ContextGenerator(PromptTemplate.load("judging"))
 FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug on chest"
 
 
-def parse_judgements(
+def infeasible_steps(
     text: str, holding: str | None = None, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[list[str], str]:
     """The reasons why steps are left out, empty for those that are not, and what is wrong first."""
     graph = house(holding)
-    plan, wrong = checked(Plan(parse_plan(text, graph.vocabulary).steps), graph, attempts)
+    plan, wrong = remove_infeasible_steps(Plan(parse_plan(text, graph.vocabulary).steps), graph, attempts)
     return [step.problem if step.action is None else "" for step in plan.steps], wrong
 
 
@@ -42,22 +40,22 @@ def parse_judgements(
     ],
 )
 def test_steps_are_left_out_with_their_reasons(text: str, holding: str | None, reasons: list[str | None]) -> None:
-    found, wrong = parse_judgements(text, holding)
+    found, wrong = infeasible_steps(text, holding)
     assert [None if reason is None else each for each, reason in zip(found, reasons, strict=True)] == reasons
     assert bool(wrong) == any(found)
 
 
 def test_what_was_tried_tells_where_the_robot_is() -> None:
     there = (Attempt(HighLevelAction(ActionKind.GO_TO, "kitchen 0 sink 2"), True),)
-    assert parse_judgements("pick up mug", None, there)[0] == [""]
-    assert parse_judgements("pick up cap", None, there)[0] != [""]
+    assert infeasible_steps("pick up mug", None, there)[0] == [""]
+    assert infeasible_steps("pick up cap", None, there)[0] != [""]
 
 
 def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None:
-    model = Listener("pick up mug", FETCH.replace("chest", "moon"), FETCH)
-    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), [])
+    model = RecordingModel("pick up mug", FETCH.replace("chest", "moon"), FETCH)
+    plan = LLMPlanner(model, PLANNER, config=PlannerConfig(check_feasibility=True)).plan(house(), [])
     assert [step.action is not None for step in plan.steps] == [True] * 4 and plan.text == FETCH
-    first, second, third = model.asked
+    first, second, third = model.requests
     assert second.messages[: len(first.messages)] == first.messages and len(second.messages) == 4
     assert second.messages[-2].content == "step 1:pick up mug"
     assert "step 1 (pick up mug) cannot be done: you are not there" in second.messages[-1].content
@@ -67,32 +65,32 @@ def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None
 
 
 def test_after_two_repairs_what_cannot_be_done_is_left_out() -> None:
-    model = Listener(*["pick up mug\nstep 2: go to chest"] * 9)
-    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), [])
-    assert len(model.asked) == 3 and [step.action is None for step in plan.steps] == [True, False]
-    model = Listener("pick up mug\nstep 2: go to chest")
-    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True, repairs=0)).plan(house(), [])
-    assert len(model.asked) == 1 and [step.action is None for step in plan.steps] == [True, False]
+    model = RecordingModel(*["pick up mug\nstep 2: go to chest"] * 9)
+    plan = LLMPlanner(model, PLANNER, config=PlannerConfig(check_feasibility=True)).plan(house(), [])
+    assert len(model.requests) == 3 and [step.action is None for step in plan.steps] == [True, False]
+    model = RecordingModel("pick up mug\nstep 2: go to chest")
+    plan = LLMPlanner(model, PLANNER, config=PlannerConfig(check_feasibility=True, repairs=0)).plan(house(), [])
+    assert len(model.requests) == 1 and [step.action is None for step in plan.steps] == [True, False]
 
 
 def test_a_plan_that_can_be_done_is_asked_for_once_and_an_unchecked_one_is_left_as_it_is() -> None:
-    model = Listener(FETCH)
-    assert LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), []).text == FETCH
-    assert len(model.asked) == 1
-    plan = LLMPlanner(Listener("pick up mug"), PLANNER).plan(house(), [])
+    model = RecordingModel(FETCH)
+    assert LLMPlanner(model, PLANNER, config=PlannerConfig(check_feasibility=True)).plan(house(), []).text == FETCH
+    assert len(model.requests) == 1
+    plan = LLMPlanner(RecordingModel("pick up mug"), PLANNER).plan(house(), [])
     assert plan.steps[0].action == HighLevelAction(ActionKind.PICK_UP, "mug 1")
 
 
 @pytest.mark.parametrize("grounded", [False, True])
 def test_what_has_been_judged_stands_when_the_steps_are_asked_for_again(grounded: bool) -> None:
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
-    model = Listener(f"{judged} pick up mug", " go to mug")
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(grounded=grounded, checked=True)).plan(house(), [])
-    assert model.asked[1].prefix == f"Objects:{judged}" and plan.text == f"{judged} go to mug"
+    model = RecordingModel(f"{judged} pick up mug", " go to mug")
+    plan = LLMPlanner(model, JUDGING, config=PlannerConfig(grounded=grounded, check_feasibility=True)).plan(house(), [])
+    assert model.requests[1].prefix == f"Objects:{judged}" and plan.text == f"{judged} go to mug"
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
-    assert "mug on kitchen sink" not in (model.asked[1].grammar or "")
-    nothing = Listener("\nmug on kitchen sink: hall shelf\npick up mug", " go to mug")
-    assert LLMPlanner(nothing, JUDGING, habits=PlannerConfig(checked=True)).plan(house(), []).steps == ()
+    assert "mug on kitchen sink" not in (model.requests[1].grammar or "")
+    nothing = RecordingModel("\nmug on kitchen sink: hall shelf\npick up mug", " go to mug")
+    assert LLMPlanner(nothing, JUDGING, config=PlannerConfig(check_feasibility=True)).plan(house(), []).steps == ()
 
 
 def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -101,11 +99,11 @@ def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore
     text = (resources.files("housewise.housekeep_configs") / "prompts" / "planner.yaml").read_text()
     mine = tmp_path / "mine.yaml"
     mine.write_text(f'{text}feedback: "Nay! {{problem}}"\n')
-    model = Listener("pick up mug", FETCH)
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load(str(mine))), habits=PlannerConfig(checked=True)).plan(
-        house(), []
-    )
-    assert model.asked[1].messages[-1].content.startswith("Nay! step 1")
+    model = RecordingModel("pick up mug", FETCH)
+    LLMPlanner(
+        model, ContextGenerator(PromptTemplate.load(str(mine))), config=PlannerConfig(check_feasibility=True)
+    ).plan(house(), [])
+    assert model.requests[1].messages[-1].content.startswith("Nay! step 1")
     mine.write_text(f'{text}feedback: "Nay! {{reason}}"\n')
     with pytest.raises(UserError, match="unknown placeholder"):
         PromptTemplate.load(str(mine))

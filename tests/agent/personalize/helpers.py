@@ -1,0 +1,62 @@
+"""Models and a small house for the tests of the planners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from housewise.agent.personalize.planner import Attempt
+from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.language.base import ChatRequest, Reply
+from housewise.language.replay import ReplayChatModel
+from housewise.people.house.reactions import SpokenPlace
+from housewise.people.memory import About, Memory, Note
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+JUDGING = ContextGenerator(PromptTemplate.load("judging"))
+PLACES = {
+    "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
+    "kitchen 0 shelf 5": SpokenPlace("shelf", "kitchen"),
+    "hall 1 chest 3": SpokenPlace("chest", "hall"),
+    "hall 1 shelf 4": SpokenPlace("shelf", "hall"),
+}
+
+
+class RecordingModel(ReplayChatModel):
+    """Replays replies and records the requests."""
+
+    def __init__(self, *replies: str) -> None:
+        super().__init__(replies)
+        self.requests: list[ChatRequest] = []
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        self.requests += requests
+        return [
+            [replace(reply, prompt_tokens=10, completion_tokens=1) for reply in part]
+            for part in super().complete(requests)
+        ]
+
+
+def house(holding: str | None = None) -> SceneGraph:
+    """Two rooms with four receptacles, a mug on the sink and a cap on the chest."""
+    graph = SceneGraph(["kitchen 0", "hall 1"])
+    rooms = {name: " ".join(name.split()[:2]) for name in PLACES}
+    graph.update(View(rooms, {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3"}, holding))
+    return graph
+
+
+def recalled(*notes: Note) -> RecalledPreferences:
+    """What is known from notes about the house."""
+    return RecalledPreferences(Memory("ada", notes), PLACES)
+
+
+def make_note(value: float | str | None = 1.0, **about: object) -> Note:
+    """A rule of Ada's."""
+    return Note(person="ada", kind="rule", text="told", about=About(**about), value=value)
+
+
+def visits(*names: str) -> list[Attempt]:
+    """Successful walks to rooms or receptacles."""
+    return [Attempt(HighLevelAction(ActionKind.GO_TO, name), True) for name in names]
