@@ -10,7 +10,7 @@ from housewise.core.configs import CONFIGS
 from housewise.worlds.kitchen.kitchen_data import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
-SHORT = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it
+SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it
 _FIELDS = {
     "robot": {"ask"},
     "house": {"layout"},
@@ -25,7 +25,7 @@ _FIELDS = {
 }
 
 
-class Prompts(BaseModel):
+class AdaptPrompts(BaseModel):
     """Templates; what may stand in braces is in ``_FIELDS``. One that is empty is left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,13 +60,13 @@ def find_prompts(named: str | None) -> Path:
     """The file of templates that a setting names: ``short``, a file of the user's own, or None for the usual one."""
     if named is None:
         return PROMPTS
-    return SHORT if named == "short" else Path(named)
+    return SHORT_PROMPTS if named == "short" else Path(named)
 
 
-def load_prompts(path: Path = PROMPTS) -> Prompts:
+def load_prompts(path: Path = PROMPTS) -> AdaptPrompts:
     """The templates of a file.
 
     Raises:
         DataError: naming the file, the template and what is wrong.
     """
-    return read_model(path, Prompts)
+    return read_model(path, AdaptPrompts)

@@ -16,7 +16,7 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, pa
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.people.memory import About, Memory, Note
-from housewise.people.memory.note import MAX_THINGS, next_millisecond, current_time
+from housewise.people.memory.note import MAX_THINGS, current_time, next_millisecond
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
@@ -235,7 +235,9 @@ def contradicting_notes(memory: Memory) -> defaultdict[str, list[Note]]:
     for newer in memory.notes:
         if newer.kind in ("reaction", "goal") and isinstance(newer.value, float):
             said = [pair for thing in newer.about.things for pair in by_thing.get(thing, ())]
-            against = {root.id for root, note in said if newer.sort_key > root.sort_key and _is_contradiction(newer, note)}
+            against = {
+                root.id for root, note in said if newer.sort_key > root.sort_key and _is_contradiction(newer, note)
+            }
             for id in against:
                 found[id].append(newer)
     return found

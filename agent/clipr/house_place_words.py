@@ -58,4 +58,6 @@ class PlaceVocabulary:
 @lru_cache(maxsize=1)
 def _kinds_by_word(path: Path = PLACE_WORDS) -> Mapping[str, tuple[str, ...]]:
     """The kinds that each word may mean; those of houses mean themselves."""
-    return read_yaml_settings(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}
+    return read_yaml_settings(path, _PlaceWordsFile).places | {
+        name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)
+    }

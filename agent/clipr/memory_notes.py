@@ -12,7 +12,7 @@ from types import MappingProxyType
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
 from housewise.people.memory import About, Memory, Note
-from housewise.people.memory.note import MAX_NAME_CHARACTERS, MAX_TEXT_CHARACTERS, next_millisecond, current_time
+from housewise.people.memory.note import MAX_NAME_CHARACTERS, MAX_TEXT_CHARACTERS, current_time, next_millisecond
 
 _WRITTEN = "written down"
 _CONFIRMED = "confirmed"
@@ -38,7 +38,10 @@ def answer_note(
     Raises:
         ValueError: they said nothing.
     """
-    about, value = About(task=topic, situation=exchange.next_question[:MAX_TEXT_CHARACTERS]), _CONFIRMED if confirmed else None
+    about, value = (
+        About(task=topic, situation=exchange.question[:MAX_TEXT_CHARACTERS]),
+        _CONFIRMED if confirmed else None,
+    )
     text = exchange.answer[:MAX_TEXT_CHARACTERS]
     return Note(person=person, kind="answer", text=text, about=about, value=value, time=time or current_time())
 
@@ -65,7 +68,12 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
     """
     about, text = About(task=topic), "What was answered before this is written down as rules."
     return Note(
-        person=person, kind="answer", text=text, about=about, value=_WRITTEN, time=max(current_time(), next_millisecond(after))
+        person=person,
+        kind="answer",
+        text=text,
+        about=about,
+        value=_WRITTEN,
+        time=max(current_time(), next_millisecond(after)),
     )
 
 

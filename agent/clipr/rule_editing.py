@@ -27,7 +27,7 @@ from housewise.core.plurals import plural
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.memory import MIN_ID_CHARACTERS
-from housewise.people.memory.note import next_millisecond, parse_note, current_time
+from housewise.people.memory.note import current_time, next_millisecond, parse_note
 
 _SHORT_ID = 6
 """Characters of an id that are shown at least."""

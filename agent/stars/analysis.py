@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from housewise.agent.stars.clauses import Clause, Placement, Referent, referents
-from housewise.agent.stars.language import Language
-from housewise.agent.stars.situation import Situation, Thing
-from housewise.agent.stars.vocabulary import too_long, words_of
+from housewise.agent.stars.goal_clauses import GoalClause, NounPhrase, PlacementClause, noun_phrases
+from housewise.agent.stars.goal_grammar import GoalLanguage
+from housewise.agent.stars.situation import PerceivedScene, PerceivedThing
+from housewise.agent.stars.vocabulary import is_too_long, split_words
 
 
 class MismatchKind(Enum):
@@ -37,7 +37,7 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
-class Demand:
+class TargetRequirement:
     """What a relation asks of its target.
 
     Attributes:
@@ -50,13 +50,13 @@ class Demand:
     needs: str | None = None
     forbids: str | None = None
 
-    def met(self, thing: Thing) -> bool:
+    def met(self, thing: PerceivedThing) -> bool:
         """Whether a thing can be the target."""
         return (self.needs is None or self.needs in thing.affordances) and self.forbids not in thing.affordances
 
 
 @dataclass(frozen=True)
-class Embodiment:
+class RobotAbilities:
     """What the robot can do, as data: another gripper is another file.
 
     Attributes:
@@ -65,16 +65,16 @@ class Embodiment:
     """
 
     moves: str = "grabbable"
-    relations: Mapping[str, Demand] = field(
+    relations: Mapping[str, TargetRequirement] = field(
         default_factory=lambda: {
-            "in": Demand("receptacle", needs="receptacle"),
-            "on": Demand("surface", forbids="receptacle"),
+            "in": TargetRequirement("receptacle", needs="receptacle"),
+            "on": TargetRequirement("surface", forbids="receptacle"),
         }
     )
 
 
 @dataclass(frozen=True)
-class Analysis:
+class GoalAnalysis:
     """What the robot makes of a goal sentence.
 
     Attributes:
@@ -84,8 +84,8 @@ class Analysis:
     """
 
     mismatches: tuple[Mismatch, ...] = ()
-    clauses: tuple[Clause, ...] = ()
-    things: Mapping[Referent, tuple[Thing, ...]] = field(default_factory=dict)
+    clauses: tuple[GoalClause, ...] = ()
+    things: Mapping[NounPhrase, tuple[PerceivedThing, ...]] = field(default_factory=dict)
 
     @property
     def viable(self) -> bool:
@@ -98,7 +98,7 @@ class Analysis:
         return self.mismatches[0].kind if self.mismatches else None
 
 
-class Analyser:
+class GoalAnalyser:
     """Analyses goal sentences in situations.
 
     Args:
@@ -106,11 +106,11 @@ class Analyser:
         embodiment: what the robot can do.
     """
 
-    def __init__(self, language: Language, embodiment: Embodiment | None = None) -> None:
+    def __init__(self, language: GoalLanguage, embodiment: RobotAbilities | None = None) -> None:
         self.language = language
-        self.embodiment = embodiment or Embodiment()
+        self.embodiment = embodiment or RobotAbilities()
 
-    def analyse(self, sentence: str, situation: Situation) -> Analysis:
+    def analyse(self, sentence: str, situation: PerceivedScene) -> GoalAnalysis:
         """Simulate what the robot would do with a goal sentence.
 
         Words are read from left to right. At the first unknown one reading ends, and what had been referred to before
@@ -120,37 +120,39 @@ class Analyser:
             sentence: "the goal is that ...", in any case, with or without its full stop.
             situation: what is perceived, and the object that is asked about.
         """
-        if too_long(sentence):
-            return Analysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
-        words = words_of(sentence)
+        if is_too_long(sentence):
+            return GoalAnalysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
+        words = split_words(sentence)
         unknown = next((place for place, word in enumerate(words) if not self.language.knows(word)), None)
         if unknown is not None:
             mismatch = Mismatch(MismatchKind.UNKNOWN_WORD, words[unknown])
-            _, ungrounded = self._ground(self.language.heard(words[:unknown]), situation)
-            return Analysis((mismatch, *ungrounded))
+            _, ungrounded = self._ground(self.language.find_phrases(words[:unknown]), situation)
+            return GoalAnalysis((mismatch, *ungrounded))
         clauses = self.language.goal(words)
         if clauses is None:
-            return Analysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
+            return GoalAnalysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
         return self.check(clauses, situation)
 
-    def check(self, clauses: Sequence[Clause], situation: Situation) -> Analysis:
+    def check(self, clauses: Sequence[GoalClause], situation: PerceivedScene) -> GoalAnalysis:
         """Ground clauses that have been read, and see whether what they ask for can be done."""
-        phrases = [phrase for clause in clauses for phrase in referents(clause)]
+        phrases = [phrase for clause in clauses for phrase in noun_phrases(clause)]
         things, ungrounded = self._ground(phrases, situation)
         impossible = [found for clause in clauses for found in self._impossible(clause, things)]
-        return Analysis(tuple(dict.fromkeys([*ungrounded, *impossible])), tuple(clauses), things)
+        return GoalAnalysis(tuple(dict.fromkeys([*ungrounded, *impossible])), tuple(clauses), things)
 
     def _ground(
-        self, phrases: Sequence[Referent], situation: Situation
-    ) -> tuple[dict[Referent, tuple[Thing, ...]], list[Mismatch]]:
+        self, phrases: Sequence[NounPhrase], situation: PerceivedScene
+    ) -> tuple[dict[NounPhrase, tuple[PerceivedThing, ...]], list[Mismatch]]:
         vocabulary = self.language.vocabulary
         things = {phrase: situation.ground(phrase, vocabulary) for phrase in phrases}
         nouns = [vocabulary.meaning(phrase.noun) for phrase, found in things.items() if not found]
         return things, [Mismatch(MismatchKind.UNGROUNDED, noun) for noun in dict.fromkeys(nouns)]
 
-    def _impossible(self, clause: Clause, things: Mapping[Referent, tuple[Thing, ...]]) -> Iterator[Mismatch]:
+    def _impossible(
+        self, clause: GoalClause, things: Mapping[NounPhrase, tuple[PerceivedThing, ...]]
+    ) -> Iterator[Mismatch]:
         """Properties that the things of a clause lack."""
-        if isinstance(clause, Placement):
+        if isinstance(clause, PlacementClause):
             for thing in things[clause.subject]:
                 if self.embodiment.moves not in thing.affordances:
                     yield Mismatch(MismatchKind.AFFORDANCE, self.embodiment.moves, thing.noun)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from housewise.agent.stars.analysis import Analysis
-from housewise.agent.stars.goal_clauses import Placement
-from housewise.agent.stars.goal_memory import GoalNote, latest
-from housewise.agent.stars.oversight import place_said
-from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.goal_clauses import PlacementClause
+from housewise.agent.stars.goal_memory import LearnedGoal, keep_latest
+from housewise.agent.stars.oversight import goal_place
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About, Note
 from housewise.people.memory.note import MAX_TEXT_CHARACTERS
 from housewise.worlds.kitchen.manipulation import ManipulationAction
@@ -25,7 +25,9 @@ _SITUATION = re.compile(r"(?P<subtask>.*?): (?P<place>[^()]+?)(?: \((?P<kind>[^(
 _NUMBER = re.compile(r" \d+$")
 
 
-def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis, person: str) -> Iterator[Note]:
+def goal_to_notes(
+    goal: LearnedGoal, task: StarsTask, about: TaskObject, used: GoalAnalysis, person: str
+) -> Iterator[Note]:
     """What is remembered of a goal that was learned.
 
     Args:
@@ -40,15 +42,15 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
         person=person,
         kind="goal",
         text=f"{text[:1].upper()}{text[1:]}.",
-        about=About(things=(_spoken(goal.noun),), task=goal.task, situation=_situation(goal)),
+        about=About(things=(_unhyphenate(goal.noun),), task=goal.task, situation=_format_situation(goal)),
         value=words if len(words) <= MAX_TEXT_CHARACTERS else None,
     )
     yield learned
-    place = place_said(used, about.thing)
-    if goal.confirmed and place is not None and _depends_on_the_kind_alone(goal, task):
+    place = goal_place(used, about.thing)
+    if goal.confirmed and place is not None and _holds_for_all_of_kind(goal, task):
         belongs = "belong" if about.plural else "belongs"
-        where, kind = _NUMBER.sub("", place), _spoken(goal.noun)
-        relation = next(clause.relation for clause in used.clauses if isinstance(clause, Placement))
+        where, kind = _NUMBER.sub("", place), _unhyphenate(goal.noun)
+        relation = next(clause.relation for clause in used.clauses if isinstance(clause, PlacementClause))
         yield Note(
             person=person,
             kind="goal",
@@ -59,7 +61,7 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
         )
 
 
-def goal_of_note(note: Note) -> GoalNote | None:
+def note_to_goal(note: Note) -> LearnedGoal | None:
     """The goal that a note tells of; None where it tells of none, however it came to say what it does."""
     about = note.about
     where = _SITUATION.fullmatch(about.situation or "")
@@ -67,33 +69,33 @@ def goal_of_note(note: Note) -> GoalNote | None:
         return None
     text = f"{note.text[:1].lower()}{note.text[1:]}".rstrip(".")
     confirmed = not text.startswith(_UNCONFIRMED)
-    return GoalNote(
+    return LearnedGoal(
         task=about.task,
         subtask=where["subtask"],
         place=where["place"],
         noun=about.things[0].replace(" ", "-"),
         statement=text if confirmed else text[len(_UNCONFIRMED) :],
-        policy=tuple(_policy(note.value)) if isinstance(note.value, str) else (),
+        policy=tuple(_parse_policy(note.value)) if isinstance(note.value, str) else (),
         confirmed=confirmed,
         kind=where["kind"],
     )
 
 
-def goals_in(notes: Iterable[Note]) -> list[GoalNote]:
+def goals_from_notes(notes: Iterable[Note]) -> list[LearnedGoal]:
     """What notes tell of goals; later ones win.
 
     Args:
         notes: the oldest first.
     """
-    return latest(goal for note in notes if (goal := goal_of_note(note)) is not None)
+    return keep_latest(goal for note in notes if (goal := note_to_goal(note)) is not None)
 
 
-def _depends_on_the_kind_alone(goal: GoalNote, task: Task) -> bool:
+def _holds_for_all_of_kind(goal: LearnedGoal, task: StarsTask) -> bool:
     """Whether it is not told by where they are found what is to be done with things of a name."""
     return len({(each.subtask, each.place) for each in task.objects if each.thing.noun == goal.noun}) == 1
 
 
-def _policy(words: str) -> Iterator[dict[str, str | None]]:
+def _parse_policy(words: str) -> Iterator[dict[str, str | None]]:
     for step in filter(None, (step.strip() for step in words.split(";"))):
         if put := _PUT.fullmatch(step):
             yield {"verb": "put", **put.groupdict()}
@@ -101,9 +103,9 @@ def _policy(words: str) -> Iterator[dict[str, str | None]]:
             yield {**alone.groupdict(), "relation": "in", "target": None}
 
 
-def _spoken(noun: str) -> str:
+def _unhyphenate(noun: str) -> str:
     return noun.replace("-", " ")
 
 
-def _situation(goal: GoalNote) -> str:
+def _format_situation(goal: LearnedGoal) -> str:
     return f"{goal.subtask}: {goal.place}" + (f" ({goal.kind})" if goal.kind else "")

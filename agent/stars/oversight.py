@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.stars.analysis import Analyser, Analysis
-from housewise.agent.stars.clauses import InState, Placement, Referent
-from housewise.agent.stars.situation import Thing
-from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.goal_clauses import NounPhrase, PlacementClause, StateClause
+from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About
 from housewise.people.respondent import Question as Asked
 from housewise.people.respondent import Respondent
 
-MOST_QUESTIONS = 5
+MAX_QUESTIONS = 5
 YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
-class Question:
+class GoalQuestion:
     """Whether a goal is right.
 
     Attributes:
@@ -29,7 +29,7 @@ class Question:
 
     about: TaskObject
     goal: str
-    analysis: Analysis
+    analysis: GoalAnalysis
 
     def __str__(self) -> str:
         goal = self.goal.strip().rstrip(".")
@@ -37,7 +37,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Wish:
+class GoalRequest:
     """What the goal is, where none is left to ask about."""
 
     about: TaskObject
@@ -46,12 +46,12 @@ class Wish:
         return f"What is the goal for {self.about.seen}?"
 
 
-class User(Protocol):
+class OversightUser(Protocol):
     """Who knows where things belong."""
 
     name: str
 
-    def confirms(self, question: Question) -> bool:
+    def confirms(self, question: GoalQuestion) -> bool:
         """Whether a goal is what they want."""
         ...
 
@@ -69,15 +69,15 @@ class SimulatedUser:
 
     name = "simulated"
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: StarsTask) -> None:
         self._task = task
 
-    def confirms(self, question: Question) -> bool:
+    def confirms(self, question: GoalQuestion) -> bool:
         """Whether the goal is viable and brings about what is wanted."""
         analysis = question.analysis
         return (
             analysis.viable
-            and place_said(analysis, question.about.thing) in question.about.wanted
+            and goal_place(analysis, question.about.thing) in question.about.wanted
             and (closes_what_it_opens(analysis))
         )
 
@@ -89,7 +89,7 @@ class SimulatedUser:
         return f"If the object is a {about.thing.noun} then the goal is that {goal}."
 
 
-class AskedUser:
+class RespondentUser:
     """A person who is asked in words and answers in words.
 
     Args:
@@ -99,11 +99,11 @@ class AskedUser:
         patience: how often a goal is asked for that is none.
     """
 
-    def __init__(self, person: Respondent, analyser: Analyser, task: Task, patience: int = 3) -> None:
+    def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask, patience: int = 3) -> None:
         self.name = person.name
         self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
 
-    def confirms(self, question: Question) -> bool:
+    def confirms(self, question: GoalQuestion) -> bool:
         """Whether the person says yes; an answer that is neither yes nor no counts as no."""
         answer = self._person.answer(Asked(str(question), (YES, NO), self._about(question.about)))
         return answer.option == 0
@@ -115,23 +115,25 @@ class AskedUser:
         """
         said, problem = "", ""
         for _ in range(self._patience):
-            question = f"{problem}{Wish(about)} ({_opening(about)} in the ...) "
-            said = self._completed(about, self._person.answer(Asked(question.strip(), about=self._about(about))).text)
-            problem = self._problem(about, said)
+            question = f"{problem}{GoalRequest(about)} ({_goal_opening(about)} in the ...) "
+            said = self._complete_sentence(
+                about, self._person.answer(Asked(question.strip(), about=self._about(about))).text
+            )
+            problem = self._find_problem(about, said)
             if not problem:
                 break
         return said
 
-    def _completed(self, about: TaskObject, said: str) -> str:
+    def _complete_sentence(self, about: TaskObject, said: str) -> str:
         goal = f"If the object is a {about.thing.noun} then {said}"
-        ways = (said, goal, *(f"{_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
-        return next((way for way in ways if not self._problem(about, way)), said)
+        ways = (said, goal, *(f"{_goal_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
+        return next((way for way in ways if not self._find_problem(about, way)), said)
 
-    def _problem(self, about: TaskObject, said: str) -> str:
+    def _find_problem(self, about: TaskObject, said: str) -> str:
         statement = self._analyser.language.statement(said)
         if statement is None:
             return "That is no goal that I understand. "
-        analysis = stated_goal(said, about, self._analyser, self._task)
+        analysis = analyse_stated_goal(said, about, self._analyser, self._task)
         if analysis is None:
             return f"That is about a {statement.name}. "
         wrong = next(iter(analysis.mismatches), None)
@@ -141,49 +143,53 @@ class AskedUser:
         return About(things=(about.thing.noun,), task=self._task.name, situation=about.seen)
 
 
-def _opening(about: TaskObject) -> str:
+def _goal_opening(about: TaskObject) -> str:
     return f"If the object is a {about.thing.noun} then the goal is that the object is"
 
 
-def stated_goal(sentence: str, about: TaskObject, analyser: Analyser, task: Task) -> Analysis | None:
+def analyse_stated_goal(
+    sentence: str, about: TaskObject, analyser: GoalAnalyser, task: StarsTask
+) -> GoalAnalysis | None:
     """What a goal that a user states means; None where it is not understood, or about something else."""
     statement = analyser.language.statement(sentence)
     if statement is None or statement.name not in (about.thing.noun, "object"):
         return None
-    return analyser.check(statement.clauses, task.situation.asked_about(about.thing))
+    return analyser.check(statement.clauses, task.situation.with_focus(about.thing))
 
 
-def place_said(analysis: Analysis, thing: Thing) -> str | None:
+def goal_place(analysis: GoalAnalysis, thing: PerceivedThing) -> str | None:
     """In or on which fixture a goal puts a thing; None where it says nothing of it, or of more than one place."""
     places = [
-        _only(analysis, clause.target)
+        _first_thing(analysis, clause.target)
         for clause in analysis.clauses
-        if isinstance(clause, Placement)
+        if isinstance(clause, PlacementClause)
         and clause.relation in ("in", "on")
-        and _only(analysis, clause.subject) == thing
+        and _first_thing(analysis, clause.subject) == thing
     ]
-    moved = sum(isinstance(clause, Placement) for clause in analysis.clauses)
+    moved = sum(isinstance(clause, PlacementClause) for clause in analysis.clauses)
     return places[0].name if moved == 1 and places and places[0] is not None else None
 
 
-def closes_what_it_opens(analysis: Analysis) -> bool:
+def closes_what_it_opens(analysis: GoalAnalysis) -> bool:
     """Whether everything openable that a goal puts something in is said to be closed."""
     closed = {
-        _only(analysis, clause.subject)
+        _first_thing(analysis, clause.subject)
         for clause in analysis.clauses
-        if isinstance(clause, InState) and clause.state == "closed"
+        if isinstance(clause, StateClause) and clause.state == "closed"
     }
-    targets = [_only(analysis, clause.target) for clause in analysis.clauses if isinstance(clause, Placement)]
+    targets = [
+        _first_thing(analysis, clause.target) for clause in analysis.clauses if isinstance(clause, PlacementClause)
+    ]
     return all(target in closed for target in targets if target and "openable" in target.affordances)
 
 
-def _only(analysis: Analysis, phrase: Referent) -> Thing | None:
+def _first_thing(analysis: GoalAnalysis, phrase: NounPhrase) -> PerceivedThing | None:
     found = analysis.things.get(phrase, ())
     return found[0] if found else None
 
 
 @dataclass
-class Dialogue:
+class UserDialogue:
     """All that a user said, as the paper counts it.
 
     Attributes:

@@ -6,21 +6,27 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from housewise.agent.stars.analysis import Analysis
-from housewise.agent.stars.clauses import Placement, Referent
-from housewise.agent.stars.situation import Thing
-from housewise.worlds.kitchen.manipulation import OPEN_TAG, ManipulationAction, possible_actions, apply_action, standing_furniture
+from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.goal_clauses import NounPhrase, PlacementClause
+from housewise.agent.stars.situation import PerceivedThing
+from housewise.worlds.kitchen.manipulation import (
+    OPEN_TAG,
+    ManipulationAction,
+    apply_action,
+    possible_actions,
+    standing_furniture,
+)
 from housewise.worlds.kitchen.state import Place, State
 
 # One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses
 # takes twice as many.
-MOST_ACTS = 14
-MOST_STATES = 20_000
+MAX_ACTIONS = 14
+MAX_STATES = 20_000
 _OPENNESS = {"closed": False, "opened": True}
 
 
 @dataclass(frozen=True)
-class Goal:
+class GoalState:
     """What has to hold.
 
     Attributes:
@@ -38,14 +44,14 @@ class Goal:
         )
 
 
-def goal_of(analysis: Analysis) -> Goal | None:
+def goal_state(analysis: GoalAnalysis) -> GoalState | None:
     """What a viable sentence asks for, None where no act brings it about (to be full, to be under something)."""
     places: dict[str, Place] = {}
     openness: dict[str, bool] = {}
     for clause in analysis.clauses:
-        subject = _meant(clause.subject, analysis.things)
-        if isinstance(clause, Placement):
-            target = _meant(clause.target, analysis.things)
+        subject = _thing_name(clause.subject, analysis.things)
+        if isinstance(clause, PlacementClause):
+            target = _thing_name(clause.target, analysis.things)
             if subject is None or target is None or subject in places or clause.relation not in ("in", "on"):
                 return None
             places[subject] = Place(target, "in" if clause.relation == "in" else "on")
@@ -53,10 +59,10 @@ def goal_of(analysis: Analysis) -> Goal | None:
             return None
         else:
             openness[subject] = _OPENNESS[clause.state]
-    return Goal(places, openness)
+    return GoalState(places, openness)
 
 
-def plan(state: State, goal: Goal) -> tuple[ManipulationAction, ...] | None:
+def plan_actions(state: State, goal: GoalState) -> tuple[ManipulationAction, ...] | None:
     """The shortest way to a goal.
 
     Things that can be opened are left as the way needs them unless the goal says how they have to be.
@@ -64,18 +70,18 @@ def plan(state: State, goal: Goal) -> tuple[ManipulationAction, ...] | None:
     Returns:
         The acts, none where the goal holds already; None where there is no way.
     """
-    ids = _concerned(state, goal)
+    ids = _relevant_ids(state, goal)
     if ids is None:
         return None
     start = state.substate(ids)
     reached: dict[object, tuple[ManipulationAction, ...]] = {start: ()}
     waiting = deque([state])
-    while waiting and len(reached) < MOST_STATES:
+    while waiting and len(reached) < MAX_STATES:
         now = waiting.popleft()
         path = reached[now.substate(ids)]
         if goal.holds(now):
             return path
-        if len(path) == MOST_ACTS:
+        if len(path) == MAX_ACTIONS:
             continue
         for act in possible_actions(now, ids):
             then = apply_action(now, act)
@@ -85,7 +91,7 @@ def plan(state: State, goal: Goal) -> tuple[ManipulationAction, ...] | None:
     return None
 
 
-def execute(state: State, path: Sequence[ManipulationAction]) -> State:
+def simulate_actions(state: State, path: Sequence[ManipulationAction]) -> State:
     """The state after some acts.
 
     Raises:
@@ -96,12 +102,12 @@ def execute(state: State, path: Sequence[ManipulationAction]) -> State:
     return state
 
 
-def _meant(referent: Referent, things: Mapping[Referent, tuple[Thing, ...]]) -> str | None:
+def _thing_name(referent: NounPhrase, things: Mapping[NounPhrase, tuple[PerceivedThing, ...]]) -> str | None:
     found = things.get(referent, ())
     return found[0].name if found else None
 
 
-def _concerned(state: State, goal: Goal) -> frozenset[str] | None:
+def _relevant_ids(state: State, goal: GoalState) -> frozenset[str] | None:
     """All that a plan may touch: what the goal names, and where it is."""
     named = {*goal.places, *goal.open, *(place.holder for place in goal.places.values())}
     if any(id not in state for id in named):

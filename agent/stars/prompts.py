@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from housewise.agent.stars.analysis import Mismatch, MismatchKind
-from housewise.agent.stars.settings import read
-from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.data_files import read_data_file
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 
 PROMPTS = "prompts"
 _REASONS = ("unknown-word", "ungrounded-object", "grabbable", "receptacle", "surface", "state")
@@ -20,7 +20,7 @@ _FIELDS = {
 }
 
 
-class _Part(BaseModel):
+class _PromptModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @field_validator("*")
@@ -35,7 +35,7 @@ class _Part(BaseModel):
         return value
 
 
-class _Example(_Part):
+class _Example(_PromptModel):
     task: str
     room: str
     seen: str
@@ -43,13 +43,13 @@ class _Example(_Part):
     plan: str
 
 
-class _Mended(_Part):
+class _RepairExample(_PromptModel):
     wrong: str
     what: str = ""
     thing: str = ""
 
 
-class _Selection(_Part):
+class _SelectionPrompts(_PromptModel):
     system: str
     example: str
     question: str
@@ -60,7 +60,7 @@ class _Selection(_Part):
         return "\n".join(filter(None, (self.system, self.hints if hints else "")))
 
 
-class Prompts(_Part):
+class StarsPrompts(_PromptModel):
     """Templates of goals, repairs and selections, of one wording.
 
     Attributes:
@@ -80,10 +80,10 @@ class Prompts(_Part):
     stop: tuple[str, ...]
     reasons: Mapping[str, str]
     examples: Mapping[str, _Example]
-    mended: Mapping[str, _Mended]
+    mended: Mapping[str, _RepairExample]
     mended_goal: str
     mended_plan: str
-    selection: _Selection
+    selection: _SelectionPrompts
 
     @field_validator("reasons", "mended")
     @classmethod
@@ -99,23 +99,23 @@ class Prompts(_Part):
             raise ValueError("at least one example is needed")
         return found
 
-    def for_goal(self, task: Task, about: TaskObject) -> str:
+    def for_goal(self, task: StarsTask, about: TaskObject) -> str:
         """A prompt that ends where the goal for an object begins."""
         shown = [self._example(each, self._good(each.goal)) for each in self.examples.values()]
         return self._prompt(shown, task, about, self.goal)
 
-    def for_repair(self, task: Task, about: TaskObject, wrong: str, mismatch: Mismatch) -> str:
+    def for_repair(self, task: StarsTask, about: TaskObject, wrong: str, mismatch: Mismatch) -> str:
         """The same with an example that is mended, the goal that is wrong and why; a new goal begins at its end."""
         first, *others = self.examples.values()
-        mended = self.mended[_key(mismatch)]
-        bad = self._bad(mended.wrong, self._reason(_key(mismatch), mended.what, mended.thing))
+        mended = self.mended[_reason_key(mismatch)]
+        bad = self._bad(mended.wrong, self._reason(_reason_key(mismatch), mended.what, mended.thing))
         good = self._good(self.mended_goal)
         shown = [self._example(first, bad + "\n" + good, self.mended_plan)]
         shown += [self._example(each, self._good(each.goal)) for each in others]
         exchange = self._bad(wrong, self.reason(mismatch)) + "\n" + self.goal
         return self._prompt(shown, task, about, exchange)
 
-    def for_selection(self, task: Task, about: TaskObject, options: Sequence[str]) -> str:
+    def for_selection(self, task: StarsTask, about: TaskObject, options: Sequence[str]) -> str:
         """A numbered question which of some goals is best."""
         numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
         where = {"task": task.name, "room": task.room.noun, "seen": about.seen}
@@ -124,7 +124,7 @@ class Prompts(_Part):
 
     def reason(self, mismatch: Mismatch) -> str:
         """Why a goal is refused, in the robot's words."""
-        return self._reason(_key(mismatch), mismatch.what or "", mismatch.thing or "")
+        return self._reason(_reason_key(mismatch), mismatch.what or "", mismatch.thing or "")
 
     def _reason(self, key: str, what: str, thing: str) -> str:
         return self.reasons[key].replace("{what}", what).replace("{thing}", thing)
@@ -140,22 +140,22 @@ class Prompts(_Part):
             task=each.task, room=each.room, seen=each.seen, exchange=exchange, plan=each.plan if plan is None else plan
         )
 
-    def _prompt(self, shown: Sequence[str], task: Task, about: TaskObject, exchange: str) -> str:
+    def _prompt(self, shown: Sequence[str], task: StarsTask, about: TaskObject, exchange: str) -> str:
         job = self.job.format(task=task.name, room=task.room.noun, seen=about.seen, exchange=exchange)
         # The goal begins right behind what introduces it: without the space, which belongs to the first word's token.
         return "".join((self.opening, *shown, self.closing, job)).rstrip()
 
 
-def load_prompts(name_or_path: str = PROMPTS) -> Prompts:
+def load_prompts(name_or_path: str = PROMPTS) -> StarsPrompts:
     """Templates that come with the package, by name, or of the user's, by path.
 
     Raises:
         UserError: when there are none or they are none; the message names file, field and remedy.
     """
-    return read(name_or_path, Prompts)[0]
+    return read_data_file(name_or_path, StarsPrompts)[0]
 
 
-def _key(mismatch: Mismatch) -> str:
+def _reason_key(mismatch: Mismatch) -> str:
     if mismatch.kind is not MismatchKind.AFFORDANCE:
         return str(mismatch.kind.value)
     return mismatch.what if mismatch.what and mismatch.what in _REASONS else "state"

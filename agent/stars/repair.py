@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from housewise.agent.stars.analysis import Analysis, MismatchKind
-from housewise.agent.stars.retrieval import Retrieved
+from housewise.agent.stars.analysis import GoalAnalysis, MismatchKind
+from housewise.agent.stars.search_tree import RetrievedGoal
 
-MOST_REPAIRS = 2
+MAX_REPAIRS = 2
 _ORDER = (MismatchKind.AFFORDANCE, MismatchKind.UNGROUNDED, MismatchKind.UNKNOWN_WORD)
 
 
 @dataclass(frozen=True)
-class Candidate:
+class GoalCandidate:
     """A retrieved goal and what the robot makes of it.
 
     Attributes:
@@ -21,8 +21,8 @@ class Candidate:
         repairs: how many repairs led to it.
     """
 
-    response: Retrieved
-    analysis: Analysis
+    response: RetrievedGoal
+    analysis: GoalAnalysis
     parent: str | None = None
     repairs: int = 0
 
@@ -34,14 +34,14 @@ class Candidate:
     @property
     def repairable(self) -> bool:
         """Whether the model is asked for something better: never for what could not be interpreted."""
-        return self.analysis.kind in _ORDER and self.repairs < MOST_REPAIRS
+        return self.analysis.kind in _ORDER and self.repairs < MAX_REPAIRS
 
 
-def repairs(
-    candidates: Sequence[Candidate],
-    ask: Callable[[Candidate], Sequence[Retrieved]],
-    analyse: Callable[[str], Analysis],
-) -> Iterator[tuple[Candidate, list[Candidate]]]:
+def repair_candidates(
+    candidates: Sequence[GoalCandidate],
+    ask: Callable[[GoalCandidate], Sequence[RetrievedGoal]],
+    analyse: Callable[[str], GoalAnalysis],
+) -> Iterator[tuple[GoalCandidate, list[GoalCandidate]]]:
     """What repairs of unviable candidates bring, one after the other.
 
     Fewer mismatches come first, then affordances before what is not seen before unknown words, then the likelier one.
@@ -59,12 +59,14 @@ def repairs(
     while waiting:
         wrong = min(waiting, key=_urgency)
         waiting.remove(wrong)
-        found = [Candidate(response, analyse(response.text), wrong.text, wrong.repairs + 1) for response in ask(wrong)]
+        found = [
+            GoalCandidate(response, analyse(response.text), wrong.text, wrong.repairs + 1) for response in ask(wrong)
+        ]
         waiting += [candidate for candidate in found if candidate.repairable]
         yield wrong, found
 
 
-def _urgency(candidate: Candidate) -> tuple[int, int, float]:
+def _urgency(candidate: GoalCandidate) -> tuple[int, int, float]:
     kind = candidate.analysis.kind
     order = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
     return len(candidate.analysis.mismatches), order, -candidate.response.probability

@@ -1,262 +1,123 @@
-"""Retrieval of goals: the search tree, and replies drawn at a temperature (STARS, search tree; baseline TBP)."""
+"""How goals are asked for: by the tree, by draws, by rating what is viable, or without a model (STARS, retrieval)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from statistics import fmean
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
-from housewise.agent.stars.usage import Usage
-from housewise.language.completion import CompletionModel, Continuation, DecodingStep, GenerationLimits, Token
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.experiment_conditions import StarsCondition
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.nearest_meaning import NearestMeaning
+from housewise.agent.stars.prompts import StarsPrompts
+from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.search_tree import (
+    PromptKind,
+    RetrievedGoal,
+    RetrievedTexts,
+    SearchTree,
+    TreeThresholds,
+    sample_goals,
+)
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.stars.viable_goals import list_viable_goals
+from housewise.language.completion import CompletionModel, GenerationLimits, require_text_scorer
 
-Prompt = Literal["initial", "repair"]
-
-# A sentence ends at the first of these, wherever it stands in a token.
-_END = re.compile(r"[.(\[\n\r]")
+# As many as a tree brings, so that a question with numbered options stays readable.
+_MAX_RATED_GOALS = 8
 
 
 @dataclass(frozen=True)
-class Thresholds:
-    """Where the tree branches (STARS, search tree; all comparisons are strict).
+class RetrievalConfig:
+    """How goals are asked for.
 
     Attributes:
-        sure: a token at least this likely does not branch.
-        worth: alternatives have to be likelier than this.
-        mean: from the second recursion on, a branch has to have a higher mean token probability.
-        levels: of completions: the first one, its branches, and theirs.
-        most_calls: the tree stops there, whatever is left.
+        model: goes on with texts.
+        prompts: what it reads.
+        thresholds: where the tree branches.
+        lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
+        most_tokens: of a reply.
+        nearest: compares meanings, where no model is asked.
     """
 
-    sure: float = 0.90
-    worth: float = 0.05
-    mean: float = 0.85
-    levels: int = 3
-    most_calls: int = 1500
-
-
-@dataclass(frozen=True)
-class Retrieved:
-    """A goal sentence that a model wrote.
-
-    Attributes:
-        text: in lower case, the object's name hyphenated.
-        probability: the arithmetic mean of its tokens' probabilities.
-        source: the kind of prompt; ``end_branch`` where it ends with an alternative token.
-    """
-
-    text: str
-    probability: float
-    source: str
-
-
-@dataclass
-class Seen:
-    """What has been retrieved for an object so far, over all its prompts."""
-
-    name: str
-    texts: set[str] = field(default_factory=set)
-
-    def add(self, sentence: str) -> str | None:
-        """The sentence as it is compared and analysed, None where it is blank or has been retrieved before."""
-        text = hyphenated(" ".join(sentence.lower().split()), self.name)
-        if not text or text in self.texts:
-            return None
-        self.texts.add(text)
-        return text
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A completion with the branch that it began with, up to the sentence's end."""
-
-    steps: tuple[DecodingStep, ...]
-    first: int  # place of the first token that the branch does not fix
-    level: int
+    model: CompletionModel
+    prompts: StarsPrompts
+    thresholds: TreeThresholds = field(default_factory=TreeThresholds)
+    lead: str = ""
+    most_tokens: int = 50
+    nearest: NearestMeaning | None = None
 
     @property
-    def tokens(self) -> tuple[Token, ...]:
-        return tuple(step.token for step in self.steps)
+    def bounds(self) -> GenerationLimits:
+        """How far a reply goes."""
+        return GenerationLimits(self.most_tokens, self.prompts.stop)
 
 
-class SearchTree:
-    """Grows the tree of responses to a prompt.
+class GoalRetriever:
+    """Asks for goals for one object after the other.
 
     Args:
-        model: goes on with texts.
-        bounds: of each completion.
-        thresholds: where it branches.
+        task: what there is.
+        analyser: tells which goals are viable, where the model only rates them.
+        condition: which way of asking is taken.
+        how: the model, and what it reads.
     """
 
-    def __init__(self, model: CompletionModel, bounds: GenerationLimits, thresholds: Thresholds | None = None) -> None:
-        self._model, self._bounds, self._thresholds = model, bounds, thresholds or Thresholds()
+    def __init__(
+        self, task: StarsTask, analyser: GoalAnalyser, condition: StarsCondition, how: RetrievalConfig
+    ) -> None:
+        self._task, self._analyser, self._condition, self._how = task, analyser, condition, how
+        self._tree = SearchTree(how.model, how.bounds, how.thresholds)
 
-    def grow(self, prompt: str, seen: Seen, usage: Usage, kind: Prompt = "initial", lead: str = "") -> list[Retrieved]:
-        """All new responses to a prompt; every level is asked for in one call.
+    @property
+    def most_calls(self) -> int:
+        """Calls for one object after which nothing more is mended."""
+        return self._how.thresholds.most_calls
 
-        The first completion of a repair counts as a branch, so that trees of repairs are one level shallower.
+    def goals(self, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage) -> list[RetrievedGoal]:
+        """New goals for an object, the likeliest first.
 
         Args:
-            prompt: ends where the goal sentence begins.
-            seen: what has been retrieved for the object; what is new is added.
+            about: the object.
+            seen: what has been retrieved for it; what is new is added.
             usage: calls and tokens are added.
-            kind: of the prompt.
-            lead: words of the goal that the prompt ends with already.
+
+        Raises:
+            UserError: when the model cannot do what the condition asks.
         """
-        found: list[Retrieved] = []
-        branched: set[str] = set()
-        calls = 0
-        branches: list[tuple[Token, ...]] = [()]
-        for level in range(0 if kind == "initial" else 1, self._thresholds.levels):
-            branches = branches[: self._thresholds.most_calls - calls]
-            if not branches:
-                break
-            calls += len(branches)
-            source = kind if branches == [()] else f"{kind}_recursion"
-            replies = self._model.extend(prompt, branches, self._bounds)
-            usage.add(source, replies)
-            sentences = [_sentence(branch, reply, level) for branch, reply in zip(branches, replies, strict=True)]
-            for sentence in sentences:
-                _keep(found, seen, sentence.tokens, source, lead)
-            branches = []
-            if level == self._thresholds.levels - 1:
-                break
-            for sentence in sentences:
-                for branch in self._branches(sentence):
-                    if ends(branch[-1]):
-                        _keep(found, seen, branch, f"{source}_end_branch", lead)
-                    elif (text := _text(branch).lower()) not in branched:
-                        branched.add(text)
-                        branches.append(branch)
-        return sorted(found, key=lambda response: -response.probability)
+        prompt = self._how.prompts.for_goal(self._task, about)
+        if self._condition.retrieval == "grounded":
+            return self._rate_viable_goals(prompt, about, usage)
+        if self._condition.retrieval == "meaning":
+            assert self._how.nearest is not None, "a condition that goes by meaning compares meanings"
+            return self._how.nearest.goals(self._task, about, self._analyser)
+        return self._query_model(prompt, about, seen, usage, "initial")
 
-    def _branches(self, sentence: _Sentence) -> Iterator[tuple[Token, ...]]:
-        """What a sentence so far might have gone on with instead."""
-        rules = self._thresholds
-        for place in range(sentence.first, len(sentence.steps)):
-            step = sentence.steps[place]
-            if step.token.probability >= rules.sure:
-                continue
-            for other in step.alternatives:
-                if other.probability <= rules.worth or not _different(step.token, other):
-                    continue
-                branch = (*sentence.tokens[:place], _lower(other))
-                if sentence.level >= 1 and not ends(other) and _mean(branch) < rules.mean:
-                    continue
-                yield branch
+    def mended(
+        self, about: TaskObject, wrong: GoalCandidate, seen: RetrievedTexts, usage: ModelUsage
+    ) -> list[RetrievedGoal]:
+        """New goals in the place of one that is not viable; see goals."""
+        prompt = self._how.prompts.for_repair(self._task, about, wrong.text, wrong.analysis.mismatches[0])
+        return self._query_model(prompt, about, seen, usage, "repair")
 
+    def _query_model(
+        self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
+    ) -> list[RetrievedGoal]:
+        how = self._how
+        lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
+        prompt += f" {lead}" if lead else ""
+        found: list[RetrievedGoal] = []
+        if self._condition.retrieval == "tree" and how.model.branches:
+            found = self._tree.grow(prompt, seen, usage, kind, lead)
+            if how.model.branches:
+                return found
+        # Where a model tells no alternatives, its first reply is all that is left of a tree.
+        drawn = sample_goals(how.model, prompt, seen, usage, how.bounds, lead, kind)
+        return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
 
-def draw(
-    model: CompletionModel,
-    prompt: str,
-    seen: Seen,
-    usage: Usage,
-    bounds: GenerationLimits,
-    lead: str = "",
-    kind: Prompt = "initial",
-) -> list[Retrieved]:
-    """Template-based prompting: the likeliest reply, then others at higher temperatures until there are three.
-
-    Four replies are drawn at 0.9, of which two new ones at most are taken, then up to four single ones at 1.0.
-
-    Args:
-        model: goes on with texts.
-        prompt: ends where the goal sentence begins.
-        seen: what has been retrieved for the object; what is new is added.
-        usage: calls and tokens are added.
-        bounds: of each reply.
-        lead: words of the goal that the prompt ends with already.
-        kind: of the prompt.
-    """
-    found: list[Retrieved] = []
-    rounds: list[tuple[float, int]] = [(0.0, 1), (0.9, 4), *[(1.0, 1)] * 4]
-    for temperature, count in rounds:
-        if len(found) >= 3:
-            break
-        if temperature:
-            replies = model.sample(prompt, count, temperature, bounds)
-        else:
-            replies = model.extend(prompt, [()], bounds)
-        usage.add(kind, replies)
-        for reply in replies:
-            if len(found) < 3:
-                _keep(found, seen, _sentence((), reply, 0).tokens, kind, lead)
-    return sorted(found, key=lambda response: -response.probability)
-
-
-def ends(token: Token) -> bool:
-    """Whether the sentence ends in a token."""
-    return _END.search(token.text) is not None
-
-
-def before_end(token: Token) -> str:
-    """A token's text up to the sentence's end."""
-    return _END.split(token.text, maxsplit=1)[0]
-
-
-def hyphenated(sentence: str, name: str) -> str:
-    """A sentence in which an object is called by its hyphenated name, however a model wrote it.
-
-    The first of these that occurs as whole words is replaced, once: the name itself, with hyphens or spaces; either
-    side of "a-of-b"; the outer and the last two of three words; the name without "box"; its last word.
-
-    Args:
-        sentence: in lower case.
-        name: for example ``box-of-aluminum-foil``.
-    """
-    words = name.split("-")
-    ways = [words]
-    if "of" in words[1:-1]:
-        middle = words.index("of", 1)
-        ways += [words[:middle], words[middle + 1 :]]
-    elif len(words) == 3:
-        ways += [[words[0], words[2]], words[1:]]
-    ways += [[word for word in words if word != "box"], words[-1:]]
-    for way in ways:
-        said = "[- ]".join(map(re.escape, way))
-        if way and re.search(pattern := rf"(?<![\w-]){said}(?![\w-])", sentence):
-            return re.sub(pattern, name, sentence, count=1)
-    return sentence
-
-
-def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: str, lead: str = "") -> None:
-    said = _text(tokens)
-    # Who answers in a turn of their own may begin the sentence anew.
-    repeated = lead and said.strip().lower().startswith(lead.lower())
-    text = seen.add(said if repeated else f"{lead} {said}") if tokens else None
-    if text is not None:
-        found.append(Retrieved(text, _mean(tokens), source))
-
-
-def _sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sentence:
-    """A branch and how it went on, up to the sentence's end."""
-    steps = [DecodingStep(token) for token in branch]
-    for step in reply.steps:
-        if ends(step.token):
-            if before_end(step.token).strip():
-                last = Token(before_end(step.token), step.token.probability)
-                steps.append(DecodingStep(last, step.alternatives))
-            break
-        steps.append(step)
-    return _Sentence(tuple(steps), len(branch), level)
-
-
-def _text(tokens: Sequence[Token]) -> str:
-    return "".join(before_end(token) if ends(token) else token.text for token in tokens)
-
-
-def _mean(tokens: Sequence[Token]) -> float:
-    """The mean probability of a sentence's tokens; of a branch that ends it, that of the end that was taken as well."""
-    return fmean(token.probability for token in tokens) if tokens else 0.0
-
-
-def _different(chosen: Token, other: Token) -> bool:
-    """Whether an alternative says something else: not only in other case or spaces, no hyphen, no comma."""
-    one, two = chosen.text.strip().lower(), other.text.strip().lower()
-    return one != two and "-" not in (one, two) and two != ","
-
-
-def _lower(token: Token) -> Token:
-    text = token.text.lower()
-    return token if text == token.text else Token(text, token.probability)
+    def _rate_viable_goals(self, prompt: str, about: TaskObject, usage: ModelUsage) -> list[RetrievedGoal]:
+        """The likeliest of all goals that are viable."""
+        goals = list_viable_goals(self._task, about, self._analyser)
+        ratings = require_text_scorer(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
+        usage.add("rating", ratings)
+        found = [RetrievedGoal(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
+        return sorted(found, key=lambda response: -response.probability)[:_MAX_RATED_GOALS]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from housewise.agent.stars.clauses import Referent
-from housewise.agent.stars.vocabulary import Vocabulary
+from housewise.agent.stars.goal_clauses import NounPhrase
+from housewise.agent.stars.vocabulary import RobotVocabulary
 
 
 @dataclass(frozen=True)
-class Thing:
+class PerceivedThing:
     """An object, a fixture or the room.
 
     Attributes:
@@ -33,7 +33,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Situation:
+class PerceivedScene:
     """What there is to speak of.
 
     Attributes:
@@ -41,14 +41,14 @@ class Situation:
         about: the thing that is asked about; where a noun can mean it, it does.
     """
 
-    things: tuple[Thing, ...]
-    about: Thing | None = field(default=None)
+    things: tuple[PerceivedThing, ...]
+    about: PerceivedThing | None = field(default=None)
 
-    def asked_about(self, thing: Thing | None) -> Situation:
+    def with_focus(self, thing: PerceivedThing | None) -> PerceivedScene:
         """The same situation with a question about another thing."""
         return replace(self, about=thing)
 
-    def ground(self, referent: Referent, vocabulary: Vocabulary) -> tuple[Thing, ...]:
+    def ground(self, referent: NounPhrase, vocabulary: RobotVocabulary) -> tuple[PerceivedThing, ...]:
         """The perceived things that a noun phrase can mean; none where it is ungrounded."""
         if referent.absent:
             return ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from housewise.agent.stars.situation import Situation, Thing
+from housewise.agent.stars.situation import PerceivedScene, PerceivedThing
 from housewise.core.errors import DataError
 from housewise.worlds.kitchen.manipulation import OPEN_TAG, create_hand
 from housewise.worlds.kitchen.state import Entity, Place, Relation, State
@@ -25,7 +25,7 @@ class TaskObject:
         plural: whether one says "are" of it.
     """
 
-    thing: Thing
+    thing: PerceivedThing
     relation: Relation
     place: str
     wanted: tuple[str, ...]
@@ -39,7 +39,7 @@ class TaskObject:
 
 
 @dataclass(frozen=True)
-class Completion:
+class TaskCompletion:
     """How much of what the user wants is so.
 
     Attributes:
@@ -59,7 +59,7 @@ class Completion:
 
 
 @dataclass(frozen=True)
-class Task:
+class StarsTask:
     """What there is and what is wanted.
 
     Args:
@@ -77,8 +77,8 @@ class Task:
     """
 
     name: str
-    room: Thing
-    fixtures: tuple[Thing, ...]
+    room: PerceivedThing
+    fixtures: tuple[PerceivedThing, ...]
     objects: tuple[TaskObject, ...]
     closed: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
@@ -102,9 +102,9 @@ class Task:
                 raise DataError(f"{self.source}: {name} should be open or closed and is no fixture here")
 
     @cached_property
-    def situation(self) -> Situation:
+    def situation(self) -> PerceivedScene:
         """All that can be spoken of; the robot sees the whole room and remembers what it puts away."""
-        return Situation((*self.fixtures, *(found.thing for found in self.objects), self.room))
+        return PerceivedScene((*self.fixtures, *(found.thing for found in self.objects), self.room))
 
     def __getitem__(self, name: str) -> TaskObject:
         for found in self.objects:
@@ -119,7 +119,7 @@ class Task:
         entities = [Entity(thing.name, thing.noun, affords=thing.affordances) for thing in self.situation.things]
         return State.create([*entities, create_hand()], places, {name: [OPEN_TAG] for name in self.open})
 
-    def completion(self, state: State, objects: Iterable[TaskObject] | None = None) -> Completion:
+    def completion(self, state: State, objects: Iterable[TaskObject] | None = None) -> TaskCompletion:
         """How much of the task is done.
 
         Args:
@@ -127,7 +127,7 @@ class Task:
             objects: those that count; None for all.
         """
         counted = list(self.objects if objects is None else objects)
-        return Completion(
+        return TaskCompletion(
             in_place=sum(state.holder(found.thing.name) in found.wanted for found in counted),
             objects=len(counted),
             closed=sum(not state.has_tag(name, OPEN_TAG) for name in self.closed),

@@ -11,12 +11,12 @@ from housewise.core.errors import DataError
 _PUNCTUATION = re.compile(r"[,;:?!.]+$")
 
 # More is no goal sentence: a model that goes on without end is not worth the reading.
-MOST_CHARACTERS = 600
-MOST_WORDS = 60
+MAX_CHARACTERS = 600
+MAX_WORDS = 60
 
 
 @dataclass(frozen=True)
-class Kind:
+class NounKind:
     """One kind of things.
 
     Attributes:
@@ -29,7 +29,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class RobotVocabulary:
     """What the robot's language processor knows.
 
     Args:
@@ -45,16 +45,16 @@ class Vocabulary:
     """
 
     words: Mapping[str, frozenset[str]]
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, NounKind] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
     modifiers: frozenset[str] = frozenset()
     source: str = "vocabulary"
 
     def __post_init__(self) -> None:
-        _refuse_circles(self.synonyms, f"{self.source}: field synonyms")
+        _check_acyclic(self.synonyms, f"{self.source}: field synonyms")
         above = {noun: kind.above for noun, kind in self.kinds.items() if kind.above is not None}
-        _refuse_circles(above, f"{self.source}: field kinds")
+        _check_acyclic(above, f"{self.source}: field kinds")
 
     @property
     def nouns(self) -> frozenset[str]:
@@ -79,7 +79,7 @@ class Vocabulary:
         """What can be done with things of a kind, by what it and the kinds above it allow."""
         return frozenset().union(*(self.kinds[kind].affordances for kind in self._climb(noun) if kind in self.kinds))
 
-    def without(self, words: Iterable[str] = (), states: Iterable[str] = ()) -> Vocabulary:
+    def without(self, words: Iterable[str] = (), states: Iterable[str] = ()) -> RobotVocabulary:
         """The same vocabulary for a task whose robot lacks some words, or does not take some words for states."""
         gone, stateless = set(words), {*states, *words}
         return replace(
@@ -97,21 +97,21 @@ class Vocabulary:
             noun = kind.above if kind else None
 
 
-def words_of(sentence: str) -> list[str]:
+def split_words(sentence: str) -> list[str]:
     """A sentence's words in lower case, marks of punctuation behind a word on their own, without its last full stop."""
     found = []
-    for written in sentence[:MOST_CHARACTERS].lower().split():
+    for written in sentence[:MAX_CHARACTERS].lower().split():
         bare = _PUNCTUATION.sub("", written)
         found += [part for part in (bare, written[len(bare) :]) if part]
     return found[:-1] if found and found[-1] == "." else found
 
 
-def too_long(sentence: str) -> bool:
+def is_too_long(sentence: str) -> bool:
     """Whether a text is longer than any goal sentence."""
-    return len(sentence) > MOST_CHARACTERS or len(sentence.split()) > MOST_WORDS
+    return len(sentence) > MAX_CHARACTERS or len(sentence.split()) > MAX_WORDS
 
 
-def _refuse_circles(leads: Mapping[str, str], where: str) -> None:
+def _check_acyclic(leads: Mapping[str, str], where: str) -> None:
     for start in leads:
         path = [start]
         while path[-1] in leads:

@@ -9,7 +9,7 @@ from typing import Any
 from housewise.core.record import Record
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.rollout.scores import standard_error
-from housewise.systems.adapt.record import AnswerEvent
+from housewise.systems.adapt.record import KitchenAnswerEvent
 
 SCORES = ("satisfaction", "questions")
 
@@ -66,7 +66,7 @@ def heard(records: Iterable[Record], people: Mapping[str, KitchenProfile]) -> di
     for record in records:
         person = people[record.header.person]
         words = {wish.id: (wish.text, wish.paraphrase or wish.text) for wish in person.preferences}
-        said = [event.text for event in record.of_type(AnswerEvent)]
+        said = [event.text for event in record.of_type(KitchenAnswerEvent)]
         answers += [any(text in answer for each in words.values() for text in each) for answer in said]
         for verdict in record.result.final["verdicts"]:
             if verdict["decision"] != "inapplicable":

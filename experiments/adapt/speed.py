@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.agent.adapt.scripted_cook.oracle_cook import ScriptedCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
@@ -24,7 +24,7 @@ def step_times(episodes: int) -> list[float]:
     for number in range(episodes):
         task = number % 8 + 1
         world = TextKitchen(task, seed=number)
-        for action in ScriptedCook(people[number % len(people)], task).plan(world.dynamics):
+        for action in OracleCook(people[number % len(people)], task).plan(world.dynamics):
             begun = time.perf_counter()
             world.step(action)
             times.append(1000 * (time.perf_counter() - begun))

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.adapt.scripted_cook.oracle_cook import ScriptedCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
@@ -52,7 +52,7 @@ class Breakfast:
 def cook_for(person: KitchenProfile, task: int, seed: int) -> Breakfast:
     """Let the scripted cook play one task in the scene of a seed, and have it judged."""
     world = TextKitchen(task, seed)
-    cook = ScriptedCook(person, task)
+    cook = OracleCook(person, task)
     given_up = cook.choice(world.dynamics).given_up
     failed = 0
     while True:

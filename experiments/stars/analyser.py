@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.analysis import Analysis
+from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses
@@ -23,7 +23,7 @@ class Verdicts:
     """A recorded response and what we make of it."""
 
     response: Response
-    analysis: Analysis
+    analysis: GoalAnalysis
 
     @property
     def kind(self) -> str | None:
@@ -43,12 +43,12 @@ def verdicts(recordings: Recordings) -> list[Verdicts]:
     for task in recordings.tasks:
         analyser = recordings.analyser(task)
         world = recordings.task(task, analyser.language.vocabulary)
-        known: dict[tuple[str, str], Analysis] = {}
+        known: dict[tuple[str, str], GoalAnalysis] = {}
         for response in responses(recordings.lines(task)):
             key = response.object, response.text
             if key not in known:
                 about = world[response.object].thing
-                known[key] = analyser.analyse(response.text, world.situation.asked_about(about))
+                known[key] = analyser.analyse(response.text, world.situation.with_focus(about))
             found.append(Verdicts(response, known[key]))
     return found
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from housewise.agent.stars.analysis import Analysis
-from housewise.agent.stars.oversight import closes_what_it_opens, place_said
-from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.oversight import closes_what_it_opens, goal_place
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 
 
 class Category(Enum):
@@ -28,20 +28,20 @@ _UNSEEN = {"cupboard": {"dishwasher", "sink"}, "fridge": {"garbage", "recycling 
 _SLIPS = frozenset({"cupboard", "pantry", "dishwasher"})
 
 
-def category(analysis: Analysis, about: TaskObject) -> str:
+def category(analysis: GoalAnalysis, about: TaskObject) -> str:
     """The category of a response by the paper's definitions, on what the sentence says.
 
     Unviable responses go by the kind of mismatch that decides.
     """
     if analysis.kind is not None:
         return analysis.kind.value
-    place = place_said(analysis, about.thing)
+    place = goal_place(analysis, about.thing)
     if place is None:
         return Category.UNCLASSIFIED.value
     return _viable(place, closes_what_it_opens(analysis), about.wanted).value
 
 
-def published_category(analysis: Analysis, text: str, about: TaskObject, task: Task) -> str:
+def published_category(analysis: GoalAnalysis, text: str, about: TaskObject, task: StarsTask) -> str:
     """The category as it was published, mistakes included.
 
     Of several mismatches the last one counts, and viable sentences were searched for words: one that does not have
@@ -71,7 +71,7 @@ def _viable(place: str, closed: bool, wanted: Collection[str]) -> Category:
     return Category.EMBODIMENT if _UNSEEN.get(place, set()) & set(wanted) else Category.NOT_REASONABLE
 
 
-def _searched_place(text: str, task: Task) -> str:
+def _searched_place(text: str, task: StarsTask) -> str:
     """The fixture whose name comes first behind the verb; "" for none, and for a cabinet."""
     said = re.split(r"\b(?:is|are) (?=in |on )", text, maxsplit=1)[-1]
     words = {"refrigerator": "fridge", "trash": "garbage", "bin": "recycling bin"}

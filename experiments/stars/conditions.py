@@ -21,8 +21,8 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.conditions import CONDITIONS
-from housewise.agent.stars.settings import TASKS
+from housewise.agent.stars.data_files import TASKS
+from housewise.agent.stars.experiment_conditions import CONDITIONS
 from housewise.agent.stars.tasks import TaskObject
 from housewise.cli.option_values import drop_unset
 from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
@@ -213,7 +213,7 @@ class Conditions:
         brought: list[RetrievedEvent | RepairEvent] = [*record.of_type(RetrievedEvent), *record.of_type(RepairEvent)]
         for event in brought:
             about = room[event.thing]
-            situation = room.situation.asked_about(about.thing)
+            situation = room.situation.with_focus(about.thing)
             found.update(category(analyser.analyse(line.text, situation), about) for line in event.responses)
         return found
 

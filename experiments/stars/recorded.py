@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from housewise.agent.stars.analysis import Analyser
-from housewise.agent.stars.language import Language
-from housewise.agent.stars.situation import Thing
-from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.agent.stars.vocabulary import Kind, Vocabulary
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.goal_grammar import GoalLanguage
+from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.core.errors import DataError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.worlds.kitchen.state import Relation
@@ -177,24 +177,24 @@ class Recordings:
         """The figures that a correct replay gives, by task and condition."""
         return _load(self.folder / "expected.json", TypeAdapter(dict[str, dict[str, dict[str, Any]]]))
 
-    def analyser(self, task: str) -> Analyser:
+    def analyser(self, task: str) -> GoalAnalyser:
         """An analyser with the words and kinds of the published agent, as it was in the runs of a task."""
         words = self._words
-        vocabulary = Vocabulary(
+        vocabulary = RobotVocabulary(
             words=words.words,
-            kinds={noun: Kind(kind.kind_of, kind.affordances) for noun, kind in words.kinds.items()},
+            kinds={noun: NounKind(kind.kind_of, kind.affordances) for noun, kind in words.kinds.items()},
             synonyms=words.means,
             states=words.states,
             modifiers=words.modifiers,
             source=str(self.folder / "vocabulary.json"),
         )
-        return Analyser(Language(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
+        return GoalAnalyser(GoalLanguage(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
 
-    def task(self, name: str, vocabulary: Vocabulary) -> Task:
+    def task(self, name: str, vocabulary: RobotVocabulary) -> StarsTask:
         """A recorded task as ours, with all objects of both shares: the robot saw them all."""
         world = self.tasks[name]
         fixtures = {
-            label: Thing(
+            label: PerceivedThing(
                 name=label,
                 noun=fixture.noun,
                 modifiers=frozenset([fixture.modifier] if fixture.modifier else []),
@@ -205,7 +205,7 @@ class Recordings:
         }
         objects = [
             TaskObject(
-                thing=Thing(each.id, each.name, kinds=frozenset(each.kinds), affordances=each.affordances),
+                thing=PerceivedThing(each.id, each.name, kinds=frozenset(each.kinds), affordances=each.affordances),
                 relation=each.relation,
                 place=each.location,
                 wanted=each.goal,
@@ -214,9 +214,11 @@ class Recordings:
         ]
         holds = frozenset({"receptacle"} if world.room in ROOMS_THAT_HOLD else ())
         states = dict(named(world.fixtures))
-        return Task(
+        return StarsTask(
             name=name,
-            room=Thing(world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds),
+            room=PerceivedThing(
+                world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds
+            ),
             fixtures=tuple(fixtures.values()),
             objects=tuple(objects),
             closed=tuple(label for label, fixture in states.items() if fixture.goal_state == "closed"),

@@ -13,19 +13,19 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.analysis import Analyser, Analysis
-from housewise.agent.stars.conditions import CONDITIONS, Condition
-from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser
-from housewise.agent.stars.planning import execute, goal_of, plan
-from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.experiment_conditions import CONDITIONS, StarsCondition
+from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser, UserDialogue
+from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category, published_category
 from housewise.experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
 from housewise.worlds.kitchen.state import State
 
-Analysed = Sequence[tuple[Response, Analysis]]
-Choose = Callable[[TaskObject, Analysed], Analysis | None]
+Analysed = Sequence[tuple[Response, GoalAnalysis]]
+Choose = Callable[[TaskObject, Analysed], GoalAnalysis | None]
 
 _USAGE = ("calls", "prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -55,14 +55,16 @@ class Replay:
         choose: picks the goal to use in place of the recorded choice, for conditions without a user.
     """
 
-    def __init__(self, task: Task, analyser: Analyser, condition: Condition, choose: Choose | None = None) -> None:
+    def __init__(
+        self, task: StarsTask, analyser: GoalAnalyser, condition: StarsCondition, choose: Choose | None = None
+    ) -> None:
         self._task, self._analyser, self._condition, self._choose = task, analyser, condition, choose
         self._user = SimulatedUser(task)
         self._state: State = task.start()
-        self._dialogue = Dialogue(list(task.instructions))
+        self._dialogue = UserDialogue(list(task.instructions))
         self._sourced = self._used_viable = 0
         self._differences: list[str] = []
-        self._analyses: list[tuple[Response, TaskObject, Analysis]] = []
+        self._analyses: list[tuple[Response, TaskObject, GoalAnalysis]] = []
 
     def play(self, lines: Sequence[Response | HumanGoal | Calls]) -> Outcome:
         """Play all objects of some recorded lines of this condition."""
@@ -72,7 +74,7 @@ class Replay:
         return self._outcome(objects, [line for line in lines if isinstance(line, Calls)])
 
     def _object(self, about: TaskObject, lines: Sequence[Response | HumanGoal | Calls]) -> None:
-        situation = self._task.situation.asked_about(about.thing)
+        situation = self._task.situation.with_focus(about.thing)
         analysed = [
             (line, self._analyser.analyse(line.text, situation)) for line in lines if isinstance(line, Response)
         ]
@@ -88,7 +90,7 @@ class Replay:
                 self._dialogue.goal(line.text)
                 self._pursue(self._stated(about, line.text))
 
-    def _chosen(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
+    def _chosen(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
         """The goal that is used without a user: our own choice where it is by rank, else the recorded one."""
         if self._choose is not None:
             return self._choose(about, analysed)
@@ -100,14 +102,14 @@ class Replay:
             used = ours
         return used[1] if used else None
 
-    def _asked(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
+    def _asked(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
         """The goal that the simulated user confirms, of those that were put to the user, in the recorded order."""
         offers = sorted(
             ((response.offered, response, analysis) for response, analysis in analysed if response.offered),
             key=lambda offer: offer[0].order,
         )
         for offered, response, analysis in offers:
-            confirmed = self._user.confirms(Question(about, response.text, analysis))
+            confirmed = self._user.confirms(GoalQuestion(about, response.text, analysis))
             self._dialogue.answer(confirmed)
             if confirmed != (offered.answer == "yes"):
                 self._differs(about, f"the simulated user answers otherwise to {response.text!r}")
@@ -119,21 +121,21 @@ class Replay:
                 return analysis
         return None
 
-    def _stated(self, about: TaskObject, text: str) -> Analysis:
+    def _stated(self, about: TaskObject, text: str) -> GoalAnalysis:
         statement = self._analyser.language.statement(text)
         if statement is None or statement.name != about.thing.noun:
             self._differs(about, f"the user's goal is not understood: {text!r}")
-            return Analysis()
-        analysis = self._analyser.check(statement.clauses, self._task.situation.asked_about(about.thing))
-        if not self._user.confirms(Question(about, text, analysis)):
+            return GoalAnalysis()
+        analysis = self._analyser.check(statement.clauses, self._task.situation.with_focus(about.thing))
+        if not self._user.confirms(GoalQuestion(about, text, analysis)):
             self._differs(about, f"the simulated user would not have stated {text!r}")
         return analysis
 
-    def _pursue(self, analysis: Analysis) -> bool:
+    def _pursue(self, analysis: GoalAnalysis) -> bool:
         """Carry a goal out; tells whether there was something to do that could be done."""
-        goal = goal_of(analysis) if analysis.viable and analysis.clauses else None
-        path = plan(self._state, goal) if goal else None
-        self._state = execute(self._state, path or ())
+        goal = goal_state(analysis) if analysis.viable and analysis.clauses else None
+        path = plan_actions(self._state, goal) if goal else None
+        self._state = simulate_actions(self._state, path or ())
         return bool(path)
 
     def _outcome(self, objects: Sequence[TaskObject], calls: Sequence[Calls]) -> Outcome:

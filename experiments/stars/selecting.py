@@ -23,15 +23,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from housewise.agent.stars.analysis import Analysis
-from housewise.agent.stars.conditions import CONDITIONS
-from housewise.agent.stars.nearest import Examples, Nearest
+from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.experiment_conditions import CONDITIONS
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.nearest_meaning import Examples, NearestMeaning
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.repair import Candidate
-from housewise.agent.stars.retrieval import Retrieved
-from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Rated, Selector
-from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.agent.stars.usage import Usage
+from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.search_tree import RetrievedGoal
+from housewise.agent.stars.selection import (
+    GoalSelector,
+    LikeliestSelector,
+    NumberedSelector,
+    RatingSelector,
+    RotationSelector,
+)
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.errors import UserError, excerpt
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
@@ -53,7 +59,7 @@ _PLAIN = (RECORDED, BEST, NEAREST)
 _CONDITION = "STARS"
 
 
-def candidates(analysed: Analysed) -> list[Candidate]:
+def candidates(analysed: Analysed) -> list[GoalCandidate]:
     """Viable recorded goals in ascending order: probabilities were not published, so ranks stand in for them.
 
     Goals of repairs have no rank; they come before the others, in the order of their evaluation.
@@ -61,7 +67,7 @@ def candidates(analysed: Analysed) -> list[Candidate]:
     viable = [pair for pair in analysed if pair[1].viable]
     ordered = sorted(viable, key=lambda pair: (pair[0].rank is None, pair[0].rank or 0, pair[0].viable_position or 0))
     return [
-        Candidate(Retrieved(response.text, 1 - place / (len(ordered) + 1), response.source), analysis)
+        GoalCandidate(RetrievedGoal(response.text, 1 - place / (len(ordered) + 1), response.source), analysis)
         for place, (response, analysis) in enumerate(ordered)
     ]
 
@@ -79,18 +85,18 @@ class Picking:
         relevant: how many of those picked are situationally relevant.
     """
 
-    def __init__(self, task: Task, selector: Selector) -> None:
+    def __init__(self, task: StarsTask, selector: GoalSelector) -> None:
         self._task, self._selector = task, selector
         self.picked: dict[str, str] = {}
         self.options: dict[str, int] = {}
         self.relevant = 0
 
-    def __call__(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
+    def __call__(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
         """See Choose."""
         found = candidates(analysed)
         if not found:
             return None
-        picked = self._selector.select(self._task, about, found, Usage()).candidate
+        picked = self._selector.select(self._task, about, found, ModelUsage()).candidate
         self.picked[about.thing.name], self.options[about.thing.name] = picked.text, len(found)
         self.relevant += category(picked.analysis, about) == Category.RELEVANT.value
         return picked.analysis
@@ -123,8 +129,8 @@ class Selecting:
         """Figures by task and way of choosing that ask no model of ours."""
         found: dict[str, Any] = {}
         for name in self._recordings.tasks:
-            best, picking = self._chosen(name, Likeliest())
-            near, _ = self._chosen(name, Nearest(self._embedder, {}))
+            best, picking = self._chosen(name, LikeliestSelector())
+            near, _ = self._chosen(name, NearestMeaning(self._embedder, {}))
             recorded = {"completion_percent": self._completion(name, None)}
             found[name] = {"objects": len(picking.picked), RECORDED: recorded, BEST: best, NEAREST: near}
         return found
@@ -139,9 +145,11 @@ class Selecting:
         found: dict[str, Any] = {}
         things = {seen.split()[0] for seen in taught}
         for name in self._recordings.tasks:
-            rated, picking = self._chosen(name, Rated(model, self._prompts))
-            likely, _ = self._chosen(name, Likelihood(model, self._prompts))
-            turns = [self._chosen(name, Numbered(model, self._prompts, turn)) for turn in range(self._rotations)]
+            rated, picking = self._chosen(name, RatingSelector(model, self._prompts))
+            likely, _ = self._chosen(name, RotationSelector(model, self._prompts))
+            turns = [
+                self._chosen(name, NumberedSelector(model, self._prompts, turn)) for turn in range(self._rotations)
+            ]
             task = self._task(name)
             found[name] = {
                 RATING: rated,
@@ -153,10 +161,10 @@ class Selecting:
                 "learned_from": sum(task[thing].thing.noun in things for thing in picking.picked),
             }
             if taught:
-                found[name][NEAREST], _ = self._chosen(name, Nearest(self._embedder, taught))
+                found[name][NEAREST], _ = self._chosen(name, NearestMeaning(self._embedder, taught))
         return found
 
-    def _chosen(self, name: str, selector: Selector) -> tuple[dict[str, Any], Picking]:
+    def _chosen(self, name: str, selector: GoalSelector) -> tuple[dict[str, Any], Picking]:
         picking = Picking(self._task(name), selector)
         figures = {"completion_percent": self._completion(name, picking), "relevant": picking.relevant}
         return figures, picking
@@ -168,7 +176,7 @@ class Selecting:
         percent: float = replay.play(lines).expected["completion_percent"]
         return percent
 
-    def _task(self, name: str) -> Task:
+    def _task(self, name: str) -> StarsTask:
         return self._recordings.task(name, self._recordings.analyser(name).language.vocabulary)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.conditions import find_condition
+from housewise.agent.stars.experiment_conditions import find_condition
 from housewise.core.record import FINISHED, Event, Header
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 
 import typer
 
+from housewise.agent.stars.data_files import load_task
+from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
-from housewise.agent.stars.settings import load_task
-from housewise.agent.stars.usage import Usage
+from housewise.agent.stars.search_tree import RetrievedTexts, SearchTree, TreeThresholds
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.completion import GenerationLimits
@@ -28,7 +28,9 @@ from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
 
 
-def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: GenerationLimits, mean: float) -> dict[str, float]:
+def cost(
+    opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: GenerationLimits, mean: float
+) -> dict[str, float]:
     """Seconds of the first completion, of one token, and of the whole tree, each from an empty cache."""
     model = LocalCompletionModel(opened)
     opened.forget()
@@ -38,9 +40,9 @@ def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: Gene
     [reply] = model.extend(prompt, [()], bounds)
     token = _seconds(lambda: model.extend(prompt, [()], bounds)) / max(1, reply.completion_tokens)
     opened.forget()
-    usage = Usage()
-    tree = SearchTree(model, bounds, Thresholds(mean=mean))
-    whole = _seconds(lambda: tree.grow(prompt, Seen(name), usage, lead=lead))
+    usage = ModelUsage()
+    tree = SearchTree(model, bounds, TreeThresholds(mean=mean))
+    whole = _seconds(lambda: tree.grow(prompt, RetrievedTexts(name), usage, lead=lead))
     tokens = sum(usage.completion_tokens.values())
     further = tokens - reply.completion_tokens
     return {

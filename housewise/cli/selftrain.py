@@ -1,4 +1,4 @@
-"""``housewise selftrain``."""
+"""``housewise selftrain``: train a model by imitation and on its own good plans."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from housewise.cli.catalogue import complete_from
 from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset
 from housewise.cli.options import (
     EXECUTION,
@@ -28,6 +25,7 @@ from housewise.cli.options import (
     TrainedModelOption,
     TrainingUrlOption,
     WorkersOption,
+    panel_option,
 )
 from housewise.cli.run_folders import dated_name, run_folder
 from housewise.core.console import Console, print_note
@@ -41,68 +39,47 @@ def selftrain(
     scene: SceneOption = None,
     houses: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Generated houses to train in; half as many show the task, a quarter as many test.",
-            rich_help_panel=TASK,
+        panel_option(
+            TASK, "N", "Number of generated houses to train in. Half as many demonstrate, a quarter as many test."
         ),
     ] = None,
     person: PersonOption = None,
     model: TrainedModelOption = None,
     adapter: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|FOLDER",
-            help="Adapter of a local model to go on from.",
-            autocompletion=complete_from("adapters"),
-            rich_help_panel=MODEL,
-        ),
+        panel_option(MODEL, "NAME|FOLDER", "Adapter of a local model that training starts from.", names="adapters"),
     ] = None,
     base_url: TrainingUrlOption = None,
     iterations: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How often the model tries and learns from it.", rich_help_panel=MODEL),
+        int | None, panel_option(MODEL, "N", "Number of iterations in which the model acts and learns from the result.")
     ] = None,
     simulator: SimulatorOption = None,
     gpu: GpuOption = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How often it tries each task in an iteration.", rich_help_panel=EXECUTION),
-    ] = None,
+    runs: Annotated[int | None, panel_option(EXECUTION, "N", "Number of repeats of each task in an iteration.")] = None,
     workers: WorkersOption = None,
     ray: RayOption = None,
     system: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What it learns for: personalize (the default), or stars, whose goals it learns.",
-            rich_help_panel=TASK,
-        ),
+        panel_option(TASK, "NAME", "System to train: personalize (the default), or stars, which learns goals."),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick",
-            help="One task of each kind for a few steps: shows the way in minutes.",
-            rich_help_panel=EXECUTION,
+        panel_option(
+            EXECUTION, None, "Train on one task of each kind for a few steps, to see in minutes how it works.", "--quick"
         ),
     ] = False,
     fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
-    """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
-
-    Each phase is a folder with what was learned (pairs.jsonl), why (filter.json), the training curve, the model and how
-    good it is (evaluation/). A self-training that was stopped goes on where it was when the same command is given with
-    --out FOLDER. Every further setting: housekeep_configs/selftrain.yaml.
+    """Train a model to do what people want: it imitates demonstrations, then acts and learns from its good plans.
 
     Examples:
 
       # generated houses, a laptop
       housewise selftrain --houses 4 --iterations 1 --workers 4
 
-      # from the adapter that comes along to one person's robot
+      # from the bundled adapter to the robot of one person
       housewise selftrain --config person --person farid --out runs/farid
 
       # a scene of the Housekeep data
@@ -113,19 +90,23 @@ def selftrain(
       housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct
       housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
 
-      # STARS: goals that can be understood, seen and done, in rooms that do not exist; docs/stars.md
+      # STARS: goals that can be understood, seen and achieved, in invented rooms; docs/stars.md
       housewise selftrain --config goals --out runs/goals-1 run.seed=1
+
+    Each phase is a folder with the examples that were learned (pairs.jsonl), why they were chosen (filter.json), the
+    training curve, the model and its evaluation (evaluation/). The same command with --out FOLDER resumes a
+    self-training that was stopped. housewise settings selftrain prints all settings.
     """
-    taught = system or configured_system(config, overrides or [])
-    if taught == "stars":
-        _refuse_houses(
-            {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
+    trained_system = system or configured_system(config, overrides or [])
+    if trained_system == "stars":
+        _refuse_house_options(
+            {"--data": data_folder(data, houses, trained_system), "--scene": scene or None, "--houses": houses, "--runs": runs}
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
             | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--fail-fast": fail_fast, "--quick": quick or None}
         )
-        return _goals(config, model, adapter, overrides or [], log_to or [], out)
-    if taught != "personalize":
-        raise UserError(f"--system {taught}: nothing is trained for it; choose personalize or stars")
+        return _train_goals(config, model, adapter, overrides or [], log_to or [], out)
+    if trained_system != "personalize":
+        raise UserError(f"--system {trained_system}: has no training; choose personalize or stars")
     from housewise.cli.selftrain_progress import run_selftraining
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick import LEFT_OUT, QUICK, quick_config
@@ -159,13 +140,20 @@ def selftrain(
         run_selftraining(settings, folder, Console(), log_to or [])
 
 
-def _refuse_houses(options: Mapping[str, object]) -> None:
-    """Goals are learned without playing anything."""
+def _refuse_house_options(options: Mapping[str, object]) -> None:
+    """Refuse options that only concern training in houses.
+
+    Args:
+        options: Value of each option, None if it was not given.
+
+    Raises:
+        UserError: One of them was given.
+    """
     if unused := next((option for option, value in options.items() if value is not None), None):
-        raise UserError(f"{unused}: is for learning in houses; leave it out where goals are learned")
+        raise UserError(f"{unused}: only concerns training in houses; leave it out to train goals")
 
 
-def _goals(
+def _train_goals(
     config: Path | None,
     model: str | None,
     adapter: str | None,
@@ -173,7 +161,7 @@ def _goals(
     log_to: list[str],
     out: Path | None,
 ) -> None:
-    """Teach a model to write goals, and to choose among them."""
+    """Train a model to write goals and to choose among them."""
     from housewise.cli.selftrain_progress import run_goal_training
     from housewise.selftrain.stars.settings import load_goal_training
 

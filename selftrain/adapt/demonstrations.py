@@ -10,12 +10,12 @@ import random
 from collections.abc import Sequence
 from typing import Literal
 
-from housewise.agent.adapt.asking import AskingCook, PhraseBook
-from housewise.agent.adapt.cook import DONE
-from housewise.agent.adapt.grammar import NO_QUESTION
-from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
-from housewise.agent.adapt.prompts import Prompts
+from housewise.agent.adapt.action_grammar import NO_QUESTION
+from housewise.agent.adapt.llm_cook import PREFIX, QUESTION, CookingConversation, CookingTurn
+from housewise.agent.adapt.prompts import AdaptPrompts
+from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import DONE
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
 from housewise.people.kitchen.profile_files import KitchenProfile
@@ -24,7 +24,7 @@ from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
 from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.systems.adapt.world import Seen
+from housewise.systems.adapt.world import BreakfastObservation
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 _TRIES = 8  # questions that are tried for one whose answer matters
@@ -54,12 +54,12 @@ class Demonstration:
         config: DemonstrationsConfig,
         topics: Sequence[QuestionTopic],
         rng: random.Random,
-        prompts: Prompts,
+        prompts: AdaptPrompts,
         embedder: Embedder,
     ) -> None:
         self._config, self._rng = config, rng
         self._always = most == "always"
-        self._conversation = Conversation(prompts, "always" if self._always else "free" if most else "never")
+        self._conversation = CookingConversation(prompts, "always" if self._always else "free" if most else "never")
         seed = rng.getrandbits(31)
         self._hindsight = Hindsight(scene_for(person, task, seed, embedder), person, topics)
         questions = self._hindsight.questions
@@ -77,9 +77,9 @@ class Demonstration:
         messages = self._conversation.messages(self._scene.briefing, before, last.made)
         return [_pair(messages, PREFIX, last.action, turns=True), *self._pairs]
 
-    def _decide(self, seen: Seen, turns: Sequence[Turn]) -> str:
+    def _decide(self, seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str:
         if seen.question is not None:
-            self._asking.hear(seen.question, seen.text)
+            self._asking.take_answer(seen.question, seen.text)
             self._told += ((seen.question, seen.text),)
             self._cook = self._looking()
         if self._always and seen.question is None:
@@ -88,16 +88,16 @@ class Demonstration:
             self._reflect(seen, turns)
         return self._cook.act(seen.cooking, seen.named)
 
-    def _looking(self) -> LookingCook:
+    def _looking(self) -> ExploringCook:
         """One that holds to nothing it meant to do before an answer."""
-        return LookingCook(self._asking, self._scene.kitchen.kitchen.verbs)
+        return ExploringCook(self._asking, self._scene.kitchen.kitchen.verbs)
 
-    def _any_question(self, seen: Seen) -> str:
+    def _any_question(self, seen: BreakfastObservation) -> str:
         heard, questions = {question for question, _ in self._told}, self._hindsight.questions
         unheard = [question for question in questions if question not in heard]
-        return self._asking.question(seen.cooking) or (unheard[0] if unheard else self._rng.choice(questions))
+        return self._asking.next_question(seen.cooking) or (unheard[0] if unheard else self._rng.choice(questions))
 
-    def _reflect(self, seen: Seen, turns: Sequence[Turn]) -> None:
+    def _reflect(self, seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> None:
         """A question whose answer changes what is done next; none where only something else was done."""
         usual = self._hindsight.next(seen, self._told)
         for question, wanted in self._hindsight.changes(usual, seen, self._told, _TRIES):
@@ -108,13 +108,19 @@ class Demonstration:
         slips = [action for action in (DONE, *(turn.action for turn in turns)) if action != usual]
         self._add(seen, turns, self._rng.choice(slips or [DONE]), usual, NO_QUESTION)
 
-    def _add(self, seen: Seen, turns: Sequence[Turn], own: str, other: str, question: str) -> None:
-        messages = self._conversation.reflecting(self._scene.briefing, turns, seen.made, own, other)
+    def _add(
+        self, seen: BreakfastObservation, turns: Sequence[CookingTurn], own: str, other: str, question: str
+    ) -> None:
+        messages = self._conversation.reflection_messages(self._scene.briefing, turns, seen.made, own, other)
         self._pairs.append(_pair(messages, QUESTION, question))
 
 
 def demonstrate(
-    person: KitchenProfile, config: DemonstrationsConfig, topics: Sequence[QuestionTopic], prompts: Prompts, embedder: Embedder
+    person: KitchenProfile,
+    config: DemonstrationsConfig,
+    topics: Sequence[QuestionTopic],
+    prompts: AdaptPrompts,
+    embedder: Embedder,
 ) -> list[Pair]:
     """Some breakfasts for somebody, as pairs; the same for the same settings.
 
@@ -135,7 +141,7 @@ def demonstrate(
     return pairs
 
 
-def conversation_pair(conversation: Conversation, scene: Scene, turns: Sequence[Turn]) -> Pair:
+def conversation_pair(conversation: CookingConversation, scene: Scene, turns: Sequence[CookingTurn]) -> Pair:
     """A whole breakfast of which all that the robot said is learned."""
     *before, last = turns
     return _pair(conversation.messages(scene.briefing, before, last.made), PREFIX, last.action, turns=True)

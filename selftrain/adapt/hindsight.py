@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from housewise.agent.adapt.asking import AskingCook, PhraseBook
-from housewise.agent.adapt.looking import LookingCook
+from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.telling import Scene, Told
-from housewise.systems.adapt.world import Seen
+from housewise.systems.adapt.world import BreakfastObservation
 
 
 class Hindsight:
@@ -32,12 +32,14 @@ class Hindsight:
         """What the person says."""
         return self._scene.speaker.answer(Question(question)).text
 
-    def next(self, seen: Seen, told: Told) -> str:
+    def next(self, seen: BreakfastObservation, told: Told) -> str:
         """What a cook does next who may not ask."""
         cook = AskingCook(self._scene.judge.task, self._phrases, self._topics, 0, told)
-        return LookingCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
+        return ExploringCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
 
-    def changes(self, usual: str, seen: Seen, told: Told, tries: int | None = None) -> Iterator[tuple[str, str]]:
+    def changes(
+        self, usual: str, seen: BreakfastObservation, told: Told, tries: int | None = None
+    ) -> Iterator[tuple[str, str]]:
         """Questions after whose answers something else is done next, each with what that is.
 
         Args:
@@ -48,13 +50,13 @@ class Hindsight:
         """
         heard = {question for question, _ in told}
         unheard = [(question, self.answer(question)) for question in self.questions if question not in heard]
-        telling = (each for each in unheard if self._phrases.understood(each[1]))
+        telling = (each for each in unheard if self._phrases.find_wishes(each[1]))
         for each in islice(telling, tries):
             then = self.next(seen, (*told, each))
             if then != usual:
                 yield each[0], then
 
-    def question(self, seen: Seen, told: Told, wanted: str) -> str | None:
+    def question(self, seen: BreakfastObservation, told: Told, wanted: str) -> str | None:
         """A question after whose answer what is wanted is done next, or at least something else; None where there is
         none, and where that is done without one."""
         usual = self.next(seen, told)

@@ -14,10 +14,10 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from housewise.agent.adapt.cook import ScriptedCook
-from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
-from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
+from housewise.agent.adapt.action_grammar import NO_QUESTION, reflection_grammar
+from housewise.agent.adapt.llm_cook import PREFIX, QUESTION, CookingConversation, CookingTurn
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.core.record import Record
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
@@ -28,8 +28,8 @@ from housewise.people.respondent import Question
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.telling import Scene, telling, told_by
 from housewise.selftrain.preferences import Preference
-from housewise.systems.adapt.world import LONGEST_ANSWER, Seen
-from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction, parse_action
+from housewise.systems.adapt.world import MAX_ANSWER_CHARACTERS, BreakfastObservation
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 Choice = Literal["question", "action"]
@@ -133,7 +133,7 @@ class Reflector:
     def __init__(
         self,
         student: Student,
-        conversation: Conversation,
+        conversation: CookingConversation,
         people: Mapping[str, KitchenProfile],
         embedder: Embedder,
         most_tokens: int,
@@ -153,16 +153,16 @@ class Reflector:
         """
         scene, said = told_by(record, dict(self._people), self._embedder)
         verbs = scene.kitchen.kitchen.verbs
-        cook = ScriptedCook(self._people[scene.speaker.name], scene.judge.task)
-        teacher, data, told = LookingCook(cook, verbs), list[Datum](), list[tuple[str, str]]()
+        cook = OracleCook(self._people[scene.speaker.name], scene.judge.task)
+        teacher, data, told = ExploringCook(cook, verbs), list[Datum](), list[tuple[str, str]]()
         oracle = None if self._oracle is None else Hindsight(scene, self._people[scene.speaker.name], self._oracle)
 
-        def think_of(seen: Seen, turns: Sequence[Turn], own: str, other: str) -> str | None:
+        def think_of(seen: BreakfastObservation, turns: Sequence[CookingTurn], own: str, other: str) -> str | None:
             if oracle is not None:
                 return oracle.question(seen, tuple(told), other)
-            return self._question(self._conversation.reflecting(scene.briefing, turns, seen.made, own, other))
+            return self._question(self._conversation.reflection_messages(scene.briefing, turns, seen.made, own, other))
 
-        def decide(seen: Seen, turns: Sequence[Turn]) -> str | None:
+        def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str | None:
             if seen.question is not None:
                 told.append((seen.question, seen.text))
             own = said(seen, turns)
@@ -179,15 +179,21 @@ class Reflector:
         return Reflected(episode=record.header.name, steps=steps, data=tuple(data))
 
     def _datum(
-        self, scene: Scene, seen: Seen, turns: Sequence[Turn], own: str, other: str, question: str | None
+        self,
+        scene: Scene,
+        seen: BreakfastObservation,
+        turns: Sequence[CookingTurn],
+        own: str,
+        other: str,
+        question: str | None,
     ) -> Datum:
         told = self._conversation
         now = told.messages(scene.briefing, turns, seen.made)
         student_now, teacher_now = self._probabilities(now, [own, other])
         answer, teacher_then = "", None
         if question is not None:
-            answer = one_line(scene.speaker.answer(Question(question)).text[:LONGEST_ANSWER])
-            asked = Turn(f'Ask "{question}"', answer, answer=True, made=seen.made)
+            answer = one_line(scene.speaker.answer(Question(question)).text[:MAX_ANSWER_CHARACTERS])
+            asked = CookingTurn(f'Ask "{question}"', answer, answer=True, made=seen.made)
             [teacher_then] = self._probabilities(told.messages(scene.briefing, [*turns, asked], ""), [other])
         return Datum(
             step=len(turns),

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from housewise.agent.adapt.planner import Briefing, Turn
+from housewise.agent.adapt.llm_cook import Briefing, CookingTurn
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
-from housewise.systems.adapt.agents import told_lines
-from housewise.systems.adapt.record import ActionEvent, AdaptSetting, AnswerEvent
-from housewise.systems.adapt.world import Breakfast, Seen
+from housewise.systems.adapt.agents import format_known_answers
+from housewise.systems.adapt.record import AdaptInitialState, CookingActionEvent, KitchenAnswerEvent
+from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen
 
 _MOST_STEPS = 1000  # an episode that is over is not cut again
 Told = tuple[tuple[str, str], ...]
 """Questions with their answers."""
-Decide = Callable[[Seen, Sequence[Turn]], str | None]
+Decide = Callable[[BreakfastObservation, Sequence[CookingTurn]], str | None]
 """The next action, going by what is perceived and what has happened; None ends the episode."""
 
 
@@ -34,13 +34,15 @@ class Scene:
     """
 
     kitchen: TextKitchen
-    world: Breakfast
+    world: BreakfastWorld
     judge: PreferenceJudge
     speaker: KitchenRespondent
     briefing: Briefing
 
 
-def scene_for(person: KitchenProfile, task: int, seed: int, embedder: Embedder, answered: Told = (), known: Told = ()) -> Scene:
+def scene_for(
+    person: KitchenProfile, task: int, seed: int, embedder: Embedder, answered: Told = (), known: Told = ()
+) -> Scene:
     """A breakfast for somebody who answers by meaning.
 
     Args:
@@ -53,8 +55,10 @@ def scene_for(person: KitchenProfile, task: int, seed: int, embedder: Embedder, 
     """
     kitchen, judge = TextKitchen(task, seed, max_steps=_MOST_STEPS), PreferenceJudge(task)
     speaker = KitchenRespondent(person, judge, kitchen.trace, embedder)
-    world = Breakfast(kitchen, person, judge, lambda: speaker, person.name, dict(answered))
-    return Scene(kitchen, world, judge, speaker, Briefing(kitchen.task.text, kitchen.layout(), told_lines(known)))
+    world = BreakfastWorld(kitchen, person, judge, lambda: speaker, person.name, dict(answered))
+    return Scene(
+        kitchen, world, judge, speaker, Briefing(kitchen.task.text, kitchen.layout(), format_known_answers(known))
+    )
 
 
 def told_by(record: Record, people: dict[str, KitchenProfile], embedder: Embedder) -> tuple[Scene, Decide]:
@@ -63,23 +67,23 @@ def told_by(record: Record, people: dict[str, KitchenProfile], embedder: Embedde
     Raises:
         UserError: when the person is none of these.
     """
-    setting = AdaptSetting.model_validate(record.header.setting)
+    setting = AdaptInitialState.model_validate(record.header.setting)
     if setting.person not in people:
         raise UserError(f"{record.header.name}: nobody is named {setting.person!r}; give the people it was played for")
-    answered = tuple((event.question, event.text) for event in reversed(record.of_type(AnswerEvent)))
+    answered = tuple((event.question, event.text) for event in reversed(record.of_type(KitchenAnswerEvent)))
     scene = scene_for(people[setting.person], setting.number, record.header.seed, embedder, answered)
-    said = [event.said for event in record.of_type(ActionEvent)]
+    said = [event.said for event in record.of_type(CookingActionEvent)]
     return scene, lambda seen, turns: said[len(turns)] if len(turns) < len(said) else None
 
 
-def tell(world: Breakfast, decide: Decide) -> list[Turn]:
+def tell(world: BreakfastWorld, decide: Decide) -> list[CookingTurn]:
     """Make a breakfast to its end."""
     return list(telling(world, decide))
 
 
-def telling(world: Breakfast, decide: Decide) -> Iterator[Turn]:
+def telling(world: BreakfastWorld, decide: Decide) -> Iterator[CookingTurn]:
     """Make a breakfast, a turn after the other."""
-    seen, turns = world.reset(), list[Turn]()
+    seen, turns = world.reset(), list[CookingTurn]()
     while (action := decide(seen, turns)) is not None:
         made, step = seen.made, world.step(action)
         seen = step.observation
@@ -89,9 +93,9 @@ def telling(world: Breakfast, decide: Decide) -> Iterator[Turn]:
             return
 
 
-def without_failures(turns: Sequence[Turn]) -> list[Turn]:
+def without_failures(turns: Sequence[CookingTurn]) -> list[CookingTurn]:
     """Some turns without those that came to nothing, which are not to be learned."""
-    kept: list[Turn] = []
+    kept: list[CookingTurn] = []
     made = ""
     for turn in turns:
         made = turn.made or made

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from housewise.agent.stars.settings import Name, Word, read, task_of
-from housewise.agent.stars.tasks import Task
-from housewise.agent.stars.vocabulary import Vocabulary
+from housewise.agent.stars.data_files import Name, Word, build_task, read_data_file
+from housewise.agent.stars.tasks import StarsTask
+from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.core.errors import DataError
 from housewise.selftrain.stars.share import held_out
 from housewise.worlds.kitchen.state import Relation
@@ -84,7 +84,7 @@ def load_households(name_or_path: str) -> Households:
     Raises:
         UserError: when there is no such file, or it is none; the message names file, field and remedy.
     """
-    found, source = read(name_or_path, Households)
+    found, source = read_data_file(name_or_path, Households)
     known = {name for group in found.things for name in group.names}
     if leaked := sorted(known & held_out()):
         raise DataError(f"{source}: {leaked[0]} is kept for measuring; take it out")
@@ -92,8 +92,8 @@ def load_households(name_or_path: str) -> Households:
 
 
 def household(
-    parts: Households, vocabulary: Vocabulary, things: tuple[int, int], seed: Sequence[int]
-) -> tuple[Task, Vocabulary]:
+    parts: Households, vocabulary: RobotVocabulary, things: tuple[int, int], seed: Sequence[int]
+) -> tuple[StarsTask, RobotVocabulary]:
     """A room with a task, and the words for it.
 
     Args:
@@ -133,7 +133,7 @@ def household(
         "fixtures": [there[index] for index in rng.permutation(len(there))],
         "places": [{**spot.model_dump(), "objects": found[spot.place]} for spot in spots],
     }
-    return task_of(content, vocabulary, parts.name)
+    return build_task(content, vocabulary, parts.name)
 
 
 def _evenly(places: Sequence[Hashable]) -> list[float]:

@@ -12,14 +12,14 @@ from itertools import chain
 
 import numpy as np
 
-from housewise.agent.stars.analysis import Analyser
-from housewise.agent.stars.language import Grammar, Language
-from housewise.agent.stars.oversight import Question, SimulatedUser
-from housewise.agent.stars.possible import possible_goals
-from housewise.agent.stars.prompts import Prompts, load_prompts
-from housewise.agent.stars.settings import TASKS, load_robot, load_task, load_vocabulary
-from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.agent.stars.vocabulary import Vocabulary
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.data_files import TASKS, load_robot, load_task, load_vocabulary
+from housewise.agent.stars.goal_grammar import GoalGrammar, GoalLanguage
+from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser
+from housewise.agent.stars.prompts import StarsPrompts, load_prompts
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.stars.viable_goals import list_viable_goals
+from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.core.errors import UserError
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.stars.households import household, load_households
@@ -37,17 +37,17 @@ class Case:
         analyser: tells what is viable.
     """
 
-    task: Task
+    task: StarsTask
     about: TaskObject
-    analyser: Analyser
+    analyser: GoalAnalyser
 
     @cached_property
     def judged(self) -> dict[str, bool]:
         """Viable goals, and whether the person says yes to them."""
-        person, situation = SimulatedUser(self.task), self.task.situation.asked_about(self.about.thing)
+        person, situation = SimulatedUser(self.task), self.task.situation.with_focus(self.about.thing)
         return {
-            goal: person.confirms(Question(self.about, goal, self.analyser.analyse(goal, situation)))
-            for goal in possible_goals(self.task, self.about, self.analyser)
+            goal: person.confirms(GoalQuestion(self.about, goal, self.analyser.analyse(goal, situation)))
+            for goal in list_viable_goals(self.task, self.about, self.analyser)
         }
 
     def goals(self, right: bool) -> list[str]:
@@ -153,7 +153,7 @@ class Lessons:
             )
 
 
-def _question(prompts: Prompts, case: Case, options: Sequence[str]) -> str:
+def _question(prompts: StarsPrompts, case: Case, options: Sequence[str]) -> str:
     """A question as a model that goes on with texts reads it; see LocalContinuer.answer."""
     return f"{prompts.selection.told(False)}\n{prompts.for_selection(case.task, case.about, options)}"
 
@@ -163,8 +163,8 @@ class _Analysers:
 
     def __init__(self, agent: StarsAgentSettings) -> None:
         self.vocabulary = load_vocabulary(agent.vocabulary)
-        self._grammar, self._robot = Grammar.load(agent.grammar), load_robot(agent.robot)
+        self._grammar, self._robot = GoalGrammar.load(agent.grammar), load_robot(agent.robot)
 
-    def of(self, words: Vocabulary) -> Analyser:
+    def of(self, words: RobotVocabulary) -> GoalAnalyser:
         """That of a task with these words."""
-        return Analyser(Language(words, self._grammar), self._robot)
+        return GoalAnalyser(GoalLanguage(words, self._grammar), self._robot)

@@ -6,13 +6,13 @@ import hashlib
 import math
 from functools import lru_cache
 
-from housewise.agent.stars.settings import TASKS, load_task
-from housewise.agent.stars.tasks import Task
+from housewise.agent.stars.data_files import TASKS, load_task
+from housewise.agent.stars.tasks import StarsTask
 
 _SHARE = 0.6
 
 
-def developers_share(task: Task) -> frozenset[str]:
+def developers_share(task: StarsTask) -> frozenset[str]:
     """Nouns of a task's objects that may be learned from: 60 % of them, drawn by a digest that will not change."""
 
     def order(noun: str) -> str:

@@ -14,7 +14,7 @@ from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
 
 _NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
-USES = {  # which vessels and appliances a dish is made and served with
+DISH_ROLES = {  # which vessels and appliances a dish is made and served with
     "eggs": ("pan", "plate"),
     "cereal": ("bowl",),
     "yoghurt": ("bowl",),
@@ -22,14 +22,14 @@ USES = {  # which vessels and appliances a dish is made and served with
     "tea": ("mug",),
     "coffee": ("brewer", "mug"),
 }
-_AS_WELL = {  # verbs that do what another does, where that is not to be used
+_SUBSTITUTE_VERBS = {  # verbs that do what another does, where that is not to be used
     "Stir": ("Toss", "Fold"),
     "Mix all": ("Stir", "Toss"),
     "Brew": ("Stir", "Whisk"),
     "Cook": ("Fry", "Heat"),
     "Toast": ("Bake", "Heat"),
 }
-_DEFAULT = {
+_DEFAULT_TOOLS = {
     "pan": ("pan_0", "pan_1", "skillet_0", "pot_0", "pot_1", "box_2", "bowl_0"),
     "mug": ("mug", "cup", "glass", "wine_glass", "bowl"),
     "bowl": ("bowl", "plate", "box", "mug", "cup"),
@@ -38,7 +38,7 @@ _DEFAULT = {
 }
 
 
-class Kitchenwork:
+class KitchenActions:
     """Does things in a fork of the kitchen and keeps the list of what it did."""
 
     def __init__(self, cooking: KitchenDynamics, judge: PreferenceJudge, said: LiteralIndex) -> None:
@@ -66,7 +66,7 @@ class Kitchenwork:
 
     def is_there(self, id: str) -> bool:
         """Whether something of a thing can still be had."""
-        return id in self.state or self.carrier(id) is not None
+        return id in self.state or self.find_food_with(id) is not None
 
     def is_endless(self, id: str) -> bool:
         """Whether there is more of it however much is taken: a packet."""
@@ -75,10 +75,10 @@ class Kitchenwork:
     def is_eatable(self, id: str) -> bool:
         """Whether it is food, or a packet of food."""
         if id not in self.state:
-            return self.carrier(id) is not None
+            return self.find_food_with(id) is not None
         return is_food(self.state, id) or self.state[id].contents is not None
 
-    def carrier(self, source: str) -> str | None:
+    def find_food_with(self, source: str) -> str | None:
         """The food in which a thing of the scene is now; itself as long as it is untouched, None for a mere packet."""
         state = self.state
         if source in state and is_food(state, source):
@@ -88,9 +88,9 @@ class Kitchenwork:
         cooked = [id for id in found if state.has_tag(id, "cooked")]
         return min(cooked or found, key=lambda id: (len(self.trace.sources_of(id)), id), default=None)
 
-    def in_dish_with(self, source: str) -> frozenset[str]:
+    def sources_in_same_dish(self, source: str) -> frozenset[str]:
         """All the things that stem from the scene in the dish that holds this one now."""
-        carrier = self.carrier(source)
+        carrier = self.find_food_with(source)
         if carrier is None or (carrier == source and source not in self.trace.used):
             return frozenset()
         return self.sources_in(find_dish_root(self.state, carrier))
@@ -114,12 +114,12 @@ class Kitchenwork:
             verb = "Pour" if not state[source].contents.endswith("slice") else "Move"  # type: ignore[union-attr]
             self.do(f"{verb} {state[source].contents} from {source} to {to}")
             return next((id for id in self.state.entities if id not in before), None)
-        carrier = self.carrier(source)
+        carrier = self.find_food_with(source)
         if carrier is None:
             return None
-        return self.bring(self._ready(carrier), to)
+        return self.bring(self._prepare_ingredient(carrier), to)
 
-    def _ready(self, food: str) -> str:
+    def _prepare_ingredient(self, food: str) -> str:
         """An egg is cracked and a fruit or vegetable sliced before it goes anywhere."""
         groups = self._groups
         if food in groups["egg_hen"]:
@@ -128,17 +128,17 @@ class Kitchenwork:
             verb, now = "Slice", f"sliced {self.state[food].kind}"
         else:
             return food
-        if not self.may(verb):
+        if not self.is_verb_allowed(verb):
             return food
-        return self.made_by(f"{verb} the object {food} to get {name_with(now)}") or food
+        return self.do_and_find_result(f"{verb} the object {food} to get {result_name(now)}") or food
 
-    def may(self, verb: str) -> bool:
+    def is_verb_allowed(self, verb: str) -> bool:
         """Whether nothing says that a verb is not to be used."""
         return not occurs_in_verb(self._bad_verbs, verb.lower())
 
-    def verb(self, usual: str) -> str:
+    def allowed_verb(self, usual: str) -> str:
         """A verb, or the first of those that do as well where it is not to be used and they may be."""
-        return next(filter(self.may, (usual, *_AS_WELL[usual])), usual)
+        return next(filter(self.is_verb_allowed, (usual, *_SUBSTITUTE_VERBS[usual])), usual)
 
     def bring(self, food: str, to: str) -> str:
         holder = self.state.holder(food)
@@ -146,7 +146,7 @@ class Kitchenwork:
             self.do(f"Move {food} from {holder} to {to}")
         return food
 
-    def made_by(self, text: str) -> str | None:
+    def do_and_find_result(self, text: str) -> str | None:
         """Do it and return the entity that came of it."""
         before = set(self.state.entities)
         if not self.do(text):
@@ -155,19 +155,19 @@ class Kitchenwork:
 
     # Vessels
 
-    def vessel(self, role: str) -> str | None:
+    def find_empty_vessel(self, role: str) -> str | None:
         """An empty vessel: the wanted one, else the plainest."""
         for id in self._roles.get(role, []):
             if id in self.state and self._is_free(id):
                 self._roles[role].remove(id)
                 return id
-        for wanted in _DEFAULT[role]:
+        for wanted in _DEFAULT_TOOLS[role]:
             for id, entity in self.state.entities.items():
                 if wanted in (id, entity.kind) and id not in self._banned and self._is_free(id):
                     return id
         return next((id for id, e in self.state.entities.items() if e.can("container") and self._is_free(id)), None)
 
-    def begun_vessel(self, role: str, of: Collection[str], earlier: Sequence[tuple[str, str]] = ()) -> str | None:
+    def find_begun_vessel(self, role: str, of: Collection[str], earlier: Sequence[tuple[str, str]] = ()) -> str | None:
         """A vessel in which somebody began a dish: nothing is in it but some of what goes into that.
 
         Args:
@@ -179,7 +179,9 @@ class Kitchenwork:
             return None
         wanted = frozenset(of)
         for id, entity in self.state.entities.items():
-            holds = self.sources_in(id) if {id, entity.kind} & {*_DEFAULT[role]} and id not in self._banned else None
+            holds = (
+                self.sources_in(id) if {id, entity.kind} & {*_DEFAULT_TOOLS[role]} and id not in self._banned else None
+            )
             if not holds or not holds <= wanted or not self._is_loose(id):
                 continue
             if all(first in holds or second not in holds for first, second in earlier):
@@ -198,6 +200,6 @@ class Kitchenwork:
         return not any(self.state[holder].can("container") for holder in self.state.holders(id))
 
 
-def name_with(word: str) -> str:
+def result_name(word: str) -> str:
     """A name for a result that holds a word."""
     return _NAMES.get(word, word.replace(" ", "_"))[:MAX_NAME_LETTERS].strip("_")

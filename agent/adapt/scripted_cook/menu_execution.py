@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from housewise.agent.adapt.scripted_cook.kitchen_actions import USES, Kitchenwork, name_with
+from housewise.agent.adapt.scripted_cook.kitchen_actions import DISH_ROLES, KitchenActions, result_name
 from housewise.agent.adapt.scripted_cook.menu_planning import Course, Menu
 from housewise.language.words import verb_forms
 from housewise.people.kitchen.conditions import normalize_words
 from housewise.worlds.kitchen.dishes import find_dish_root, foods_below, foods_in, is_food, is_on_appliance
 
 
-class Preparation(Kitchenwork):
+class MenuExecution(KitchenActions):
     """Carries a menu out."""
 
     def prepare(self, menu: Menu) -> None:
@@ -35,7 +35,7 @@ class Preparation(Kitchenwork):
             if self._judge.holds(predicate, self.trace):
                 continue
             of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
-            food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.carrier(id))), None)
+            food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.find_food_with(id))), None)
             if food is not None and predicate.name == "made":
                 self._rename(food, [self._allowed(list(predicate.words))])
             elif food is not None:
@@ -46,7 +46,7 @@ class Preparation(Kitchenwork):
         verbs = [verb for word in words for verb in self._verbs.matching_verbs(word)]
         if not verbs:
             return
-        verb = next(filter(self.may, verbs), verbs[0])
+        verb = next(filter(self.is_verb_allowed, verbs), verbs[0])
         if verb == "chop":
             self.bring(food, "counter_0")
         elif verb in self._verbs.cooking and not is_on_appliance(self.state, food):
@@ -55,7 +55,7 @@ class Preparation(Kitchenwork):
 
     def _offer_water(self) -> None:
         """Where nothing that was asked for can be made there is at least a glass of water."""
-        glass = self.vessel("mug")
+        glass = self.find_empty_vessel("mug")
         source = self._water_source()
         if glass is not None and source is not None:
             self.put(source, glass)
@@ -65,8 +65,10 @@ class Preparation(Kitchenwork):
 
     def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
         """A vessel that should have been used goes under a dish that is made; a pan or brewer has it pass through."""
-        course = next((course for course in menu.courses if role in USES.get(course.dish, ()) and course.base), None)
-        food = self.carrier(course.base) if course is not None and course.base is not None else None
+        course = next(
+            (course for course in menu.courses if role in DISH_ROLES.get(course.dish, ()) and course.base), None
+        )
+        food = self.find_food_with(course.base) if course is not None and course.base is not None else None
         if food is None or not self._is_free(tool):
             self._carry(tool, menu)
             return
@@ -109,20 +111,20 @@ class Preparation(Kitchenwork):
         """Additions to a dish that is made already."""
         root = find_dish_root(self.state, food)
         for id in self._ordered(course):
-            if id != course.base and id not in course.there:
+            if id != course.base and id not in course.already_in:
                 self.put(id, root)
 
     def _rename(self, food: str, names: Iterable[str]) -> str:
         for name in names:
-            result = name_with(name)
-            food = self.made_by(f"{self.verb('Stir')} the object {food} to get {result}") or food
+            result = result_name(name)
+            food = self.do_and_find_result(f"{self.allowed_verb('Stir')} the object {food} to get {result}") or food
         return food
 
     def _begun(self, course: Course) -> str | None:
         """What the base of a course is in, where somebody began with it; not what else was made of the same packet."""
-        if course.base is None or (course.base not in course.there and self.is_endless(course.base)):
+        if course.base is None or (course.base not in course.already_in and self.is_endless(course.base)):
             return None
-        return self.carrier(course.base)
+        return self.find_food_with(course.base)
 
     def _make_eggs(self, course: Course) -> None:
         base = course.base
@@ -133,7 +135,7 @@ class Preparation(Kitchenwork):
             self._rename(carrier, course.names)
             return
         plain = ["omelette"] if self._task_says("omelet") else []
-        names = [name_with(name) for name in course.names] or [
+        names = [result_name(name) for name in course.names] or [
             self._allowed([*plain, "fried_eggs", "breakfast", "dish"])
         ]
         self._cook_in_pan(course, carrier, names)
@@ -150,7 +152,7 @@ class Preparation(Kitchenwork):
         root = find_dish_root(self.state, carrier) if carrier is not None else None
         pan = root
         if root is None or not self.state[root].can("container") or not is_on_appliance(self.state, root):
-            pan = self.begun_vessel("pan", course.members, course.earlier) or self.vessel("pan")
+            pan = self.find_begun_vessel("pan", course.members, course.earlier) or self.find_empty_vessel("pan")
             if pan is None:
                 return
             self.do(f"Move {pan} to stove_0")
@@ -163,15 +165,15 @@ class Preparation(Kitchenwork):
             moved.add(id)
         *others, last = names
         for name in others:
-            self.do(f"{self.verb('Stir')} items in {pan} to get {name}")
-        result = self.made_by(f"{self.verb('Cook')} items in {pan} to get {last}")
-        plate = self.vessel("plate")
+            self.do(f"{self.allowed_verb('Stir')} items in {pan} to get {name}")
+        result = self.do_and_find_result(f"{self.allowed_verb('Cook')} items in {pan} to get {last}")
+        plate = self.find_empty_vessel("plate")
         if result is not None and plate is not None:
             self.do(f"Move {result} from {pan} to {plate}")
 
     def _make_cooked(self, course: Course) -> None:
         plain = self.state[course.adds[0]].kind if course.adds[0] in self.state else "side"
-        names = [name_with(name) for name in course.names] or [name_with(f"fried {plain}")]
+        names = [result_name(name) for name in course.names] or [result_name(f"fried {plain}")]
         self._cook_in_pan(course, None, names)
 
     def _make_cereal(self, course: Course) -> None:
@@ -191,7 +193,7 @@ class Preparation(Kitchenwork):
         if root is not None and self.state[root].can("container"):
             vessel: str | None = root
         else:
-            vessel = self.begun_vessel(role, course.members, course.earlier) or self.vessel(role)
+            vessel = self.find_begun_vessel(role, course.members, course.earlier) or self.find_empty_vessel(role)
         if vessel is None:
             return
         there = self.sources_in(vessel)
@@ -200,7 +202,7 @@ class Preparation(Kitchenwork):
                 self.put(id, vessel)
         if course.names:
             for name in course.names:
-                self.do(f"{self.verb('Mix all')} items in {vessel} to get {name_with(name)}")
+                self.do(f"{self.allowed_verb('Mix all')} items in {vessel} to get {result_name(name)}")
 
     def _make_toast(self, course: Course) -> None:
         base = course.base
@@ -215,13 +217,13 @@ class Preparation(Kitchenwork):
         root = find_dish_root(self.state, toast)
         plate = root if self.state[root].can("container") and not is_on_appliance(self.state, root) else None
         if plate is None:
-            plate = self.vessel("plate")
+            plate = self.find_empty_vessel("plate")
         if plate is None:
             return
         for id in self._ordered(course):
             if id == base:
                 self.bring(toast, plate)
-            elif id not in course.there:
+            elif id not in course.already_in:
                 self.put(id, plate)
 
     def _toast(self, base: str, course: Course) -> str | None:
@@ -230,11 +232,13 @@ class Preparation(Kitchenwork):
         free = "toaster_0" not in self._banned and not self.state.inside("toaster_0")
         appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
         slice_ = self.put(base, appliance)
-        names = [name_with(name) for name in course.names] or ["toast"]
+        names = [result_name(name) for name in course.names] or ["toast"]
         if base in self.raw:
             return slice_
         for name in names:
-            slice_ = self.made_by(f"{self.verb('Toast')} the object {slice_} to get {name}") or slice_
+            slice_ = (
+                self.do_and_find_result(f"{self.allowed_verb('Toast')} the object {slice_} to get {name}") or slice_
+            )
         return slice_
 
     def _make_tea(self, course: Course) -> None:
@@ -250,7 +254,7 @@ class Preparation(Kitchenwork):
         if root is not None and self.state[root].can("container"):
             mug: str | None = root
         else:
-            mug = self.begun_vessel("mug", course.members | water, course.earlier) or self.vessel("mug")
+            mug = self.find_begun_vessel("mug", course.members | water, course.earlier) or self.find_empty_vessel("mug")
         if mug is None or (not self.sources_in(mug) & water and self._hot_water(mug) is None):
             return
         early = [id for id in self._ordered(course) if any(a == id and b == base for a, b in course.earlier)]
@@ -258,8 +262,8 @@ class Preparation(Kitchenwork):
         for id in [*early, base]:
             if id not in there:
                 self.put(id, mug)
-        for name in [name_with(name) for name in course.names] or ["tea"]:
-            self.do(f"{self.verb('Brew')} items in {mug} to get {name}")
+        for name in [result_name(name) for name in course.names] or ["tea"]:
+            self.do(f"{self.allowed_verb('Brew')} items in {mug} to get {name}")
         for id in self._ordered(course):
             if id not in (*early, base) and id not in there:
                 self.put(id, mug)
@@ -294,7 +298,7 @@ class Preparation(Kitchenwork):
         water = self._groups["water"]
         if brewer is None or not self.state[brewer].can("container"):
             role = "mug" if base in self.raw and not self._roles.get("brewer") else "brewer"
-            brewer = self.begun_vessel(role, water) or self.vessel(role)
+            brewer = self.find_begun_vessel(role, water) or self.find_empty_vessel(role)
         if brewer is None:
             return
         self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
@@ -303,19 +307,23 @@ class Preparation(Kitchenwork):
             self.trace.sources_of(food) & water for food in foods_in(self.state, brewer) if food != carrier
         ):
             self.put(source, brewer)
-        *others, last = [name_with(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
+        *others, last = [result_name(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
             "coffee"
         ]
         for name in others:
-            self.do(f"{self.verb('Stir')} items in {brewer} to get {name}")
-        coffee = self.made_by(f"{self.verb('Brew')} items in {brewer} to get {last}")
-        mug = brewer if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass") else self.vessel("mug")
+            self.do(f"{self.allowed_verb('Stir')} items in {brewer} to get {name}")
+        coffee = self.do_and_find_result(f"{self.allowed_verb('Brew')} items in {brewer} to get {last}")
+        mug = (
+            brewer
+            if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass")
+            else self.find_empty_vessel("mug")
+        )
         if coffee is None or mug is None:
             return
         for id in self._ordered(course):
             if id == base and mug != brewer:
                 self.do(f"Pour {coffee} from {brewer} to {mug}")
-            elif id != base and id not in course.there:
+            elif id != base and id not in course.already_in:
                 self.put(id, mug)
 
     # Serving

@@ -16,19 +16,19 @@ from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
-    ActionEvent,
-    AnswerEvent,
+    ManipulationEvent,
+    GoalAnswerEvent,
     GoalEvent,
     MismatchLine,
     ObjectEvent,
-    QuestionEvent,
+    GoalQuestionEvent,
     RecalledEvent,
     RepairEvent,
     ResponseLine,
     RetrievedEvent,
     SelectionEvent,
-    StarsFinal,
-    StarsSetting,
+    StarsFinalState,
+    StarsInitialState,
 )
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -120,7 +120,7 @@ class ObjectStory:
     turns: list[DialogueTurn]
     goal: GoalEvent | None
     wrong: str
-    acts: list[ActionEvent]
+    acts: list[ManipulationEvent]
     notes: list[str]
 
     @property
@@ -205,7 +205,7 @@ class StarsView:
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See View: where everything was found and where it is wanted."""
         try:
-            setting = StarsSetting.model_validate(header.setting)
+            setting = StarsInitialState.model_validate(header.setting)
         except ValidationError:
             return []
         return [
@@ -285,7 +285,7 @@ def _count_shared_words(texts: Sequence[list[str]]) -> int:
 
 def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
     """What happened with each object, in order."""
-    setting, final = _setting(record, path), _parse(StarsFinal, record.result.final, path)
+    setting, final = _setting(record, path), _parse(StarsFinalState, record.result.final, path)
     groups: list[list[Event]] = []
     for event in record.events:
         if isinstance(event, ObjectEvent):
@@ -299,7 +299,7 @@ def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
 
 
 def _make_object_story(
-    about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, final: StarsFinal
+    about: ObjectEvent, events: Sequence[Event], setting: StarsInitialState, final: StarsFinalState
 ) -> ObjectStory:
     place = final.places.get(about.thing, "")
     goals, recalled = _events_of_type(events, GoalEvent), _events_of_type(events, RecalledEvent)
@@ -316,17 +316,17 @@ def _make_object_story(
         turns=list(_turns(events)),
         goal=goal,
         wrong=describe_mismatches(goal.mismatches) if goal else "",
-        acts=_events_of_type(events, ActionEvent),
+        acts=_events_of_type(events, ManipulationEvent),
         notes=[each.note.text for each in _events_of_type(events, NoteEvent)],
     )
 
 
 def _turns(events: Sequence[Event]) -> Iterator[DialogueTurn]:
-    said = {answer.question: answer.text for answer in _events_of_type(events, AnswerEvent)}
+    said = {answer.question: answer.text for answer in _events_of_type(events, GoalAnswerEvent)}
     for event in events:
         if isinstance(event, SelectionEvent) and event.options:
             yield DialogueTurn(choice=event)
-        elif isinstance(event, QuestionEvent):
+        elif isinstance(event, GoalQuestionEvent):
             yield DialogueTurn(question=event.text, answer=said.get(event.text, ""))
 
 
@@ -366,7 +366,7 @@ def _describe_mismatch(mismatch: MismatchLine) -> str:
     }.get(mismatch.kind, mismatch.kind)
 
 
-def _places(setting: StarsSetting, thing: str) -> str:
+def _places(setting: StarsInitialState, thing: str) -> str:
     return " or ".join(setting.wanted.get(thing, [])) or "nothing here"
 
 
@@ -378,8 +378,8 @@ def _count(result: Result, name: str) -> int:
     return round(result.scores.get(name, 0))
 
 
-def _setting(record: Record, path: Path) -> StarsSetting:
-    return _parse(StarsSetting, record.header.setting, path)
+def _setting(record: Record, path: Path) -> StarsInitialState:
+    return _parse(StarsInitialState, record.header.setting, path)
 
 
 def _parse(kind: type[_M], content: object, path: Path) -> _M:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from housewise.agent.adapt.action_grammar import NameableThings
-from housewise.agent.adapt.llm_cook import QuestionPolicy, Briefing, AllowedAction, LLMCook, CookingTurn
+from housewise.agent.adapt.llm_cook import AllowedAction, Briefing, CookingTurn, LLMCook, QuestionPolicy
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import DONE, OracleCook
@@ -60,7 +60,13 @@ class LLMCookAgent:
     name = "llm"
 
     def __init__(
-        self, cook: LLMCook, briefing: Briefing, verbs: KitchenVerbs, asking: QuestionPolicy, most: int, progress: Progress
+        self,
+        cook: LLMCook,
+        briefing: Briefing,
+        verbs: KitchenVerbs,
+        asking: QuestionPolicy,
+        most: int,
+        progress: Progress,
     ) -> None:
         self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
         self._asking, self._left = asking, most

@@ -9,7 +9,7 @@ from housewise.core.record import Count, Event, Frozen, Words
 from housewise.people.kitchen.preference_judge import PreferenceVerdict
 
 
-class AdaptSetting(Frozen):
+class AdaptInitialState(Frozen):
     """What an episode begins with.
 
     Attributes:
@@ -28,7 +28,7 @@ class AdaptSetting(Frozen):
     told: Count = 0
 
 
-class ActionEvent(Event):
+class CookingActionEvent(Event):
     """The robot does something; a question is an action as well.
 
     Attributes:
@@ -52,7 +52,7 @@ class ThoughtEvent(Event):
     text: Words
 
 
-class AnswerEvent(Event):
+class KitchenAnswerEvent(Event):
     """What the person said. Records with answers are kept even where the episode was cut off.
 
     Attributes:
@@ -81,7 +81,7 @@ class VerdictLine(Frozen):
     why: Words
 
     @classmethod
-    def of(cls, verdict: PreferenceVerdict) -> VerdictLine:
+    def from_verdict(cls, verdict: PreferenceVerdict) -> VerdictLine:
         """A verdict with its step."""
         wish = verdict.preference
         return cls(
@@ -94,11 +94,11 @@ class VerdictLine(Frozen):
         )
 
 
-class AdaptFinal(Frozen):
+class AdaptFinalState(Frozen):
     """How an episode ended: the wishes, and what there is to eat."""
 
     verdicts: list[VerdictLine]
     made: Words = ""
 
 
-EVENTS: Sequence[type[Event]] = (ActionEvent, ThoughtEvent, AnswerEvent)
+EVENTS: Sequence[type[Event]] = (CookingActionEvent, ThoughtEvent, KitchenAnswerEvent)

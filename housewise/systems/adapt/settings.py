@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from housewise.agent.adapt.planner import MOST_TURNS, Asking
+from housewise.agent.adapt.llm_cook import MAX_TURNS, QuestionPolicy
 from housewise.core.errors import UserError
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
@@ -20,7 +20,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 
-_OF_MODELS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt")
+_LLM_SETTINGS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt")
 
 
 class AdaptTaskSettings(TaskSettings):
@@ -73,13 +73,13 @@ class AdaptAgentSettings(Settings):
     """
 
     planner: Planner = "always"
-    asking: Asking = "free"
+    asking: QuestionPolicy = "free"
     thinks: bool = False
     asks_again: bool = False
     most_questions: int = Field(default=MAX_STEPS, ge=0, le=MAX_COUNT)
     most_steps: _Number = MAX_STEPS
     grounded: bool = True
-    turns: int = Field(default=MOST_TURNS, ge=0, le=MAX_COUNT)
+    turns: int = Field(default=MAX_TURNS, ge=0, le=MAX_COUNT)
     prompt: _Name | None = None
 
     @property
@@ -128,5 +128,5 @@ class AdaptSettings(RunSettings):
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the planner is who acts, and what is said of models bears on llm alone."""
-        models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _OF_MODELS})
+        models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _LLM_SETTINGS})
         return {key: value for key, value in super().comparison_settings(asks).items() if key not in models}

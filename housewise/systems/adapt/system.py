@@ -39,7 +39,7 @@ from housewise.rollout.system import EpisodeSetup, Job, System, Task
 from housewise.systems.adapt.agents import LLMCookAgent, ScriptedCookAgent, format_known_answers
 from housewise.systems.adapt.record import EVENTS, AdaptInitialState, KitchenAnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
-from housewise.systems.adapt.world import BREAKFAST_TASK, BreakfastWorld, BreakfastObservation
+from housewise.systems.adapt.world import BREAKFAST_TASK, BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -173,7 +173,9 @@ class Adapt(System[AdaptSettings]):
         steps = 2 * chosen.most_steps if chosen.always_asks else chosen.most_steps
         kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), PreferenceJudge(number)
         told = _recall_answers(memory)
-        earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, KitchenAnswerEvent)}
+        earlier = {
+            event.question: event.text for event in reversed(job.earlier) if isinstance(event, KitchenAnswerEvent)
+        }
 
         def speaker() -> Speaker:
             return self._speaker(person, kitchen, judge, models, memory.person)

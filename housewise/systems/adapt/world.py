@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from housewise.agent.adapt.llm_cook import Turn
+from housewise.agent.adapt.llm_cook import CookingTurn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
 from housewise.language.words import normalize_letters, one_line
@@ -18,20 +18,20 @@ from housewise.people.memory import About, Note
 from housewise.people.respondent import Question
 from housewise.people.respondent import Respondent as Speaker
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
+from housewise.systems.adapt.record import AdaptFinalState, CookingActionEvent, KitchenAnswerEvent, VerdictLine
 from housewise.worlds.base import Step
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.world import KitchenStep as Done
 from housewise.worlds.kitchen.world import TextKitchen
 
-BREAKFAST = "breakfast"
+BREAKFAST_TASK = "breakfast"
 """The task of notes about what people want of it."""
-LONGEST_ANSWER = 1000  # characters of an answer that are heard
+MAX_ANSWER_CHARACTERS = 1000  # characters of an answer that are heard
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Seen:
+class BreakfastObservation:
     """What a robot perceives.
 
     Attributes:
@@ -52,16 +52,16 @@ class Seen:
     question: str | None = None
     recalled: bool = False
 
-    def turn(self, action: str, made: str = "", thought: str = "") -> Turn:
+    def turn(self, action: str, made: str = "", thought: str = "") -> CookingTurn:
         """The action that led here as a turn of a conversation; see Turn for what it takes."""
         failed = self.last is not None and self.last.failed
-        return Turn(action, self.text, self.question is not None, failed, made, thought)
+        return CookingTurn(action, self.text, self.question is not None, failed, made, thought)
 
 
 NO_MORE_QUESTIONS = "Nothing can be asked any more; go on by what is known."
 
 
-class Breakfast:
+class BreakfastWorld:
     """A breakfast that is made for somebody.
 
     Args:
@@ -91,9 +91,9 @@ class Breakfast:
         self._speaker: Speaker | None = None
         self._remembered, self._earlier = remembered, earlier
         self._most = most
-        self._known = {_heard_as(question): answer for question, answer in known.items()}
+        self._known = {_question_key(question): answer for question, answer in known.items()}
 
-    def reset(self) -> Seen:
+    def reset(self) -> BreakfastObservation:
         """See World.reset."""
         layout = self._kitchen.reset()
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
@@ -101,7 +101,7 @@ class Breakfast:
         self._questions = self._recalled = self._refused = 0
         return self._seen(layout, "")
 
-    def step(self, action: str) -> Step[Seen]:
+    def step(self, action: str) -> Step[BreakfastObservation]:
         """See World.step."""
         done = self._kitchen.step(action)
         made = self._kitchen.describe_prepared_food()
@@ -110,9 +110,9 @@ class Breakfast:
         if asked and self._questions >= self._most:
             # A model that is held to no grammar asks all the same.
             self._refused += 1
-            event = ActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
+            event = CookingActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
             return Step(self._seen(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated)
-        event = ActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
+        event = CookingActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
         if done.action is not None and asked:
             said = self._asked(done.action.x)
             return Step(self._seen("", changed, done, said), (event, *self._kept(said)), over=done.truncated)
@@ -139,21 +139,23 @@ class Breakfast:
     def final(self) -> Mapping[str, Any]:
         """See World.final."""
         verdicts = self._judge.verdicts(self._person, self._kitchen.trace, when=True)
-        return AdaptFinal(verdicts=[VerdictLine.of(each) for each in verdicts], made=self._made).model_dump()
+        return AdaptFinalState(
+            verdicts=[VerdictLine.from_verdict(each) for each in verdicts], made=self._made
+        ).model_dump()
 
-    def _asked(self, question: str) -> AnswerEvent:
-        known = self._known.get(_heard_as(question))
+    def _asked(self, question: str) -> KitchenAnswerEvent:
+        known = self._known.get(_question_key(question))
         if known is not None:
             self._recalled += 1
-            return AnswerEvent(question=question, text=known, recalled=True)
+            return KitchenAnswerEvent(question=question, text=known, recalled=True)
         self._questions += 1
         said = self._earlier.get(question)
         if said is None:
             self._speaker = self._speaker or self._open()
             said = self._speaker.answer(Question(question, about=self._about(question))).text
-        return AnswerEvent(question=question, text=one_line(said[:LONGEST_ANSWER]))
+        return KitchenAnswerEvent(question=question, text=one_line(said[:MAX_ANSWER_CHARACTERS]))
 
-    def _kept(self, said: AnswerEvent) -> Sequence[Event]:
+    def _kept(self, said: KitchenAnswerEvent) -> Sequence[Event]:
         """What was said, and that it is remembered from now on."""
         if said.recalled or not said.text:
             return (said,)
@@ -161,15 +163,17 @@ class Breakfast:
         return said, NoteEvent(note=Note(person=self._remembered, kind="answer", text=said.text, about=about))
 
     def _about(self, question: str) -> About:
-        return About(task=BREAKFAST, situation=question)
+        return About(task=BREAKFAST_TASK, situation=question)
 
-    def _seen(self, text: str, made: str, last: Done | None = None, said: AnswerEvent | None = None) -> Seen:
+    def _seen(
+        self, text: str, made: str, last: Done | None = None, said: KitchenAnswerEvent | None = None
+    ) -> BreakfastObservation:
         perceived = (tuple(self._named), self._kitchen.dynamics, last)
         if said is None:
-            return Seen(text, made, *perceived)
-        return Seen(said.text, made, *perceived, said.question, said.recalled)
+            return BreakfastObservation(text, made, *perceived)
+        return BreakfastObservation(said.text, made, *perceived, said.question, said.recalled)
 
 
-def _heard_as(question: str) -> str:
+def _question_key(question: str) -> str:
     """The same for the same question."""
     return normalize_letters(one_line(question))

@@ -62,7 +62,7 @@ class RulesEvent(Event):
     rules: tuple[RuleLine, ...]
 
     @classmethod
-    def of(cls, version: int, origin: Origin, rules: tuple[Rule, ...]) -> RulesEvent:
+    def from_rules(cls, version: int, origin: Origin, rules: tuple[Rule, ...]) -> RulesEvent:
         """A version of some rules."""
         lines = tuple(RuleLine(text=rule.text, typed=rule.typed, source=rule.source) for rule in rules)
         return cls(version=version, origin=origin, rules=lines)
@@ -100,7 +100,7 @@ class DecisionEvent(Event):
     rule: int | None = None
 
     @classmethod
-    def of(cls, scenario: Scenario, decision: ScoredChoice, version: int, rule: int | None) -> DecisionEvent:
+    def from_decision(cls, scenario: Scenario, decision: ScoredChoice, version: int, rule: int | None) -> DecisionEvent:
         """A decision on a scenario."""
         situation = scenario.situation
         return cls(
@@ -131,7 +131,7 @@ class ReviewEvent(Event):
     after: Figure | None = None
 
     @classmethod
-    def of(cls, review: Review) -> ReviewEvent:
+    def from_review(cls, review: Review) -> ReviewEvent:
         """What came of a review."""
         return cls(
             processed=review.processed,
@@ -165,7 +165,7 @@ class ChoiceInitialState(Frozen):
     known: Count = 0
 
     @classmethod
-    def of(
+    def from_choices(
         cls,
         choices: ChoiceSet,
         training: tuple[Scenario, ...],

@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
-from housewise.worlds.choices.choice_sets import HOUSES, OWN, is_of_houses
+from housewise.worlds.choices.choice_sets import HOUSES, KITCHEN_SET, is_of_houses
 from housewise.worlds.house.preferences import people
 
 Components = Literal["local", "chat", "learned"]
@@ -34,7 +34,7 @@ class ChoiceTasks(TaskSettings):
         speech: who words the answers: local phrases, or a chat model (``models.person``).
     """
 
-    data: str = OWN
+    data: str = KITCHEN_SET
     examples: int = Field(default=10, ge=1, le=MAX_COUNT)
     training: bool = True
     person: Literal["cooperative", "adversarial"] = "cooperative"

@@ -46,7 +46,7 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.choice_sets import OWN, is_made_here, is_of_houses, read_choices
+from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_made_here, is_of_houses, read_choices
 from housewise.worlds.choices.scenario import ChoiceSet
 
 _LOCAL, _LEARNED = "local", "learned"
@@ -153,7 +153,7 @@ class Clipr(System[CliprSettings]):
         # A question, a choice, a review's question and its rehearsal, and the end.
         most = chosen.budget + 3 * len(in_turn) + 2
         return EpisodeSetup(
-            world, agent, ChoiceInitialState.of(choices, training, test, *known), EpisodeLimits(most, most)
+            world, agent, ChoiceInitialState.from_choices(choices, training, test, *known), EpisodeLimits(most, most)
         )
 
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
@@ -166,7 +166,7 @@ class Clipr(System[CliprSettings]):
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Respondent:
         chosen = self.settings.tasks
         known = choices.person or (PROFILES_FOLDER / f"{choices.name}.yaml").is_file()
-        own = find_profile(choices) if known else read_profile(OWN)
+        own = find_profile(choices) if known else read_profile(KITCHEN_SET)
         profile = read_profile(chosen.profile) if chosen.profile else own
         misleads = chosen.person == "adversarial"
         if chosen.speech == _LOCAL:

@@ -109,7 +109,9 @@ class ChoiceWorld:
         self._over += batch
         self._decisions += decisions
         told = zip(batch, decisions, action.deciding, strict=True)
-        events = tuple(DecisionEvent.of(each, decision, action.version, rule) for each, decision, rule in told)
+        events = tuple(
+            DecisionEvent.from_decision(each, decision, action.version, rule) for each, decision, rule in told
+        )
         return Step(self._observation(decisions=decisions), events)
 
     def scores(self) -> dict[str, float]:

@@ -13,21 +13,21 @@ from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.oversight import GoalQuestion, GoalRequest
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.selection import GoalSelection
-from housewise.agent.stars.stars_loop import GoalsRetrieved, LearningSteps, LearningEvent, GoalLearner, ObjectLesson
+from housewise.agent.stars.stars_loop import GoalLearner, GoalsRetrieved, LearningEvent, LearningSteps, ObjectLesson
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core import record
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
-    ModelUsageLine,
     GoalEvent,
-    ObjectEvent,
-    StarsPlanEvent,
     GoalQuestionEvent,
+    ModelUsageLine,
+    ObjectEvent,
     RecalledEvent,
     RepairEvent,
     RetrievedEvent,
     SelectionEvent,
+    StarsPlanEvent,
     mismatch_lines,
     response_lines,
 )
@@ -87,7 +87,9 @@ class StarsAgent:
         actions = [happening] if isinstance(happening, GoalQuestion | GoalRequest) else []
         return Decision(actions, tuple(events), usage=_record_usage(asked, seconds))
 
-    def _finish_object(self, about: TaskObject, lesson: ObjectLesson, events: Sequence[record.Event]) -> Decision[StarsAction]:
+    def _finish_object(
+        self, about: TaskObject, lesson: ObjectLesson, events: Sequence[record.Event]
+    ) -> Decision[StarsAction]:
         """What has been found out is done."""
         self._course, self._next = None, self._next + 1
         self._lessons(lesson)
@@ -97,13 +99,17 @@ class StarsAgent:
             statement = lesson.recalled.note.statement
             found.append(RecalledEvent(thing=thing, statement=statement, by_policy=lesson.recalled.by_policy))
         found.append(_goal_event(lesson))
-        found.append(StarsPlanEvent(thing=thing, acts=None if lesson.path is None else [str(act) for act in lesson.path]))
+        found.append(
+            StarsPlanEvent(thing=thing, acts=None if lesson.path is None else [str(act) for act in lesson.path])
+        )
         if lesson.learned is not None and lesson.used is not None:
             notes = goal_to_notes(lesson.learned, self._task, about, lesson.used, self._person)
             found += [NoteEvent(note=note) for note in notes]
         return Decision(lesson.path or (), tuple(found), done=self._next == len(self._task.objects))
 
-    def _learning_event(self, about: TaskObject, happening: LearningEvent, asked: ModelUsageLine, seconds: float) -> record.Event:
+    def _learning_event(
+        self, about: TaskObject, happening: LearningEvent, asked: ModelUsageLine, seconds: float
+    ) -> record.Event:
         thing = about.thing.name
         if isinstance(happening, GoalQuestion):
             return GoalQuestionEvent(thing=thing, text=str(happening), goal=happening.goal)

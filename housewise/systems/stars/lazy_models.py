@@ -61,7 +61,9 @@ class LazyCompletionModel:
         return model.rate(prompt, texts)
 
 
-def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, seed: int) -> LazyCompletionModel:
+def open_lazy_completion_model(
+    model: ChatModel, settings: ModelSettings, instruction: str, seed: int
+) -> LazyCompletionModel:
     """A chat model of a run as one that goes on with texts.
 
     Args:

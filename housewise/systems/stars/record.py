@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from housewise.agent.stars.analysis import Analysis
-from housewise.agent.stars.repair import Candidate
-from housewise.agent.stars.retrieval import Retrieved
-from housewise.agent.stars.usage import Usage
+from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.search_tree import RetrievedGoal
 from housewise.core.record import Count, Event, Figure, Frozen, Seconds, Words
 
 
-class StarsSetting(Frozen):
+class StarsInitialState(Frozen):
     """What an episode begins with.
 
     Attributes:
@@ -32,14 +32,14 @@ class StarsSetting(Frozen):
     instructions: list[Words]
 
 
-class StarsFinal(Frozen):
+class StarsFinalState(Frozen):
     """How an episode ended: where each object is, and which fixtures are open."""
 
     places: dict[str, str]
     open: list[str]
 
 
-class AskedLine(Frozen):
+class ModelUsageLine(Frozen):
     """What models read and wrote for something, by kind of prompt."""
 
     calls: dict[str, Count] = Field(default_factory=dict)
@@ -48,14 +48,14 @@ class AskedLine(Frozen):
     finish_reasons: dict[str, Count] = Field(default_factory=dict)
 
     @classmethod
-    def of(cls, usage: Usage) -> AskedLine:
+    def from_usage(cls, usage: ModelUsage) -> ModelUsageLine:
         """Counts as they are recorded."""
         return cls(**vars(usage))
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ModelUsage:
         """The counts."""
-        return Usage(**self.model_dump())
+        return ModelUsage(**self.model_dump())
 
 
 class MismatchLine(Frozen):
@@ -80,9 +80,9 @@ class ResponseLine(Frozen):
         return not self.mismatches
 
     @property
-    def retrieved(self) -> Retrieved:
+    def retrieved(self) -> RetrievedGoal:
         """The goal as it was retrieved."""
-        return Retrieved(self.text, self.probability, self.source)
+        return RetrievedGoal(self.text, self.probability, self.source)
 
 
 class ObjectEvent(Event):
@@ -127,7 +127,7 @@ class RetrievedEvent(Event):
     type: ClassVar[str] = "retrieved"
     thing: str
     responses: list[ResponseLine] = Field(default_factory=list)
-    asked: AskedLine = AskedLine()
+    asked: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
@@ -146,7 +146,7 @@ class RepairEvent(Event):
     reason: Words
     depth: Count
     responses: list[ResponseLine] = Field(default_factory=list)
-    asked: AskedLine = AskedLine()
+    asked: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
@@ -166,11 +166,11 @@ class SelectionEvent(Event):
     answer: Words | None = None
     chosen: Words
     fallback: bool = False
-    asked: AskedLine = AskedLine()
+    asked: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
-class QuestionEvent(Event):
+class GoalQuestionEvent(Event):
     """Something is put to the person: whether a goal is right, or, without one, what the goal is."""
 
     type: ClassVar[str] = "question"
@@ -179,7 +179,7 @@ class QuestionEvent(Event):
     goal: Words | None = None
 
 
-class AnswerEvent(Event):
+class GoalAnswerEvent(Event):
     """What the person said. Records with answers are kept even where the episode was cut off."""
 
     type: ClassVar[str] = "answer"
@@ -202,7 +202,7 @@ class GoalEvent(Event):
     mismatches: list[MismatchLine] = Field(default_factory=list)
 
 
-class PlanEvent(Event):
+class StarsPlanEvent(Event):
     """The way to the goal; None where there is no way, or no goal."""
 
     type: ClassVar[str] = "plan"
@@ -210,7 +210,7 @@ class PlanEvent(Event):
     acts: list[str] | None = None
 
 
-class ActionEvent(Event):
+class ManipulationEvent(Event):
     """An act, and why it could not be done, where it could not.
 
     Attributes:
@@ -230,15 +230,15 @@ EVENTS: Sequence[type[Event]] = (
     RetrievedEvent,
     RepairEvent,
     SelectionEvent,
-    QuestionEvent,
-    AnswerEvent,
+    GoalQuestionEvent,
+    GoalAnswerEvent,
     GoalEvent,
-    PlanEvent,
-    ActionEvent,
+    StarsPlanEvent,
+    ManipulationEvent,
 )
 
 
-def response_lines(candidates: Sequence[Candidate]) -> list[ResponseLine]:
+def response_lines(candidates: Sequence[GoalCandidate]) -> list[ResponseLine]:
     """Goals with their verdicts, as they are recorded."""
     return [
         ResponseLine(
@@ -251,7 +251,7 @@ def response_lines(candidates: Sequence[Candidate]) -> list[ResponseLine]:
     ]
 
 
-def mismatch_lines(analysis: Analysis | None) -> list[MismatchLine]:
+def mismatch_lines(analysis: GoalAnalysis | None) -> list[MismatchLine]:
     """What is wrong with a goal, as it is recorded."""
     found = analysis.mismatches if analysis else ()
     return [MismatchLine(kind=each.kind.value, what=each.what, thing=each.thing) for each in found]

@@ -6,18 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from housewise.agent.stars.conditions import Condition, find_condition
-from housewise.agent.stars.language import PAPER
-from housewise.agent.stars.learning import Generalisation
-from housewise.agent.stars.oversight import MOST_QUESTIONS
+from housewise.agent.stars.data_files import ROBOT, VOCABULARY
+from housewise.agent.stars.experiment_conditions import StarsCondition, find_condition
+from housewise.agent.stars.goal_grammar import PAPER_GRAMMAR
+from housewise.agent.stars.goal_memory import GoalGeneralisation
+from housewise.agent.stars.oversight import MAX_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
-from housewise.agent.stars.retrieval import Thresholds
-from housewise.agent.stars.settings import ROBOT, VOCABULARY
+from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.core.settings import MAX_COUNT, Settings, check_known_name
 from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
-from housewise.systems.stars.house import STAND_INS
+from housewise.systems.stars.house_body import STAND_INS
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 _Named = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -69,7 +69,7 @@ class StarsWorldSettings(Settings):
 
 
 class TreeSettings(Settings):
-    """Where the search tree branches; see housewise.agent.stars.retrieval.Thresholds."""
+    """Where the search tree branches; see housewise.agent.stars.search_tree.TreeThresholds."""
 
     sure: Probability = 0.90
     worth: Probability = 0.05
@@ -78,8 +78,8 @@ class TreeSettings(Settings):
     most_calls: int = Field(default=1500, ge=1, le=10_000)
 
 
-class CarrySettings(Settings):
-    """How far known goals are carried over; see housewise.agent.stars.learning.Generalisation."""
+class GeneralisationSettings(Settings):
+    """How far known goals are carried over; see housewise.agent.stars.goal_memory.GoalGeneralisation."""
 
     places: bool = False
     kinds: int = Field(default=0, ge=0, le=100)
@@ -106,12 +106,12 @@ class StarsAgentSettings(Settings):
     lead: str = Field(default="the goal is that the {name} {are}", max_length=200)
     most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
     selection: Literal["likelihood", "numbered"] = "likelihood"
-    questions: int = Field(default=MOST_QUESTIONS, ge=0, le=100)
+    questions: int = Field(default=MAX_QUESTIONS, ge=0, le=100)
     tree: TreeSettings = TreeSettings()
-    carry: CarrySettings = CarrySettings()
+    carry: GeneralisationSettings = GeneralisationSettings()
     vocabulary: _Named = VOCABULARY
     robot: _Named = ROBOT
-    grammar: _Named = PAPER
+    grammar: _Named = PAPER_GRAMMAR
     prompt: _Named = PROMPTS
     examples: _Named | None = None
 
@@ -130,19 +130,19 @@ class StarsAgentSettings(Settings):
         return lead
 
     @property
-    def parts(self) -> Condition:
+    def parts(self) -> StarsCondition:
         """Which parts of STARS are at work."""
         return find_condition(self.condition)
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> TreeThresholds:
         """Where the tree branches."""
-        return Thresholds(**self.tree.model_dump())
+        return TreeThresholds(**self.tree.model_dump())
 
     @property
-    def generalisation(self) -> Generalisation:
+    def generalisation(self) -> GoalGeneralisation:
         """How far known goals are carried over."""
-        return Generalisation(**self.carry.model_dump())
+        return GoalGeneralisation(**self.carry.model_dump())
 
 
 class StarsModelsSettings(ModelsSettings):

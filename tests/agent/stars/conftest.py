@@ -4,22 +4,24 @@ from collections.abc import Callable
 
 import pytest
 
-from housewise.agent.stars.analysis import Analyser, Analysis
-from housewise.agent.stars.language import PAPER, Language
-from housewise.agent.stars.settings import load_robot, load_task
+from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.data_files import load_robot, load_task
+from housewise.agent.stars.goal_grammar import PAPER_GRAMMAR, GoalLanguage
 
-Analyse = Callable[..., Analysis]
+Analyse = Callable[..., GoalAnalysis]
 
 
 @pytest.fixture(scope="session")
 def analyse() -> Analyse:
     """Analyses a sentence in one of the packaged tasks, asked about an object of it."""
-    known: dict[tuple[str, str], Analyser] = {}
+    known: dict[tuple[str, str], GoalAnalyser] = {}
 
-    def analysed(sentence: str, about: str = "mug 2", task: str = "tidy kitchen", grammar: str = PAPER) -> Analysis:
+    def analysed(
+        sentence: str, about: str = "mug 2", task: str = "tidy kitchen", grammar: str = PAPER_GRAMMAR
+    ) -> GoalAnalysis:
         world, vocabulary = load_task(task)
         if (task, grammar) not in known:
-            known[task, grammar] = Analyser(Language(vocabulary, grammar), load_robot())
-        return known[task, grammar].analyse(sentence, world.situation.asked_about(world[about].thing))
+            known[task, grammar] = GoalAnalyser(GoalLanguage(vocabulary, grammar), load_robot())
+        return known[task, grammar].analyse(sentence, world.situation.with_focus(world[about].thing))
 
     return analysed

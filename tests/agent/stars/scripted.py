@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from housewise.language.completion import GenerationLimits, Continuation, DecodingStep, Token
+from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token
 
 Written = Sequence[tuple[str, float] | tuple[str, float, dict[str, float]]]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.stars.analysis import Analyser, Demand, Embodiment, Mismatch, MismatchKind
-from housewise.agent.stars.language import WIDE, Language
-from housewise.agent.stars.settings import load_robot, load_task
+from housewise.agent.stars.analysis import GoalAnalyser, Mismatch, MismatchKind, RobotAbilities, TargetRequirement
+from housewise.agent.stars.data_files import load_robot, load_task
+from housewise.agent.stars.goal_grammar import WIDE_GRAMMAR, GoalLanguage
 from housewise.core.errors import UserError
 from tests.agent.stars.conftest import Analyse
 
@@ -170,8 +170,8 @@ def test_a_noun_means_the_object_in_question_where_it_can(analyse: Analyse) -> N
 
 def test_another_robot_is_another_file(analyse: Analyse) -> None:
     task, vocabulary = load_task("tidy kitchen")
-    strong = Embodiment(moves="receptacle", relations={"in": Demand("surface", needs="surface")})
-    analyser = Analyser(Language(vocabulary), strong)
+    strong = RobotAbilities(moves="receptacle", relations={"in": TargetRequirement("surface", needs="surface")})
+    analyser = GoalAnalyser(GoalLanguage(vocabulary), strong)
     found = analyser.analyse("the goal is that the dish rack is in the table", task.situation)
     assert found.viable and not analyse("the goal is that the dish rack is in the table").viable
     assert load_robot().relations["on"].forbids == "receptacle"
@@ -191,14 +191,14 @@ def test_another_robot_is_another_file(analyse: Analyse) -> None:
 )
 def test_a_wider_grammar_reads_other_words_as_the_same_goal(analyse: Analyse, sentence: str, goal: str) -> None:
     plain = analyse(f"the goal is that {goal}")
-    assert analyse(sentence, grammar=WIDE).clauses == plain.clauses and plain.viable
+    assert analyse(sentence, grammar=WIDE_GRAMMAR).clauses == plain.clauses and plain.viable
     assert not analyse(sentence).viable
 
 
 def test_a_wider_grammar_checks_all_the_same(analyse: Analyse) -> None:
-    assert analyse("put the rack on the fridge", grammar=WIDE).kind is AFFORDANCE
-    assert analyse("put the mug into the closet", grammar=WIDE).mismatches == (Mismatch(UNKNOWN, "closet"),)
-    assert analyse("close it", grammar=WIDE).kind is UNINTERPRETABLE
+    assert analyse("put the rack on the fridge", grammar=WIDE_GRAMMAR).kind is AFFORDANCE
+    assert analyse("put the mug into the closet", grammar=WIDE_GRAMMAR).mismatches == (Mismatch(UNKNOWN, "closet"),)
+    assert analyse("close it", grammar=WIDE_GRAMMAR).kind is UNINTERPRETABLE
 
 
 @given(st.text())
@@ -227,4 +227,4 @@ def test_a_grammar_that_is_none_is_refused(tmp_path) -> None:  # type: ignore[no
     broken.write_text('goal: "the goal (\n')
     for path in (broken, tmp_path / "none.lark"):
         with pytest.raises(UserError, match=path.name):
-            Language(vocabulary, str(path))
+            GoalLanguage(vocabulary, str(path))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.agent.stars.planning import Goal, execute, goal_of, plan
-from housewise.agent.stars.settings import load_task
+from housewise.agent.stars.data_files import load_task
+from housewise.agent.stars.planning import GoalState, goal_state, plan_actions, simulate_actions
 from housewise.worlds.kitchen.manipulation import OPEN_TAG
 from housewise.worlds.kitchen.state import Place, State
 from tests.agent.stars.conftest import Analyse
@@ -15,8 +15,8 @@ def kitchen() -> State:
 
 
 def planned(analyse: Analyse, state: State, goal: str) -> list[str] | None:
-    found = goal_of(analyse(f"the goal is that {goal}"))
-    path = plan(state, found) if found else None
+    found = goal_state(analyse(f"the goal is that {goal}"))
+    path = plan_actions(state, found) if found else None
     return None if path is None else [str(act) for act in path]
 
 
@@ -33,9 +33,9 @@ def test_the_shortest_way_opens_first_and_closes_when_it_is_said(analyse: Analys
 
 
 def test_what_was_left_open_stays_open_until_a_goal_closes_it(analyse: Analyse, kitchen: State) -> None:
-    left = execute(kitchen, plan(kitchen, Goal({"milk": Place("fridge")}, {})) or ())
+    left = simulate_actions(kitchen, plan_actions(kitchen, GoalState({"milk": Place("fridge")}, {})) or ())
     assert left.has_tag("fridge", OPEN_TAG)
-    then = execute(left, plan(left, Goal({"ketchup": Place("fridge")}, {"fridge": False})) or ())
+    then = simulate_actions(left, plan_actions(left, GoalState({"ketchup": Place("fridge")}, {"fridge": False})) or ())
     assert not then.has_tag("fridge", OPEN_TAG) and set(then.inside("fridge")) == {"milk", "ketchup"}
 
 
@@ -53,12 +53,16 @@ def test_what_no_act_brings_about_has_no_plan(analyse: Analyse, kitchen: State, 
 
 def test_contradictions_have_no_plan(analyse: Analyse, kitchen: State) -> None:
     assert planned(analyse, kitchen, "the mug is in the sink and the mug is on the table") is None
-    assert plan(kitchen, Goal({"mug 2": Place("moon")}, {})) is None
+    assert plan_actions(kitchen, GoalState({"mug 2": Place("moon")}, {})) is None
 
 
 def test_two_fixtures_are_closed_in_one_plan(analyse: Analyse, kitchen: State) -> None:
-    opened = execute(kitchen, plan(kitchen, Goal({}, {"drawer": True})) or ())
-    path = plan(opened, Goal({"mug 2": Place("cupboard")}, {"cupboard": False, "drawer": False}))
+    opened = simulate_actions(kitchen, plan_actions(kitchen, GoalState({}, {"drawer": True})) or ())
+    path = plan_actions(opened, GoalState({"mug 2": Place("cupboard")}, {"cupboard": False, "drawer": False}))
     assert path is not None
-    end = execute(opened, path)
-    assert not end.has_tag("drawer", OPEN_TAG) and not end.has_tag("cupboard", OPEN_TAG) and end.holder("mug 2") == "cupboard"
+    end = simulate_actions(opened, path)
+    assert (
+        not end.has_tag("drawer", OPEN_TAG)
+        and not end.has_tag("cupboard", OPEN_TAG)
+        and end.holder("mug 2") == "cupboard"
+    )

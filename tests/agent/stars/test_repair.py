@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.agent.stars.analysis import Analysis, Mismatch, MismatchKind
-from housewise.agent.stars.oversight import AskedUser, Dialogue, Question, SimulatedUser
+from housewise.agent.stars.analysis import GoalAnalysis, Mismatch, MismatchKind
+from housewise.agent.stars.data_files import load_task
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.oversight import GoalQuestion, RespondentUser, SimulatedUser, UserDialogue
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.repair import Candidate, repairs
-from housewise.agent.stars.retrieval import Retrieved
-from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered
-from housewise.agent.stars.settings import load_task
-from housewise.agent.stars.usage import Usage
+from housewise.agent.stars.repair import GoalCandidate, repair_candidates
+from housewise.agent.stars.search_tree import RetrievedGoal
+from housewise.agent.stars.selection import LikeliestSelector, NumberedSelector, RotationSelector
 from housewise.people.terminal_respondent import TerminalRespondent
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted import ScriptedModel, Written
@@ -19,19 +19,21 @@ from tests.agent.stars.scripted import ScriptedModel, Written
 UNINTERPRETABLE, UNKNOWN, UNGROUNDED, AFFORDANCE = MismatchKind
 
 
-def wrong(text: str, probability: float, *kinds: MismatchKind) -> Candidate:
-    return Candidate(Retrieved(text, probability, "initial"), Analysis(tuple(Mismatch(kind, text) for kind in kinds)))
+def wrong(text: str, probability: float, *kinds: MismatchKind) -> GoalCandidate:
+    return GoalCandidate(
+        RetrievedGoal(text, probability, "initial"), GoalAnalysis(tuple(Mismatch(kind, text) for kind in kinds))
+    )
 
 
 def test_repairs_come_in_order_once_each_and_twice_in_a_chain() -> None:
     asked: list[str] = []
 
-    def ask(candidate: Candidate) -> list[Retrieved]:
+    def ask(candidate: GoalCandidate) -> list[RetrievedGoal]:
         asked.append(candidate.text)
-        return [Retrieved(f"{candidate.text}'", 0.1, "repair")]
+        return [RetrievedGoal(f"{candidate.text}'", 0.1, "repair")]
 
-    def analyse(text: str) -> Analysis:
-        return Analysis((Mismatch(UNKNOWN, text),))
+    def analyse(text: str) -> GoalAnalysis:
+        return GoalAnalysis((Mismatch(UNKNOWN, text),))
 
     first = [
         wrong("word", 0.9, UNKNOWN),
@@ -42,15 +44,15 @@ def test_repairs_come_in_order_once_each_and_twice_in_a_chain() -> None:
         wrong("odd", 0.9, UNINTERPRETABLE),
         wrong("fine", 0.9),
     ]
-    found = [*first, *(each for _, brought in repairs(first, ask, analyse) for each in brought)]
+    found = [*first, *(each for _, brought in repair_candidates(first, ask, analyse) for each in brought)]
     # Those of one mismatch, by kind and probability; what repairs bring (all unknown words) takes its place among them.
     assert asked == ["sink", "rack", "shelf", "word", "sink'", "rack'", "shelf'", "word'", "both", "both'"]
     assert [each.repairs for each in found[len(first) :]].count(2) == 5
     assert all(each.parent == each.text[:-1] for each in found[len(first) :])
 
 
-def candidates(*goals: tuple[str, float]) -> list[Candidate]:
-    return [Candidate(Retrieved(text, probability, "initial"), Analysis()) for text, probability in goals]
+def candidates(*goals: tuple[str, float]) -> list[GoalCandidate]:
+    return [GoalCandidate(RetrievedGoal(text, probability, "initial"), GoalAnalysis()) for text, probability in goals]
 
 
 GOALS = candidates(("the goal is b", 0.9), ("the goal is a", 0.95), ("the goal is c", 0.8))
@@ -58,8 +60,8 @@ GOALS = candidates(("the goal is b", 0.9), ("the goal is a", 0.95), ("the goal i
 
 def ask(answer: str, rotation: int = 0, **options: bool) -> tuple[ScriptedModel, object]:
     task, _ = load_task("tidy kitchen")
-    model, usage = ScriptedModel({}, choose=lambda prompt: [(answer, 0.9)]), Usage()
-    choice = Numbered(model, load_prompts(), rotation, **options).select(task, task["mug 2"], GOALS, usage)
+    model, usage = ScriptedModel({}, choose=lambda prompt: [(answer, 0.9)]), ModelUsage()
+    choice = NumberedSelector(model, load_prompts(), rotation, **options).select(task, task["mug 2"], GOALS, usage)
     return model, choice
 
 
@@ -92,9 +94,9 @@ def test_an_answer_that_is_no_option_falls_back_to_the_likeliest_and_says_so(ans
 
 def test_one_candidate_needs_no_call() -> None:
     task, _ = load_task("tidy kitchen")
-    model, usage = ScriptedModel({}), Usage()
-    assert Numbered(model, load_prompts()).select(task, task["milk"], GOALS[:1], usage).candidate is GOALS[0]
-    assert Likeliest().select(task, task["milk"], GOALS, usage).candidate.text == "the goal is a"
+    model, usage = ScriptedModel({}), ModelUsage()
+    assert NumberedSelector(model, load_prompts()).select(task, task["milk"], GOALS[:1], usage).candidate is GOALS[0]
+    assert LikeliestSelector().select(task, task["milk"], GOALS, usage).candidate.text == "the goal is a"
     assert model.questions == [] and usage.calls == {}
 
 
@@ -107,11 +109,13 @@ def test_likelihood_over_all_rotations_does_not_lean_to_a_place() -> None:
         sure = 0.7 if first == "c" else 0.6
         return [(" 1", sure, {" 2": 0.2, " 3": 0.1, " 99": 0.05, "one": 0.01})]
 
-    usage = Usage()
-    choice = Likelihood(ScriptedModel({}, choose=leaning), load_prompts()).select(task, task["milk"], GOALS, usage)
+    usage = ModelUsage()
+    choice = RotationSelector(ScriptedModel({}, choose=leaning), load_prompts()).select(
+        task, task["milk"], GOALS, usage
+    )
     assert choice.candidate.text == "the goal is c" and usage.calls == {"selection": 3}
     silent = ScriptedModel({}, choose=lambda prompt: [("I", 0.9)])
-    assert Likelihood(silent, load_prompts()).select(task, task["milk"], GOALS, Usage()).fallback
+    assert RotationSelector(silent, load_prompts()).select(task, task["milk"], GOALS, ModelUsage()).fallback
 
 
 @pytest.mark.parametrize(
@@ -136,24 +140,24 @@ def test_the_simulated_user_wants_this_object_in_its_place_and_everything_closed
 ) -> None:
     task, _ = load_task("tidy kitchen")
     sentence = f"the goal is that {goal}"
-    assert SimulatedUser(task).confirms(Question(task[about], sentence, analyse(sentence, about))) is answer
+    assert SimulatedUser(task).confirms(GoalQuestion(task[about], sentence, analyse(sentence, about))) is answer
 
 
 def test_a_terminal_user_is_asked_the_question_until_it_is_answered(analyse: Analyse) -> None:
     task, _ = load_task("tidy kitchen")
     said, asked = iter(["perhaps", "YES."]), []
     person = TerminalRespondent(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
-    user = AskedUser(person, None, task)  # type: ignore[arg-type]
+    user = RespondentUser(person, None, task)  # type: ignore[arg-type]
     sentence = "The goal is that the mug is in the sink."
-    assert user.confirms(Question(task["mug 1"], sentence, analyse(sentence, "mug 1")))
+    assert user.confirms(GoalQuestion(task["mug 1"], sentence, analyse(sentence, "mug 1")))
     assert asked == ["For mug on counter: is it right that the goal is that the mug is in the sink? (yes/no) "] * 2
-    assert not AskedUser(TerminalRespondent(lambda text: "what?"), None, task).confirms(  # type: ignore[arg-type]
-        Question(task["mug 1"], sentence, analyse(sentence, "mug 1"))
+    assert not RespondentUser(TerminalRespondent(lambda text: "what?"), None, task).confirms(  # type: ignore[arg-type]
+        GoalQuestion(task["mug 1"], sentence, analyse(sentence, "mug 1"))
     )
 
 
 def test_a_dialogue_counts_turns_and_words() -> None:
-    talk = Dialogue(["Tidy kitchen."])
+    talk = UserDialogue(["Tidy kitchen."])
     talk.answer(True)
     talk.answer(False)
     talk.goal("If the object is a mug then the goal is that the object is in the garbage.")

@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from housewise.agent.adapt.scripted_cook.oracle_cook import ScriptedCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.people.kitchen.conditions import AllOf, Condition, Not, iter_predicates
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import KitchenPreference
@@ -33,7 +33,7 @@ def named(preferences):
 
 def cooked(preference: KitchenPreference, task: int, present: frozenset[str] = FULL) -> Trace:
     world = TextKitchen(task, scene=build_scene(present), max_steps=100)
-    for action in ScriptedCook(alone(preference), task).plan(world.dynamics):
+    for action in OracleCook(alone(preference), task).plan(world.dynamics):
         assert not world.step(action).failed
     return world.trace
 

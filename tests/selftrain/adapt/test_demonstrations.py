@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("llguidance")
 
-from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
-from housewise.agent.adapt.prompts import SHORT, load_prompts
+from housewise.agent.adapt.action_grammar import NO_QUESTION, reflection_grammar
+from housewise.agent.adapt.prompts import SHORT_PROMPTS, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.language.grammar_matching import matches_grammar
@@ -22,7 +22,7 @@ CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6),
 
 @needs_minilm
 def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -> None:
-    pairs = demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm())
     silent, asking = [pair for pair in pairs if pair.turns]
     for pair, asked in ((silent, 0), (asking, 2)):
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -37,13 +37,15 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
         assert matches_grammar(pair.reply, reflection_grammar()), pair.reply
         assert "You would: " in pair.prompt[-1]["content"]
     assert {pair.reply for pair in reflections} - {f" {NO_QUESTION}"}
-    assert pairs == demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT), shared_minilm())
+    assert pairs == demonstrate(
+        invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm()
+    )
 
 
 @needs_minilm
 def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> None:
     always = CONFIG.model_copy(update={"each": 3, "questions": ("always",)})
-    pairs = demonstrate(invent_profile(5), always, default_topics(), load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent_profile(5), always, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm())
     assert len(pairs) == 3 and all(pair.turns for pair in pairs)
     for pair in pairs:
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]

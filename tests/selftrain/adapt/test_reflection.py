@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.adapt.planner import Conversation, Turn
-from housewise.agent.adapt.prompts import SHORT, load_prompts
+from housewise.agent.adapt.llm_cook import CookingConversation, CookingTurn
+from housewise.agent.adapt.prompts import SHORT_PROMPTS, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
@@ -27,8 +27,8 @@ from housewise.selftrain.adapt.reflection import (
     thresholds_for,
 )
 from housewise.selftrain.adapt.telling import tell, told_by
-from housewise.systems.adapt.record import ActionEvent
-from housewise.systems.adapt.world import Seen
+from housewise.systems.adapt.record import CookingActionEvent
+from housewise.systems.adapt.world import BreakfastObservation
 from tests.people.kitchen.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of
 
@@ -131,9 +131,9 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record = record_of(tmp_path, "juan-4-run0")
     student = Sure()
-    reflector = Reflector(student, Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40)
+    reflector = Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40)
     found = reflector.reflect(record)
-    assert found.steps == record.result.scores["executed"] == len(record.of_type(ActionEvent))
+    assert found.steps == record.result.scores["executed"] == len(record.of_type(CookingActionEvent))
     assert 0 < len(found.data) <= found.steps and len(student.reflected) == len(found.data)
     each = found.data[0]
     assert each.question == QUESTION and each.answer.startswith("I drink coffee black")
@@ -143,20 +143,24 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     line = json.loads(found.model_dump_json())["data"][0]
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
     assert Reflected.model_validate_json(found.model_dump_json()) == found
-    short = Reflector(Forgetful(3), Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40).reflect(record)
+    short = Reflector(
+        Forgetful(3), CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40
+    ).reflect(record)
     assert short.steps == found.steps and 0 < len(short.data) < len(found.data)
     assert short.data == found.data[: len(short.data)], "what is longer than it reads is left out"
-    nothing = Reflector(Sure("None"), Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40).reflect(record)
+    nothing = Reflector(
+        Sure("None"), CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40
+    ).reflect(record)
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
-        Reflector(student, Conversation(load_prompts(SHORT)), {}, shared_minilm(), 40).reflect(record)
+        Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), {}, shared_minilm(), 40).reflect(record)
 
 
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record, student = record_of(tmp_path, "juan-4-run0"), Sure()
-    conversation, juan = Conversation(load_prompts(SHORT)), SIXTEEN["juan"]
+    conversation, juan = CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN["juan"]
     own = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40).reflect(record)
     student.reflected.clear()
     found = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40, default_topics()).reflect(record)
@@ -167,7 +171,7 @@ def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> Non
     scene, said = told_by(record, dict(SIXTEEN), shared_minilm())
     hindsight, known = Hindsight(scene, juan, default_topics()), {each.step: each for each in asked}
 
-    def decide(seen: Seen, turns: Sequence[Turn]) -> str | None:
+    def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str | None:
         if each := known.get(len(turns)):
             assert each.question is not None
             usual, then = hindsight.next(seen, ()), hindsight.next(seen, ((each.question, each.answer),))

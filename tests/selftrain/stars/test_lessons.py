@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.stars.planning import execute, goal_of, plan
-from housewise.agent.stars.settings import TASKS, load_task
-from housewise.agent.stars.situation import Situation
+from housewise.agent.stars.data_files import TASKS, load_task
+from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.situation import PerceivedScene
 from housewise.core.errors import DataError, UserError
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.stars.households import load_households
@@ -93,12 +93,12 @@ def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: 
     for pair in goals:
         case, start = case_of(pair, cases), pair.prefix.rpartition("Goal: ")[2]
         assert start == f"the goal is that the {case.about.thing.noun} {'are' if case.about.plural else 'is'}"
-        situation: Situation = case.task.situation.asked_about(case.about.thing)
+        situation: PerceivedScene = case.task.situation.with_focus(case.about.thing)
         analysis = case.analyser.analyse(start + pair.reply, situation)
-        goal = goal_of(analysis)
-        path = plan(case.task.start(), goal) if goal else None
+        goal = goal_state(analysis)
+        path = plan_actions(case.task.start(), goal) if goal else None
         assert analysis.viable and path is not None
-        ended = execute(case.task.start(), path)
+        ended = simulate_actions(case.task.start(), path)
         assert ended.holder(case.about.thing.name) in case.about.wanted
         assert not any(ended.has_tag(fixture.name, OPEN_TAG) for fixture in case.task.fixtures)
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.adapt.record import ActionEvent, AnswerEvent, ThoughtEvent
+from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
 from tests.servers import serving
 from tests.systems.adapt.playing import adapt, record_of
@@ -39,10 +39,10 @@ def test_a_model_cooks_asks_and_is_held_to_a_grammar(server: ChatServer, tmp_pat
     adapt(*asking(server, "person=juan", "task=[4]", "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
     assert record.header.agent == "llm" and record.header.models == {"agent": "m"}
-    assert [event.said for event in record.of_type(ActionEvent)] == [
+    assert [event.said for event in record.of_type(CookingActionEvent)] == [
         "Search cabinet_0", ASK, "Open fridge_0", "Declare Done"
     ]  # fmt: skip
-    [answer] = record.of_type(AnswerEvent)
+    [answer] = record.of_type(KitchenAnswerEvent)
     assert answer.text.startswith("I drink coffee black; leave milk and sugar out of it.")
     assert record.result.ended == "complete" and record.result.usage.prompt_tokens == 4 * 11
     first, second, third, _ = server.requests
@@ -75,13 +75,13 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
     kept = ("--memory", "juan", f"memory.folder={tmp_path / 'kept'}")
     server.play(*lines(ASK, "Declare Done"))
     adapt(*asking(server, "person=juan", "task=[4]", *kept, "memory.new=true", "--out", tmp_path / "first"))
-    [answer] = record_of(tmp_path / "first", "juan-4-run0").of_type(AnswerEvent)
+    [answer] = record_of(tmp_path / "first", "juan-4-run0").of_type(KitchenAnswerEvent)
     server.requests.clear()
     server.play(*lines(ASK.replace("coffee", "Coffee"), other, "Declare Done"))
     words = asking(server, "person=juan", "task=[7]", *kept, "most_questions=1")
     adapt(*words, "--out", tmp_path / "second")
     record = record_of(tmp_path / "second", "juan-7-run0")
-    first, second = record.of_type(AnswerEvent)
+    first, second = record.of_type(KitchenAnswerEvent)
     assert (first.text, first.recalled, second.recalled) == (answer.text, True, False)
     assert "Ask " in server.requests[1]["structured_outputs"]["grammar"], "what is recalled is no question to anybody"
     assert f"The person says: {answer.text}" in server.requests[1]["messages"][-1]["content"]
@@ -101,11 +101,11 @@ def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Pa
     adapt(*asking(server, "person=juan", "task=[4]", *settings, "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
     assert record.result.ended == "out of steps"
-    assert len(record.of_type(ActionEvent)) == 12
+    assert len(record.of_type(CookingActionEvent)) == 12
     # It asks the same for ever; after the second time nobody answers any more.
     assert record.result.scores["questions"] <= 4
     assert record.result.scores["failed"] >= 8
-    assert all(len(event.said) <= 1000 for event in record.of_type(ActionEvent))
+    assert all(len(event.said) <= 1000 for event in record.of_type(CookingActionEvent))
 
 
 def test_a_reply_without_a_text_fails_its_episode_and_the_others_are_played(server: ChatServer, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_pat
     server.play(*lines(ASK, other, "Declare Done"))
     shown = adapt(*words, input="\n")
     assert "How do you take your coffee?" not in shown and shown.count("Where do you sit?") == 1
-    first, second = record_of(tmp_path, "juan-4-run0").of_type(AnswerEvent)
+    first, second = record_of(tmp_path, "juan-4-run0").of_type(KitchenAnswerEvent)
     assert first.text.startswith("strong strong") and len(first.text) <= 1000
     assert second.text == ""
 
@@ -142,7 +142,7 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None
     server.play(answer)
     person = ("answering=model", "models.person.model=p", f"models.person.base_url={server.url}")
     adapt(*asking(server, "person=juan", "task=[4]", *person, "--out", tmp_path))
-    [said] = record_of(tmp_path, "juan-4-run0").of_type(AnswerEvent)
+    [said] = record_of(tmp_path, "juan-4-run0").of_type(KitchenAnswerEvent)
     assert said.text == "Black, and over ice."
     [told] = [body["messages"][0]["content"] for body in server.requests if body["model"] == "p"]
     assert "- Put ice into my coffee." in told and "My eggs should be filling" not in told
@@ -175,8 +175,8 @@ def test_without_a_grammar_questions_are_as_many_as_well(server: ChatServer, tmp
         out = tmp_path / way
         adapt(*asking(server, "person=juan", "task=[4]", "grounded=false", setting, "--out", out))
         record = record_of(out, "juan-4-run0")
-        assert len(record.of_type(AnswerEvent)) == asked == record.result.scores["questions"]
-        refused = [event for event in record.of_type(ActionEvent) if event.failed]
+        assert len(record.of_type(KitchenAnswerEvent)) == asked == record.result.scores["questions"]
+        refused = [event for event in record.of_type(CookingActionEvent) if event.failed]
         assert len(refused) == 2 - asked == record.result.scores["failed"]
         assert all("Nothing can be asked any more" in event.observation for event in refused)
 

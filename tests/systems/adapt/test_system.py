@@ -11,7 +11,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.rollout.executors import NullCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
-from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from housewise.systems.adapt.system import Adapt
 from tests.systems.adapt.playing import adapt, record_of, scores
 
@@ -43,7 +43,7 @@ def test_asking_pays_and_answers_are_remembered(tmp_path: Path) -> None:
     out = tmp_path / "always"
     adapt("person=miranda", "task=[6,1,2]", "--out", out)
     record = record_of(out, "miranda-6-run0")
-    answers = record.of_type(AnswerEvent)
+    answers = record.of_type(KitchenAnswerEvent)
     first, second = scores(out, "miranda-6"), scores(out, "miranda-1")
     assert first["satisfaction"] == 1 and first["questions"] == len(answers) > 5
     assert any(event.text == "Squeeze some lemon into my tea." for event in answers)
@@ -117,7 +117,7 @@ def test_who_has_no_other_words_cannot_answer_in_them(tmp_path: Path) -> None:
 def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
     adapt("--planner", "cook", "person=maya", "task=[1]", "--out", tmp_path)
     record = record_of(tmp_path, "maya-1-run0")
-    actions = record.of_type(ActionEvent)
+    actions = record.of_type(CookingActionEvent)
     assert [event.said for event in actions][-1] == "Declare Done" and record.result.ended == "complete"
     shown = [event.made for event in actions if event.made]
     assert shown and shown[-1] == record.result.final["made"]

@@ -10,15 +10,15 @@ import pytest
 
 pytest.importorskip("llguidance")
 
-from housewise.agent.adapt.cook import ScriptedCook
-from housewise.agent.adapt.grammar import Nameable, action_grammar
-from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import Turn
+from housewise.agent.adapt.action_grammar import NameableThings, action_grammar
+from housewise.agent.adapt.llm_cook import CookingTurn
+from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
-from housewise.systems.adapt.world import Breakfast, Seen
+from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of, scores
@@ -37,16 +37,16 @@ def nobody() -> None:
     raise AssertionError("nobody is to be asked")
 
 
-def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[list[Turn], float | None]:
+def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[list[CookingTurn], float | None]:
     """A breakfast by the teacher, in which a share of the actions is somebody else's."""
     kitchen = TextKitchen(task, seed, max_steps=200)
     earlier = {"Why?": "I am flexible about that."}
-    world = Breakfast(kitchen, person, PreferenceJudge(task), nobody, person.name, earlier)  # type: ignore[arg-type]
-    teacher, rng = LookingCook(ScriptedCook(person, task), kitchen.kitchen.verbs), random.Random(seed)
+    world = BreakfastWorld(kitchen, person, PreferenceJudge(task), nobody, person.name, earlier)  # type: ignore[arg-type]
+    teacher, rng = ExploringCook(OracleCook(person, task), kitchen.kitchen.verbs), random.Random(seed)
 
-    def decide(seen: Seen, turns: Sequence[Turn]) -> str:
+    def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str:
         action = teacher.act(seen.cooking, seen.named)
-        named = Nameable.of(kitchen.state, seen.named)
+        named = NameableThings.from_state(kitchen.state, seen.named)
         assert matches_grammar(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
         return rng.choice(SLIPS) if rng.random() < slips else action
 

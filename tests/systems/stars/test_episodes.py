@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.stars.learner import MOST_OPTIONS
-from housewise.agent.stars.learning import Generalisation, GoalNote, latest, recall
-from housewise.agent.stars.oversight import AskedUser, SimulatedUser
+from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoal, keep_latest, recall_goal
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.retrieval import Thresholds
-from housewise.agent.stars.selection import Rated
+from housewise.agent.stars.search_tree import TreeThresholds
+from housewise.agent.stars.selection import RatingSelector
+from housewise.agent.stars.stars_loop import MAX_OPTIONS
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
-from housewise.language.completion import GenerationLimits, Continuation, TextScore, Token
+from housewise.language.completion import Continuation, GenerationLimits, TextScore, Token
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.systems.stars.record import (
-    AnswerEvent,
+    GoalAnswerEvent,
     GoalEvent,
-    PlanEvent,
     RecalledEvent,
     RepairEvent,
     RetrievedEvent,
     SelectionEvent,
+    StarsPlanEvent,
 )
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 from tests.systems.stars.episodes import Kitchenhand, Played, analysed, kitchenhand, played
@@ -40,7 +40,7 @@ class Refusing(ScriptedModel):
 
 
 @pytest.fixture(scope="module")
-def confirmed(tmp_path_factory: pytest.TempPathFactory) -> list[GoalNote]:
+def confirmed(tmp_path_factory: pytest.TempPathFactory) -> list[LearnedGoal]:
     """What is learned in the kitchen with a user."""
     return played(tmp_path_factory.mktemp("kitchen"), "tidy kitchen", "STARS+O", kitchenhand()).known
 
@@ -66,7 +66,7 @@ def test_repairs_make_every_object_storable(tmp_path: Path) -> None:
 def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: Path) -> None:
     model = kitchenhand()
     episode = played(tmp_path, "store groceries", "STARS+O", model)
-    scores, answers = episode.scores, Counter(event.text for event in episode.record.of_type(AnswerEvent))
+    scores, answers = episode.scores, Counter(event.text for event in episode.record.of_type(GoalAnswerEvent))
     assert scores["completion_percent"] == 100
     assert scores["stated"] == 2  # cups and plates belong in the cupboard, which nobody offered
     assert answers["yes"] == 13 and answers["no"] == 8 + 2 * 2  # the pantry is offered first
@@ -82,7 +82,7 @@ def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: 
 def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
     learned = played(tmp_path / "first", "store groceries", "STARS+O", kitchenhand()).known
     task, analyser = analysed("store groceries")
-    nobody = AskedUser(TerminalRespondent(lambda question: pytest.fail(question)), analyser, task)
+    nobody = RespondentUser(TerminalRespondent(lambda question: pytest.fail(question)), analyser, task)
     again = played(
         tmp_path / "second", "store groceries", "STARS+O", Refusing({}), nobody, learned, said=["Store groceries."]
     )
@@ -93,27 +93,27 @@ def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
     assert len(recalled) == 15 and all(event.by_policy for event in recalled)
 
 
-def test_two_mugs_have_goals_of_their_own(confirmed: list[GoalNote]) -> None:
+def test_two_mugs_have_goals_of_their_own(confirmed: list[LearnedGoal]) -> None:
     mugs = {note.place: note.statement for note in confirmed if note.noun == "mug"}
     assert mugs["dish rack"].endswith("the object is in the cupboard and the cupboard is closed")
     assert mugs["counter"].endswith("the object is in the dishwasher and the dishwasher is closed")
 
 
-def test_goals_are_carried_over_as_the_settings_say(confirmed: list[GoalNote]) -> None:
+def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]) -> None:
     notes = [note for note in confirmed if note.noun == "milk"]
     task, analyser = analysed("tidy kitchen")
     juice, half, state = task["apple-juice"], task["half-and-half"], task.start()
-    assert recall(notes, task, juice, state, analyser) is None
-    drinks = recall(notes, task, juice, state, analyser, Generalisation(kinds=1))
+    assert recall_goal(notes, task, juice, state, analyser) is None
+    drinks = recall_goal(notes, task, juice, state, analyser, GoalGeneralisation(kinds=1))
     assert drinks is not None and "apple-juice" in str(drinks.path[-2])
     # On the counter, where nothing was learned of drinks.
-    assert recall(notes, task, half, state, analyser, Generalisation(kinds=1)) is None
-    elsewhere = recall(notes, task, half, state, analyser, Generalisation(kinds=1, places=True))
+    assert recall_goal(notes, task, half, state, analyser, GoalGeneralisation(kinds=1)) is None
+    elsewhere = recall_goal(notes, task, half, state, analyser, GoalGeneralisation(kinds=1, places=True))
     assert elsewhere is not None and not elsewhere.by_policy
     assert str(elsewhere.path[-2]) == "put half-and-half in fridge"
 
 
-def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[GoalNote]) -> None:
+def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[LearnedGoal]) -> None:
     task, analyser = analysed("tidy kitchen")
     without = replace(
         task,
@@ -123,20 +123,20 @@ def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[GoalNote])
         ),
         closed=tuple(name for name in task.closed if name != "fridge"),
     )  # fmt: skip
-    assert recall(confirmed, without, without["milk"], without.start(), analyser) is None
-    assert recall(confirmed, without, without["mug 2"], without.start(), analyser) is not None
+    assert recall_goal(confirmed, without, without["milk"], without.start(), analyser) is None
+    assert recall_goal(confirmed, without, without["mug 2"], without.start(), analyser) is not None
 
 
-def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(confirmed: list[GoalNote]) -> None:
+def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(confirmed: list[LearnedGoal]) -> None:
     task, analyser = analysed("tidy kitchen")
     [note] = [note for note in confirmed if note.noun == "milk"]
     for statement in ("if the object is a milk then the goal is that the object is in the moon", "rm -rf", ""):
-        written = latest([*confirmed, replace(note, statement=statement)])
-        assert recall(written, task, task["milk"], task.start(), analyser) is None
+        written = keep_latest([*confirmed, replace(note, statement=statement)])
+        assert recall_goal(written, task, task["milk"], task.start(), analyser) is None
     # A policy that is nonsense is not followed: a new plan is made.
-    written = latest([*confirmed, replace(note, policy=({"verb": "explode", "thing": "fridge"}, {"weight": "1"}))])
+    written = keep_latest([*confirmed, replace(note, policy=({"verb": "explode", "thing": "fridge"}, {"weight": "1"}))])
     assert len(written) == len(confirmed)
-    found = recall(written, task, task["milk"], task.start(), analyser)
+    found = recall_goal(written, task, task["milk"], task.start(), analyser)
     assert found is not None and not found.by_policy and str(found.path[-1]) == "close fridge"
 
 
@@ -164,9 +164,9 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
 
     model.choose = choose
     pen = replace(task, objects=(task["pen"],))
-    episode = played(tmp_path, pen, condition, model, thresholds=Thresholds(mean=0, most_calls=60))
+    episode = played(tmp_path, pen, condition, model, thresholds=TreeThresholds(mean=0, most_calls=60))
     assert episode.scores["retrieved"] > 40 and episode.scores["calls"] <= 60 + 60 + 1
-    assert asked == ([MOST_OPTIONS] if condition == "STS" else [])
+    assert asked == ([MAX_OPTIONS] if condition == "STS" else [])
 
 
 class RatingModel(Kitchenhand):
@@ -189,7 +189,7 @@ def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_th
 
 def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> None:
     model = RatingModel({})
-    episode = played(tmp_path, "store groceries", "STARS-rated", model, selector=Rated(model, load_prompts()))
+    episode = played(tmp_path, "store groceries", "STARS-rated", model, selector=RatingSelector(model, load_prompts()))
     selections = [event for event in episode.record.of_type(SelectionEvent) if event.options]
     assert selections and model.questions == []
     for event in selections:
@@ -223,9 +223,9 @@ def test_a_record_has_every_response_choice_and_answer(tmp_path: Path) -> None:
     assert "the goal is that the cream is in the pantry and the pantry is closed" in [
         line.text for line in mended.responses
     ]
-    assert [event.text for event in record.of_type(AnswerEvent) if event.thing == "cream"] == ["no", "yes"]
-    [plan] = [event.acts for event in record.of_type(PlanEvent) if event.thing == "cream"]
+    assert [event.text for event in record.of_type(GoalAnswerEvent) if event.thing == "cream"] == ["no", "yes"]
+    [plan] = [event.acts for event in record.of_type(StarsPlanEvent) if event.thing == "cream"]
     assert plan is not None and plan[-1] == "close fridge"
-    yes_or_no = [event for event in record.of_type(AnswerEvent) if event.text in ("yes", "no")]
+    yes_or_no = [event for event in record.of_type(GoalAnswerEvent) if event.text in ("yes", "no")]
     assert len(yes_or_no) == episode.scores["proposed"] and episode.scores["completion_percent"] == 100
     assert not list(tmp_path.glob("*.partial"))

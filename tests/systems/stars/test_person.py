@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.people.memory import MemoryFolder
-from housewise.systems.stars.record import AnswerEvent
+from housewise.systems.stars.record import GoalAnswerEvent
 from tests.commands import started_module
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.playing import ATTIC, GOAL, asking, environment, record_of, stars
@@ -34,7 +34,7 @@ def test_a_person_at_the_terminal_is_asked_and_understood(server: ChatServer, tm
     assert "That is about a pen." in told
     record = record_of(tmp_path / "run", "tidy-attic-run0")
     assert record.result.scores["completion_percent"] == 100 and record.header.person == "terminal"
-    assert [event.text for event in record.of_type(AnswerEvent)] == ["yes", said[-1]]
+    assert [event.text for event in record.of_type(GoalAnswerEvent)] == ["yes", said[-1]]
     assert {note.person for note in MemoryFolder(tmp_path / "run" / "memory").load("terminal").notes} == {"terminal"}
 
 
@@ -61,7 +61,7 @@ def test_nothing_is_asked_twice_where_the_terminal_ends_and_where_it_is_killed(
     assert told.count("What is the goal") == 1 and "is it right" not in told
     record = record_of(out, "tidy-attic-run0")
     said = ["yes", GOAL.format("novel", "bookshelf"), GOAL.format("folder", "bookshelf")]
-    assert [event.text for event in record.of_type(AnswerEvent)] == said
+    assert [event.text for event in record.of_type(GoalAnswerEvent)] == said
     assert record.header.attempt == 2 and record.result.scores["completion_percent"] == 100
     prompts = Counter(body["messages"][-1]["content"] for body in server.requests)
     assert set(prompts.values()) == {1} and record.result.scores["calls"] == len(prompts)
@@ -86,7 +86,7 @@ def test_an_episode_that_failed_is_gone_on_with_where_it_failed(server: ChatServ
     assert told.count("What is the goal for novel") == 1 and "pen on desk" not in told
     assert all("novel" in json.dumps(body["messages"]) for body in server.requests[asked:])
     record = record_of(tmp_path / "run", "tidy-attic-run0")
-    said = [event.text for event in record.of_type(AnswerEvent)]
+    said = [event.text for event in record.of_type(GoalAnswerEvent)]
     assert said == ["yes", GOAL.format("novel", "bookshelf")[:-1]]
     assert not list((tmp_path / "run" / "episodes").glob("*.failed"))
 

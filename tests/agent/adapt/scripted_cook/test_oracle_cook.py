@@ -5,7 +5,7 @@ import random
 import pytest
 import yaml
 
-from housewise.agent.adapt.scripted_cook.oracle_cook import ScriptedCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.core.errors import UserError
 from housewise.people.kitchen.invented_profiles import PHRASINGS_FILE, invent_profile
 from housewise.people.kitchen.preference_judge import PreferenceJudge
@@ -16,7 +16,7 @@ from tests.people.kitchen.sixteen import SIXTEEN
 from tests.worlds.kitchen.moves import draw_action
 
 
-def finish(world: TextKitchen, cook: ScriptedCook, most: int = 60) -> None:
+def finish(world: TextKitchen, cook: OracleCook, most: int = 60) -> None:
     for _ in range(most):
         step = world.step(cook.act(world.dynamics))
         assert not step.failed, f"{world.trace.actions[-1]}: {step.observation}"
@@ -34,7 +34,7 @@ def left_open(person, task, world, given_up):
 def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
     for task in KITCHEN.tasks.tasks:
         world = TextKitchen(task, seed=task)
-        cook = ScriptedCook(person, task)
+        cook = OracleCook(person, task)
         given_up = cook.choice(world.dynamics).given_up
         finish(world, cook)
         assert left_open(person, task, world, given_up) == []
@@ -47,12 +47,12 @@ def test_goes_on_from_what_a_student_left(seed):
     person = list(SIXTEEN.values())[seed % 16] if seed % 2 else invent_profile(seed)
     task = rng.randint(1, 8)
     world = TextKitchen(task, seed=seed, max_steps=1000)
-    other = ScriptedCook(invent_profile(seed + 1000), task)
+    other = OracleCook(invent_profile(seed + 1000), task)
     for _ in range(rng.randint(1, 25)):
         action = draw_action(world.state, rng) if rng.random() < 0.3 else other.act(world.dynamics)
         if action != "Declare Done":
             world.step(action)
-    cook = ScriptedCook(person, task)
+    cook = OracleCook(person, task)
     given_up = cook.choice(world.dynamics).given_up
     finish(world, cook)
     assert left_open(person, task, world, given_up) == []
@@ -61,7 +61,7 @@ def test_goes_on_from_what_a_student_left(seed):
 def test_goes_on_from_its_own_plan_after_an_interruption():
     person = list(SIXTEEN.values())[9]
     world = TextKitchen(6, seed=1)
-    cook = ScriptedCook(person, 6)
+    cook = OracleCook(person, 6)
     world.step(cook.act(world.dynamics))
     world.step("Pour whole_milk from milk_0 to bowl_0")
     world.step('Ask "Tea?"')
@@ -79,7 +79,7 @@ def test_mends_a_half_made_omelette():
         "Whisk items in bowl_0 to get batter",
     ):
         assert not world.step(action).failed
-    finish(world, ScriptedCook(person, 1))
+    finish(world, OracleCook(person, 1))
     assert [made.id for made in world.trace.made][:2] == ["cracked_egg", "batter"]
     assert all("egg" not in action.lower() or "fried" in action for action in world.trace.actions[4:])
     assert left_open(person, 1, world, {}) == []
@@ -89,7 +89,7 @@ def test_says_which_wishes_do_not_go_together_here():
     """Sweetened, and with nothing low in calories: where only stevia is left one of the two has to go."""
     person = SIXTEEN["jamal"]
     world = TextKitchen(3, scene=build_scene(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
-    given_up = ScriptedCook(person, 3).choice(world.dynamics).given_up
+    given_up = OracleCook(person, 3).choice(world.dynamics).given_up
     assert len(given_up) == 1
     assert set(given_up) <= {"5.3", "5.7"}
     assert set(given_up.values()) == {"it does not go together with the other wishes"}
@@ -98,7 +98,7 @@ def test_says_which_wishes_do_not_go_together_here():
 def test_gives_up_a_dish_of_which_there_is_nothing():
     person = SIXTEEN["sarah"]
     world = TextKitchen(3, scene=build_scene([]))
-    cook = ScriptedCook(person, 3)
+    cook = OracleCook(person, 3)
     given_up = cook.choice(world.dynamics).given_up
     assert given_up["2.4"] == "there is nothing to make cereal of"
     finish(world, cook)
@@ -121,7 +121,7 @@ def test_goes_on_with_a_vessel_in_which_a_dish_was_begun(task, begun, next_, ane
     world = TextKitchen(task, scene=build_scene(KITCHEN.objects.places()))
     for action in begun:
         assert not world.step(action).failed
-    cook = ScriptedCook(alone(wished), task)
+    cook = OracleCook(alone(wished), task)
     plan = cook.plan(world.dynamics)
     assert any(next_ in action for action in plan)
     assert not any(anew in action for action in plan)
@@ -167,5 +167,5 @@ def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch)
 )
 def test_does_what_people_s_own_wishes_say(wants, task):
     somebody, world = alone(wish(wants)), TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys()))
-    finish(world, ScriptedCook(somebody, task))
+    finish(world, OracleCook(somebody, task))
     assert left_open(somebody, task, world, ()) == []

@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm
 from housewise.report import write_report
 from housewise.rollout.record_reader import read_record
-from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from tests.housewise.report.test_report import Page, page_of
 from tests.systems.adapt.playing import adapt
 
@@ -45,11 +45,11 @@ def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
     assert "satisfaction, %" in index.text and "violated: " in index.text
     record = read_record(next((played / "episodes").glob("*.jsonl")))
     page = Page(page_of(played))
-    for event in record.of_type(ActionEvent):
+    for event in record.of_type(CookingActionEvent):
         assert event.said in page.text and event.made.splitlines() == [
             line for line in event.made.splitlines() if line in page.text
         ]
-    assert all(event.text in page.text for event in record.of_type(AnswerEvent))
+    assert all(event.text in page.text for event in record.of_type(KitchenAnswerEvent))
     for line in record.result.final["verdicts"]:
         assert line["text"] in page.text and line["why"] in page.text
     assert "made so far" in page.text and "for miranda" in page.text
@@ -70,7 +70,7 @@ def test_what_was_answered_on_another_day_is_said_to_be(played: Path, tmp_path: 
     assert "answer of another day" not in page_of(played).read_text()
     recalled = changed(played, tmp_path / "recalled", recalled=True)
     write_report(recalled)
-    answers = len(read_record(next((played / "episodes").glob("*.jsonl"))).of_type(AnswerEvent))
+    answers = len(read_record(next((played / "episodes").glob("*.jsonl"))).of_type(KitchenAnswerEvent))
     assert page_of(recalled).read_text().count("<dt>answer of another day</dt>") == answers > 0
 
 

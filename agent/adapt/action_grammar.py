@@ -1,0 +1,110 @@
+"""The grammar of actions in the text kitchen: what can be said about what the robot has seen, and nothing else.
+
+Names of things are those that were seen, contents those that are in them, verbs those that can be done to food; the
+words of a question and the name of a result are free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from housewise.language.gbnf import REPLY, literal, one_of, rule
+from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS
+from housewise.worlds.kitchen.state import State
+
+MAX_QUESTION_CHARACTERS = 120  # characters of a question
+_FREE_WORDS = rf"[A-Z] [a-zA-Z0-9 ',_.!/()-]{{3,{MAX_QUESTION_CHARACTERS}}}"
+NO_QUESTION = "None"
+_QUESTION = rule("question", rf'"\"" {_FREE_WORDS} "?\""')
+_ACTIONS = ("Open", "Close", "Turn on", "Turn off", "Heat", "Search")
+
+
+@dataclass(frozen=True)
+class NameableThings:
+    """What an action can name.
+
+    Attributes:
+        things: all that was seen, rooms and furniture among it.
+        portions: content and holder of what can be poured.
+        filled: containers with something in them.
+        foods: what can be worked on.
+    """
+
+    things: tuple[str, ...]
+    portions: tuple[tuple[str, str], ...]
+    filled: tuple[str, ...]
+    foods: tuple[str, ...]
+
+    @classmethod
+    def from_state(cls, state: State, seen: Iterable[str]) -> NameableThings:
+        """What of a scene has been seen and is still there."""
+        things = [id for id in dict.fromkeys(seen) if id in state]
+        packets = [(contents, id) for id in things if (contents := state[id].contents)]
+        inside = [
+            (thing, id) for id in things if not state[id].can("room") for thing in state.inside(id) if thing in things
+        ]
+        filled = [id for id in things if state[id].can("container") and state.inside(id)]
+        foods = [id for id in things if state[id].can("edible")]
+        return cls(tuple(things), (*packets, *inside), tuple(filled), tuple(foods))
+
+
+def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str = " ") -> str:
+    """What a robot may reply: one action.
+
+    Args:
+        named: what can be named.
+        verbs: that can be done to food.
+        asks: whether a question is an action.
+        lead: text before it.
+
+    Returns:
+        GBNF rules; see housewise.language.gbnf.
+    """
+    return "\n".join(_grammar_rules(named, verbs, asks, lead)) + "\n"
+
+
+def question_grammar(lead: str = " ") -> str:
+    """What a robot may reply that has to ask: a question as an action; see action_grammar."""
+    return "\n".join((rule(REPLY, f"{literal(f'{lead}Ask ')} question"), _QUESTION)) + "\n"
+
+
+def reflection_grammar(lead: str = " ") -> str:
+    """What a robot may reply that says what it could have asked: a question without quotes, or None."""
+    return rule(REPLY, f"{literal(lead)} ({literal(NO_QUESTION)} | {_FREE_WORDS} {literal('?')})") + "\n"
+
+
+def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str) -> Iterator[str]:
+    forms = [literal("Declare Done"), "simple", f"{literal('Look for ')} word", f"{literal('Move ')} thing to"]
+    forms.append(f"{literal('Serve the object ')} thing {literal(' at ')} thing")
+    if named.portions:
+        forms.append(f"{one_of([literal('Pour '), literal('Move ')])} portion to")
+    if named.filled:
+        forms += [
+            f"{one_of([literal('Mix all'), literal('Cook')])} {literal(' items in ')} filled get",
+            f"verb {literal(' items in ')} filled get",
+        ]
+    if named.foods:
+        forms += [f"{literal('Chop ')} food get", f"verb {literal(' the object ')} food get"]
+    if asks:
+        forms.append(f"{literal('Ask ')} question")
+    yield rule(REPLY, f"{literal(lead)} {one_of(forms)}")
+    yield rule("simple", f"{_one_of_literals(f'{action} ' for action in _ACTIONS)} thing")
+    yield rule("to", f"{literal(' to ')} thing")
+    yield rule("thing", _one_of_literals(named.things))
+    yield rule("word", "[a-z]{1,21}")
+    if named.portions:
+        yield rule("portion", _one_of_literals(f"{content} from {holder}" for content, holder in named.portions))
+    if named.filled:
+        yield rule("filled", _one_of_literals(named.filled))
+    if named.foods:
+        yield rule("food", _one_of_literals(named.foods))
+    if named.filled or named.foods:
+        yield rule("verb", _one_of_literals(verb.capitalize() for verb in verbs))
+        yield rule("get", f"{literal(' to get ')} [a-z] [a-z_]{{0,{MAX_NAME_LETTERS - 1}}}")
+    if asks:
+        yield _QUESTION
+
+
+def _one_of_literals(texts: Iterable[str]) -> str:
+    return one_of(literal(text) for text in texts)

@@ -1,0 +1,321 @@
+"""What goes into which dish, and which tools are taken, so that a choice of wishes comes true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from housewise.agent.adapt.scripted_cook.kitchen_actions import DISH_ROLES, KitchenActions
+from housewise.agent.adapt.scripted_cook.wish_selection import WishSelection
+from housewise.people.kitchen.conditions import Predicate
+from housewise.people.kitchen.consistency import LiteralIndex, can_meet
+from housewise.people.kitchen.preference_judge import PreferenceJudge
+
+_EGG_ADDITIONS = (
+    "spice",
+    "vegetable",
+    "fat",
+    "herb",
+    "cheese",
+    "meat",
+    "hash_brown",
+)  # what goes into the pan with eggs
+_ROLES = {  # which kinds of thing do what
+    "pan": ("pan", "skillet", "pot"),
+    "mug": ("mug", "cup", "glass", "wine_glass"),
+    "bowl": ("bowl", "box"),
+    "plate": ("plate",),
+    "brewer": ("coffee_machine", "espresso_machine", "pour_over_coffee_maker", "french_press"),
+    "toaster": ("toaster",),
+}
+
+
+@dataclass
+class Course:
+    """One dish or side.
+
+    Attributes:
+        dish: eggs, toast, cereal, yoghurt, tea, coffee; or bowl, side, or cooked (a side that is heated).
+        base: the thing that it is made of; None for what only has additions.
+        adds: the things to add to it.
+        earlier: pairs of things of which the first goes in before the second.
+        names: what results have to be called, besides what they are called anyway.
+        already_in: the things that are in it already.
+    """
+
+    dish: str
+    base: str | None = None
+    adds: list[str] = field(default_factory=list)
+    earlier: list[tuple[str, str]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    already_in: frozenset[str] = frozenset()
+
+    @property
+    def members(self) -> set[str]:
+        return {*self.adds, *self.already_in, *([self.base] if self.base else [])}
+
+
+@dataclass
+class Menu:
+    """What is to be done.
+
+    Attributes:
+        courses: in the order of preparation.
+        roles: for pan, mug, bowl, plate, brewer and toaster the thing to take, where it matters which.
+        carry: tools that are only carried to where they are used.
+        place: where it is served.
+        order: pairs of groups of which something of the first is served before anything of the second.
+    """
+
+    courses: list[Course]
+    roles: dict[str, list[str]]
+    carry: list[str]
+    place: str
+    order: list[tuple[frozenset[str], frozenset[str]]]
+
+
+def plan_menu(choice: WishSelection, work: KitchenActions, judge: PreferenceJudge) -> Menu:
+    """Allot what the chosen wishes need to the dishes of the task, and to sides."""
+    return _MenuPlanner(choice, work, judge).write()
+
+
+class _MenuPlanner:
+    def __init__(self, choice: WishSelection, work: KitchenActions, judge: PreferenceJudge) -> None:
+        self._said: LiteralIndex = choice.said
+        self._work = work
+        self._judge = judge
+        self._kitchen = judge.kitchen
+        self._order = {id: number for number, id in enumerate(work.trace.start.entities)}
+        self._courses: list[Course] = []
+        self._roles: dict[str, list[str]] = {}
+        self._carry: list[str] = []
+        self._dishes = choice.dishes
+
+    def write(self) -> Menu:
+        for dish in self._dishes:
+            self._base_course(dish)
+        for predicate in self._said("before"):
+            self._bring_together(predicate, ordered=True)
+        for predicate in self._said("together"):
+            self._bring_together(predicate, ordered=False)
+        for predicate in [*self._said("cooked"), *self._said("on_appliance")]:
+            self._cook_too(predicate)
+        for predicate in self._said("in_container"):
+            self._use(predicate)
+        for predicate in self._said("used"):
+            self._use(predicate)
+        for predicate in self._said("made"):
+            self._name(predicate)
+        for predicate in self._said("done"):
+            self._have(predicate)
+        for predicate in self._said("served_before"):
+            self._serve_apart(predicate)
+        return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
+
+    # Which thing
+
+    def _candidates(self, ids: Iterable[str], course: Course | None = None) -> list[str]:
+        """Things of a group that may be taken for a course, the best first."""
+        banned = self._said.banned
+        elsewhere = {id for other in self._courses for id in other.members} - (course.members if course else set())
+        found = [id for id in ids if id not in banned and self._work.is_there(id)]
+        found = [id for id in found if id not in elsewhere or self._work.is_endless(id)]
+        if course is not None:
+            apart = self._said.apart
+            found = [id for id in found if all(can_meet(id, other, apart) for other in course.members - {id})]
+        return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
+
+    def _value(self, id: str, course: Course | None) -> float:
+        """How many wishes a thing serves, more for what is at hand already."""
+        value = 0.0
+        for name in ("used", "together", "before", "cooked", "in_container", "on_appliance"):
+            value += sum(id in ids for predicate in self._said(name) for ids in predicate.ids)
+        if id in self._work.trace.used:
+            value += 3
+        if any(id in other.members for other in self._courses):
+            value += 3
+        if course is not None and id in course.members:
+            value += 10
+        return value
+
+    def _base_course(self, dish: str) -> None:
+        group = self._kitchen.groups[self._kitchen.tasks.dishes[dish].of]
+        candidates = self._candidates(group)
+        if not candidates:
+            return
+
+        def on_top(id: str) -> int:
+            """What has to come on top of something is better not what that is."""
+            pairs = [p.ids for p in self._said("together")] + [p.ids for p in self._said("before") if p.on_top]
+            return sum(id in first and id in second for first, second in pairs) + sum(
+                id in first | second for first, second in (p.ids for p in self._said("before") if p.on_top)
+            )
+
+        raw = self._work.raw
+        best = min(candidates, key=lambda id: (id in raw, 2 * on_top(id) - self._value(id, None), self._order[id]))
+        self._courses.append(Course(dish, best, already_in=self._work.sources_in_same_dish(best)))
+
+    # What comes together
+
+    def _bring_together(self, predicate: Predicate, ordered: bool) -> None:
+        first, second = predicate.ids
+        options = sorted(self._ways(first, second, ordered, predicate.on_top), key=lambda option: option[0])
+        if not options:
+            return
+        _, course, one, other = options[0]
+        if course not in self._courses:
+            self._courses.append(course)
+        for id in (one, other):
+            if id not in course.members:
+                course.adds.append(id)
+        if ordered:
+            later = {id for id in course.members if id in second and id != one}
+            if predicate.on_top:
+                later -= {course.base}
+            course.earlier += [(one, id) for id in later if id is not None]
+
+    def _ways(
+        self, first: frozenset[str], second: frozenset[str], ordered: bool, on_top: bool
+    ) -> Iterator[tuple[float, Course, str, str]]:
+        """Courses in which two groups could meet, with what it costs: additions, and how natural it is."""
+        new = [Course("bowl")]
+        for course in self._courses + new:
+            if ordered and second & (course.already_in - {course.base} if on_top else course.already_in):
+                continue  # nothing can go in before what is in already
+            for one in self._candidates(first - second if ordered else first, course)[:6]:
+                if on_top and one == course.base:
+                    continue
+                trial = Course(course.dish, course.base, [*course.adds, one], already_in=course.already_in)
+                for other in self._candidates(second, trial)[:6]:
+                    if other == one or (on_top and other == course.base):
+                        continue
+                    if ordered and (other, one) in course.earlier:
+                        continue
+                    added = len({one, other} - course.members)
+                    already = added == 0
+                    natural = 0.0 if course.base in (one, other) else 0.5
+                    fresh = 2.0 if course in new else 0.0
+                    value = self._value(one, course) + self._value(other, course)
+                    yield (-1 if already else added) + natural + fresh - value / 1000, course, one, other
+
+    def _cook_too(self, predicate: Predicate) -> None:
+        for course in self._courses:
+            if course.dish in ("eggs", "cooked") and course.members & predicate.ids[0]:
+                return
+            if course.dish == "toast" and course.base in predicate.ids[0]:
+                return
+        candidates = [id for id in self._candidates(predicate.ids[0]) if self._work.is_eatable(id)]
+        if candidates:
+            self._courses.append(Course("cooked", adds=[candidates[0]]))
+
+    # What is used
+
+    def _use(self, predicate: Predicate) -> None:
+        """Enough kinds of a group are used: tools for what they are for, food in the dish that it suits or beside."""
+        group = predicate.ids[0]
+        kinds = self._kitchen.kinds
+        taken = {id for course in self._courses for id in course.members}
+        taken |= {id for ids in self._roles.values() for id in ids} | set(self._carry)
+        if predicate.name == "used":
+            taken |= self._work.trace.used.keys()
+        have = {kinds[id] for id in group & taken}
+        for id in self._by_need(self._candidates(group)):
+            if len(have) >= predicate.kinds:
+                return
+            if kinds[id] in have:
+                continue
+            have.add(kinds[id])
+            if self._work.is_eatable(id):
+                self._allot(id)
+            else:
+                self._take_tool(id)
+
+    def _by_need(self, ids: list[str]) -> list[str]:
+        """Tools that the courses need before others."""
+        needed = {role for course in self._courses for role in DISH_ROLES.get(course.dish, ("plate",))}
+        return sorted(ids, key=lambda id: _tool_role(self._kitchen.kinds[id]) not in needed)
+
+    def _take_tool(self, id: str) -> None:
+        role = _tool_role(self._kitchen.kinds[id])
+        needed = {role for course in self._courses for role in DISH_ROLES.get(course.dish, ())}
+        if role in needed and (role != "brewer" or not self._roles.get(role)):
+            self._roles.setdefault(role, []).append(id)
+        else:
+            self._carry.append(id)
+
+    def _allot(self, id: str) -> None:
+        groups = self._kitchen.groups
+        if id in groups["bread"] and not any(course.dish == "toast" for course in self._courses):
+            self._courses.append(Course("toast", id, already_in=self._work.sources_in_same_dish(id)))
+            return
+        suited = [("eggs", _EGG_ADDITIONS), ("cereal", ("milk",))]
+        for dish, names in suited:
+            for course in self._courses:
+                if course.dish == dish and any(id in groups[name] for name in names) and self._fits(id, course):
+                    course.adds.append(id)
+                    return
+        kind = "cooked" if id in groups["meat"] | groups["hash_brown"] else "side"
+        for course in self._courses:
+            if course.dish == kind and self._fits(id, course):
+                course.adds.append(id)
+                return
+        self._courses.append(Course(kind, adds=[id]))
+
+    def _fits(self, id: str, course: Course) -> bool:
+        return all(can_meet(id, other, self._said.apart) for other in course.members)
+
+    # Names, places, order
+
+    def _name(self, predicate: Predicate) -> None:
+        word = predicate.words[0]
+        bad = {word for other in self._said("made", False) for word in other.words}
+        word = next((word for word in predicate.words if not any(no in word for no in bad)), word)
+        of = predicate.ids[0] if predicate.ids else frozenset(self._kitchen.ids)
+        for course in sorted(self._courses, key=lambda course: course.base not in of):
+            if course.members & of:
+                course.names.append(word)
+                return
+        candidates = self._candidates(predicate.ids[0]) if predicate.ids else []
+        if candidates:
+            self._courses.append(Course("bowl", adds=[candidates[0]], names=[word]))
+
+    def _have(self, predicate: Predicate) -> None:
+        """There is something to which it can be done."""
+        of = predicate.ids[0] if predicate.ids else self._kitchen.ids
+        if not any(course.members & of for course in self._courses):
+            self._courses += [Course("bowl", adds=[id]) for id in self._foods(of)[:1]]
+
+    def _serve_apart(self, predicate: Predicate) -> None:
+        """Both groups are served, and something of the first in a course that has nothing of the second."""
+        first, second = predicate.ids
+        served = {id for serving in self._work.trace.servings for id in serving.sources}
+        if not second & served and not any(course.members & second for course in self._courses):
+            self._courses += [Course("side", adds=[id]) for id in self._foods(second)[:1]]
+        if not first & served and not any(
+            course.members & first and not course.members & second for course in self._courses
+        ):
+            self._courses += [Course("side", adds=[id]) for id in self._foods(first - second)[:1]]
+
+    def _foods(self, ids: Iterable[str]) -> list[str]:
+        return [id for id in self._candidates(ids) if self._work.is_eatable(id)]
+
+    def _place(self) -> str:
+        places = [id for id, entity in self._work.state.entities.items() if entity.can("dines")]
+        places.sort(key=lambda id: id != "table_0")
+        wanted, unwanted = ([said.ids[0] for said in self._said("served_at", sign)] for sign in (True, False))
+
+        def fits(id: str) -> bool:
+            """Whether all that is served there stands in or on one of each that is wanted."""
+            around = {id, *self._work.state.holders(id)}
+            return all(around & ids for ids in wanted) and not any(around & ids for ids in unwanted)
+
+        elsewhere = frozenset(self._work.state.entities).intersection(*wanted)
+        return next(filter(fits, [*places, *sorted(elsewhere)]), "table_0")
+
+    def _serving_order(self) -> list[tuple[frozenset[str], frozenset[str]]]:
+        wanted = [(predicate.ids[0], predicate.ids[1]) for predicate in self._said("served_before")]
+        return wanted + [(predicate.ids[1], predicate.ids[0]) for predicate in self._said("served_before", False)]
+
+
+def _tool_role(kind: str) -> str:
+    return next((role for role, kinds in _ROLES.items() if kind in kinds), "")

@@ -1,0 +1,287 @@
+"""Reads what STARS knows from YAML: words, the robot's abilities, tasks, and how a user says a task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
+from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError, UserError, excerpt, suggest_names
+from housewise.core.text_files import is_file
+from housewise.core.yaml_files import read_yaml
+from housewise.worlds.kitchen.state import Relation
+
+T = TypeVar("T", bound=BaseModel)
+Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*$", max_length=40)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*( [a-z0-9'-]+)*$", max_length=60)]
+
+VOCABULARY = "vocabulary"
+ROBOT = "robot"
+DIALOGUE = "dialogue"
+PERSON = "person"
+TASKS = ("tidy kitchen", "store groceries", "organize office")
+"""Those that come with the package."""
+
+
+class _DataFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+
+
+class _KindSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    is_a: Word | None = None
+    affords: frozenset[Word] = frozenset()
+
+
+class _VocabularySettings(_DataFile):
+    words: dict[str, list[Word]]
+    kinds: dict[Word, _KindSettings]
+    synonyms: dict[Word, Word] = Field(default_factory=dict)
+    states: dict[Word, Word] = Field(default_factory=dict)
+    modifiers: frozenset[Word] = frozenset()
+
+
+class _DemandSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    reason: str
+    needs: Word | None = None
+    forbids: Word | None = None
+
+
+class _RobotSettings(_DataFile):
+    moves: Word
+    relations: dict[str, _DemandSettings]
+
+
+class _ObjectSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: Word
+    kind: Word
+    wanted: tuple[Name, ...]
+    plural: bool = False
+
+
+class _PlaceSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    place: Name
+    relation: Relation
+    subtask: Word
+    objects: tuple[_ObjectSettings, ...]
+
+
+class _TaskSettings(_DataFile):
+    name: Name
+    room: Word
+    fixtures: tuple[Name, ...]
+    closed: tuple[Name, ...] = ()
+    open: tuple[Name, ...] = ()
+    places: tuple[_PlaceSettings, ...]
+
+
+class _PersonSettings(_DataFile):
+    told: str
+    wish: str
+
+
+class _ExampleSettings(_DataFile):
+    seen: dict[str, list[Name]]
+
+
+class _DialogueSettings(_DataFile):
+    task: str
+    place: tuple[str, ...]
+    end: str
+
+
+def load_vocabulary(name_or_path: str = VOCABULARY) -> RobotVocabulary:
+    """The robot's words, from a file that comes with the package or one of the user's.
+
+    Raises:
+        UserError: when there is no such file, or it is no vocabulary; the message names file, field and remedy.
+    """
+    settings, source = read_data_file(name_or_path, _VocabularySettings)
+    parts: dict[str, frozenset[str]] = {}
+    for part, words in settings.words.items():
+        for word in words:
+            parts[word] = parts.get(word, frozenset()) | {part}
+    for noun in [*settings.kinds, *settings.synonyms]:
+        parts[noun] = parts.get(noun, frozenset()) | {"noun"}
+    kinds = {noun: NounKind(kind.is_a, kind.affords) for noun, kind in settings.kinds.items()}
+    for noun, kind in kinds.items():
+        if kind.above is not None and kind.above not in kinds:
+            raise DataError(f"{source}: field kinds.{noun}.is_a: {kind.above} is no kind here; add it to kinds")
+    return RobotVocabulary(parts, kinds, settings.synonyms, settings.states, settings.modifiers, source)
+
+
+def load_robot(name_or_path: str = ROBOT) -> RobotAbilities:
+    """What the robot can do.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    settings, _ = read_data_file(name_or_path, _RobotSettings)
+    demands = {
+        name: TargetRequirement(each.reason, each.needs, each.forbids) for name, each in settings.relations.items()
+    }
+    return RobotAbilities(settings.moves, demands)
+
+
+def load_task(
+    name_or_path: str, vocabulary: RobotVocabulary | None = None, dialogue: str = DIALOGUE
+) -> tuple[StarsTask, RobotVocabulary]:
+    """A task, and the vocabulary with the names of its objects and fixtures.
+
+    Args:
+        name_or_path: "tidy kitchen", "store groceries", "organize office" or a file.
+        vocabulary: gives kinds and affordances; None for the one that comes with the package.
+        dialogue: how the user says a task.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`; also where a kind is not known.
+    """
+    if name_or_path not in TASKS and not is_file(Path(name_or_path)):
+        raise UserError(
+            f"setting task: {excerpt(name_or_path)}: no such task, and no file of one; "
+            f"{suggest_names(name_or_path, TASKS)}, or give a .yaml file"
+        )
+    settings, source = read_data_file(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
+    return _build_task(settings, source, vocabulary or load_vocabulary(), dialogue)
+
+
+def build_task(
+    content: Mapping[str, Any], vocabulary: RobotVocabulary, source: str
+) -> tuple[StarsTask, RobotVocabulary]:
+    """A task that was made up; see load_task.
+
+    Args:
+        content: what a file of a task holds.
+        vocabulary: gives kinds and affordances.
+        source: where it is from, for errors.
+
+    Raises:
+        DataError: when it is no task.
+    """
+    return _build_task(_validate(_TaskSettings, content, source), source, vocabulary, DIALOGUE)
+
+
+def _build_task(
+    settings: _TaskSettings, source: str, vocabulary: RobotVocabulary, dialogue: str
+) -> tuple[StarsTask, RobotVocabulary]:
+    kinds = dict(vocabulary.kinds)
+    for place in settings.places:
+        for found in place.objects:
+            if found.kind not in vocabulary.kinds:
+                raise DataError(f"{source}: object {found.name}: {found.kind} is no kind; add it to the vocabulary")
+            if found.kind != found.name:
+                kinds.setdefault(found.name, NounKind(found.kind))
+    words = dict(vocabulary.words) | {noun: vocabulary.words.get(noun, frozenset()) | {"noun"} for noun in kinds}
+    vocabulary = RobotVocabulary(
+        words, kinds, vocabulary.synonyms, vocabulary.states, vocabulary.modifiers, vocabulary.source
+    )
+    fixtures = tuple(_fixture(name, vocabulary, source) for name in settings.fixtures)
+    task = StarsTask(
+        name=settings.name,
+        room=_thing(settings.room, settings.room, vocabulary),
+        fixtures=fixtures,
+        objects=tuple(_objects(settings, vocabulary)),
+        closed=settings.closed,
+        open=settings.open,
+        instructions=tuple(_instructions(settings, dialogue)),
+        source=source,
+    )
+    return task, vocabulary
+
+
+def load_examples(path: str) -> Mapping[str, list[str]]:
+    """Where things belong that were seen elsewhere, by what was seen; see housewise.agent.stars.nearest_meaning.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    return read_data_file(path, _ExampleSettings)[0].seen
+
+
+def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
+    """What a model is told that plays the person of a task.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    settings, source = read_data_file(name_or_path, _PersonSettings)
+    try:
+        lines = [settings.wish.format(seen=each.seen, places=" or ".join(each.wanted)) for each in task.objects]
+        return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
+    except (KeyError, IndexError, ValueError) as error:
+        raise DataError(
+            f"{source}: cannot be filled in ({error}); known are wishes, and in wish seen, places"
+        ) from error
+
+
+def read_data_file(name_or_path: str, model: type[T], called: str | None = None) -> tuple[T, str]:
+    """Settings of a file that comes with the package, by name, or of any YAML file; and where they are.
+
+    Raises:
+        UserError: when there is none or it is not what it should be; the message names file, field and remedy.
+    """
+    packaged = CONFIGS / "stars" / f"{name_or_path}.yaml"
+    path = packaged if is_file(packaged) else Path(called or name_or_path)
+    if not is_file(path):
+        raise UserError(f"{path}: no such file of settings; give a .yaml file that is there")
+    return _validate(model, read_yaml(path), str(path)), str(path)
+
+
+def _validate(model: type[T], content: Any, source: str) -> T:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{source}: {f'field {field}: ' if field else ''}{first['msg']}; mend the file") from error
+
+
+def _objects(settings: _TaskSettings, vocabulary: RobotVocabulary) -> Iterator[TaskObject]:
+    total = Counter(found.name for place in settings.places for found in place.objects)
+    seen: Counter[str] = Counter()
+    for place in settings.places:
+        for found in place.objects:
+            seen[found.name] += 1
+            name = f"{found.name} {seen[found.name]}" if total[found.name] > 1 else found.name
+            thing = _thing(name, found.name, vocabulary)
+            yield TaskObject(thing, place.relation, place.place, found.wanted, place.subtask, found.plural)
+
+
+def _fixture(name: str, vocabulary: RobotVocabulary, source: str) -> PerceivedThing:
+    """A fixture of a name such as "recycling bin" or "bag 2"."""
+    *modifiers, noun = [word for word in name.split() if not word.isdigit()]
+    if noun not in vocabulary.kinds:
+        raise DataError(f"{source}: fixture {name}: {noun} is no kind; add it to the vocabulary")
+    return _thing(name, noun, vocabulary, frozenset(modifiers))
+
+
+def _thing(
+    name: str, noun: str, vocabulary: RobotVocabulary, modifiers: frozenset[str] = frozenset()
+) -> PerceivedThing:
+    return PerceivedThing(name, noun, modifiers, frozenset(vocabulary.lineage(noun)), vocabulary.affordances(noun))
+
+
+def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
+    said, source = read_data_file(dialogue, _DialogueSettings)
+    try:
+        yield said.task.format(task=settings.name.capitalize())
+        for place in settings.places:
+            names: Mapping[str, str] = {"relation": place.relation, "place": place.place, "subtask": place.subtask}
+            for sentence in said.place:
+                spoken = sentence.format(**names)
+                yield spoken[:1].upper() + spoken[1:]
+    except (KeyError, IndexError, ValueError) as error:
+        raise DataError(f"{source}: cannot be filled in ({error}); known are task, relation, place, subtask") from error
+    yield said.end

@@ -1,0 +1,76 @@
+"""Goals by meaning alone: where what is closest in meaning belongs. A control that asks no language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.oversight import closes_what_it_opens, goal_place
+from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.search_tree import RetrievedGoal
+from housewise.agent.stars.selection import GoalSelection
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.stars.viable_goals import list_viable_goals
+from housewise.language.embedder import Embedder, cosine
+
+Examples = Mapping[str, Sequence[str]]
+"""Where things belong that were seen elsewhere, by what was seen: ``saucer on table``, in the dishwasher."""
+
+
+class NearestMeaning:
+    """Compares meanings.
+
+    Args:
+        embedder: of texts.
+        examples: what is known of other things; without any, an object is compared with the names of fixtures.
+    """
+
+    def __init__(self, embedder: Embedder, examples: Examples) -> None:
+        self._embedder, self._examples = embedder, examples
+
+    def goals(self, task: StarsTask, about: TaskObject, analyser: GoalAnalyser) -> list[RetrievedGoal]:
+        """One goal for each fixture that an object can be put in or on and that is closed again, the closest first.
+
+        Args:
+            task: has the fixtures.
+            about: the object.
+            analyser: tells which goals are viable.
+
+        Returns:
+            Goals of which the cosine of the closest meanings, or 0, stands for the probability.
+        """
+        situation = task.situation.with_focus(about.thing)
+        goals: dict[str, str] = {}
+        for sentence in list_viable_goals(task, about, analyser):
+            analysis = analyser.analyse(sentence, situation)
+            place = goal_place(analysis, about.thing)
+            if place is not None and closes_what_it_opens(analysis):
+                goals.setdefault(place, sentence)
+        found = [
+            RetrievedGoal(sentence, self._place_similarity(about, place), "meaning")
+            for place, sentence in goals.items()
+        ]
+        return sorted(found, key=lambda response: -response.probability)
+
+    def select(
+        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection:
+        """See Selector: of goals for the closest place one that closes what it opens, then the likeliest."""
+
+        def worth(candidate: GoalCandidate) -> tuple[float, bool, float]:
+            place = goal_place(candidate.analysis, about.thing)
+            close = -1.0 if place is None else self._place_similarity(about, place)
+            return close, closes_what_it_opens(candidate.analysis), candidate.response.probability
+
+        return GoalSelection(max(candidates, key=worth))
+
+    def _place_similarity(self, about: TaskObject, place: str) -> float:
+        """How close an object is to what belongs in a place."""
+        if not self._examples:
+            return self._max_similarity(about.thing.noun, [place])
+        return self._max_similarity(about.seen, [seen for seen, places in self._examples.items() if place in places])
+
+    def _max_similarity(self, one: str, others: Sequence[str]) -> float:
+        words = [text.replace("-", " ") for text in (one, *others)]
+        return max(0.0, float(cosine(self._embedder, words[:1], words[1:]).max())) if others else 0.0

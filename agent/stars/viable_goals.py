@@ -1,0 +1,36 @@
+"""All goals for an object that are viable by construction: known words, seen things, possible acts.
+
+The upper bound of what analysis can help with, and the set from which a model can choose without writing a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+
+
+def list_viable_goals(task: StarsTask, about: TaskObject, analyser: GoalAnalyser) -> list[str]:
+    """Sentences that put an object in or on a fixture, and close the fixture where that can be.
+
+    Fixtures of one kind (three bags) are one place to speak of.
+
+    Args:
+        task: has the fixtures.
+        about: the object.
+        analyser: every sentence is checked by it.
+    """
+    situation = task.situation.with_focus(about.thing)
+    sentences = dict.fromkeys(_sentences(task, about))
+    return [sentence for sentence in sentences if analyser.analyse(sentence, situation).viable]
+
+
+def _sentences(task: StarsTask, about: TaskObject) -> Iterator[str]:
+    are = "are" if about.plural else "is"
+    for fixture in task.fixtures:
+        place = " ".join(("the", *sorted(fixture.modifiers), fixture.noun))
+        for relation in ("in", "on"):
+            goal = f"the goal is that the {about.thing.noun} {are} {relation} {place}"
+            yield goal
+            yield f"{goal} and {place} is closed"

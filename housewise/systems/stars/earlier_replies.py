@@ -1,0 +1,55 @@
+"""What models and people said in attempts at an episode that were cut off: it is not asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.search_tree import RetrievedGoal
+from housewise.agent.stars.selection import GoalSelection
+from housewise.agent.stars.tasks import TaskObject
+from housewise.core.record import Event
+from housewise.systems.stars.record import GoalAnswerEvent, RepairEvent, RetrievedEvent, SelectionEvent
+
+
+class EarlierReplies:
+    """Finds again what was told; the first time that something was told counts.
+
+    Args:
+        events: of the earlier attempts, the oldest first.
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._goal_events: dict[tuple[str, str | None], RetrievedEvent | RepairEvent] = {}
+        self._selections: dict[tuple[str, frozenset[str]], SelectionEvent] = {}
+        self._answers: dict[tuple[str, str], str] = {}
+        for event in events:
+            if isinstance(event, RetrievedEvent | RepairEvent):
+                wrong = event.wrong if isinstance(event, RepairEvent) else None
+                self._goal_events.setdefault((event.thing, wrong), event)
+            elif isinstance(event, SelectionEvent) and event.answer is not None:
+                self._selections.setdefault((event.thing, frozenset(event.options)), event)
+            elif isinstance(event, GoalAnswerEvent):
+                self._answers.setdefault((event.thing, event.question), event.text)
+
+    def brought(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
+        """See Earlier.brought."""
+        event = self._goal_events.get((about.thing.name, mends.text if mends else None))
+        if event is None:
+            return None
+        usage.merge(event.asked.usage)
+        return [line.retrieved for line in event.responses]
+
+    def chosen(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
+        """See Earlier.chosen."""
+        event = self._selections.get((about.thing.name, frozenset(each.text for each in pool)))
+        candidate = next((each for each in pool if event and each.text == event.chosen), None)
+        if event is None or candidate is None:
+            return None
+        usage.merge(event.asked.usage)
+        return GoalSelection(candidate, tuple(event.options), event.answer, event.fallback)
+
+    def answer(self, about: TaskObject, question: str) -> str | None:
+        """What the person said to a question; None where it was not put to them."""
+        return self._answers.get((about.thing.name, question))

@@ -1,0 +1,186 @@
+"""A task of STARS in a house in 3D: stand-ins for its fixtures, and a body that does what the robot decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from housewise.agent.stars.data_files import Name, read_data_file
+from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.tasks import StarsTask
+from housewise.agent.stars.vocabulary import RobotVocabulary
+from housewise.controller.skills import ActionStatus, Controller, Skill, SkillOutcome
+from housewise.core.errors import UserError, suggest_names
+from housewise.worlds.house.env import RearrangementEnv
+from housewise.worlds.house.env import Task as HouseTask
+from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
+from housewise.worlds.house.generator.furniture import SIZES
+from housewise.worlds.house.generator.one_room import Piece, one_room
+from housewise.worlds.house.geometry import Pose
+from housewise.worlds.house.scene import Receptacle, Scene
+from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.world import REACH
+from housewise.worlds.kitchen.manipulation import ManipulationAction
+
+STAND_INS = "house"
+_THING = "thing"
+_Metres = Annotated[float, Field(gt=0, le=10)]
+_Size = tuple[_Metres, _Metres, _Metres]
+_T = TypeVar("_T")
+
+
+class _FurnitureShape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    shape: str
+    size: _Size
+
+    @field_validator("shape")
+    @classmethod
+    def _known(cls, shape: str) -> str:
+        if shape not in SIZES:
+            raise ValueError(f"no furniture looks like {shape}; {suggest_names(shape, SIZES)}")
+        return shape
+
+
+class StandIns(BaseModel):
+    """What fixtures and objects look like.
+
+    Attributes:
+        furniture: shapes and sizes by noun or more general kind.
+        objects: width, height and depth by noun or more general kind, metres.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    furniture: Mapping[Name, _FurnitureShape]
+    objects: Mapping[Name, _Size]
+
+    @field_validator("furniture", "objects")
+    @classmethod
+    def _of_everything(cls, found: Mapping[str, _T]) -> Mapping[str, _T]:
+        if _THING not in found:
+            raise ValueError(f"{_THING} is missing, which is what all else looks like")
+        return found
+
+
+def load_stand_ins(name_or_path: str = STAND_INS) -> StandIns:
+    """What fixtures and objects look like, of a file that comes with the package or of the user's.
+
+    Raises:
+        UserError: when there is no such file, or it is none; the message names file, field and remedy.
+    """
+    return read_data_file(name_or_path, StandIns)[0]
+
+
+def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIns) -> HouseTask:
+    """A house of one room in which a task can be played; its keys are the names of the task.
+
+    Args:
+        task: what there is, where, and where it is wanted.
+        words: tell which kind is more general than another.
+        stand_ins: what it looks like.
+
+    Raises:
+        UserError: when an object has no room on the stand-in of what it is found on.
+    """
+
+    def look(of: Mapping[str, _T], thing: PerceivedThing) -> _T:
+        return next((of[kind] for kind in words.lineage(thing.noun) if kind in of), of[_THING])
+
+    looks = {fixture.name: look(stand_ins.furniture, fixture) for fixture in task.fixtures}
+    pieces = [Piece(name, found.shape, found.size) for name, found in looks.items()]
+    scene = one_room(task.name, task.room.noun, pieces)
+    shelves = {place.key: Shelves(_empty_shelf(place)) for place in scene.receptacles}
+    objects = []
+    for about in task.objects:
+        place, key = scene.by_key[about.place], about.thing.name
+        width, height, depth = look(stand_ins.objects, about.thing)
+        spot = shelves[place.key].insert(key, width, depth)
+        if spot is None:
+            raise UserError(f"{task.source}: object {key} has no room on {about.place}; enlarge it in stand_ins")
+        objects.append(
+            HouseObject(
+                key=key,
+                name=key,
+                category=about.thing.noun.replace("-", "_"),
+                size=(spot.width, height, spot.depth),
+                pose=Pose((spot.x, place.box.top + height / 2, spot.z)),
+                receptacle=about.place,
+                correct=frozenset(about.wanted),
+            )
+        )
+    receptacles = tuple(scene.by_key)
+    stands = {key: shelf.state for key, shelf in shelves.items()}
+    return HouseTask(
+        scene, Episode(0, scene.name, _scene_centre(scene), receptacles, tuple(objects), stands, split="stars")
+    )
+
+
+class HouseBody:
+    """Does acts in a simulator. Opening and closing take being within reach, and have no shape.
+
+    Args:
+        simulator: in which the house is set up.
+        house: as house_task makes it.
+        most_steps: low-level steps of the whole episode.
+    """
+
+    def __init__(self, simulator: Simulator, house: HouseTask, most_steps: int) -> None:
+        self._env = RearrangementEnv(simulator, [house], most_steps)
+        self._env.reset()
+        self._controller = Controller(self._env)
+
+    @property
+    def places(self) -> Mapping[str, str | None]:
+        """Where everything is; None is the hand."""
+        return self._env.world.placements
+
+    def carry_out(self, act: ManipulationAction) -> tuple[str, int]:
+        """Do an act that the state of the room allows.
+
+        Returns:
+            Why it could not be done, empty where it was, and the low-level steps that it took.
+        """
+        before = self._env.steps
+        reason = next((end.reason for end in self._skill_outcomes(act) if end.status is not ActionStatus.SUCCEEDED), "")
+        return reason, self._env.steps - before
+
+    def _skill_outcomes(self, act: ManipulationAction) -> Iterator[SkillOutcome]:
+        """How an act's skills end, one after the other."""
+        body, world = self._controller, self._env.world
+        if act.verb == "go to":
+            yield self._run_skill(body.go_to(act.thing))
+            yield self._run_skill(body.look_at(act.thing))
+        elif act.verb == "pick up":
+            yield self._run_skill(body.look_at(world.placements[act.thing] or ""))
+            yield self._run_skill(body.pick_up(act.thing))
+        elif act.target is not None:
+            yield self._run_skill(body.look_at(act.target))
+            yield self._run_skill(body.place(act.thing, act.target))
+        elif world.distance(act.thing) >= REACH:
+            yield SkillOutcome(ActionStatus.FAILED, "too far away")
+
+    def _run_skill(self, skill: Skill) -> SkillOutcome:
+        try:
+            action = next(skill)
+            while self._env.steps < self._env.max_steps:
+                self._env.step(action)
+                action = skill.send(None)
+        except StopIteration as end:
+            outcome: SkillOutcome = end.value
+            return outcome
+        skill.close()
+        return SkillOutcome(ActionStatus.FAILED, "out of steps")
+
+
+def _scene_centre(scene: Scene) -> Pose:
+    x, z = scene.navmesh.snap(scene.navmesh.area.centroid.coords[0])
+    return Pose((float(x), scene.navmesh.height, float(z)))
+
+
+def _empty_shelf(place: Receptacle) -> ShelfState:
+    box = place.box
+    return ShelfState((box.low[0], box.low[2]), (box.size[0], box.size[2]))

@@ -1,0 +1,94 @@
+"""The symbolic room as a world, with the person in it: acts change the room, questions are answered by the person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from housewise.agent.stars.episode_measures import episode_measures
+from housewise.agent.stars.oversight import NO, YES, GoalQuestion, GoalRequest, OversightUser
+from housewise.agent.stars.stars_loop import GoalLearner, ObjectLesson, StarsEpisode
+from housewise.agent.stars.tasks import StarsTask
+from housewise.systems.stars.earlier_replies import EarlierReplies
+from housewise.systems.stars.house_body import HouseBody
+from housewise.systems.stars.record import GoalAnswerEvent, ManipulationEvent, StarsFinalState
+from housewise.worlds.base import Step
+from housewise.worlds.kitchen.manipulation import OPEN_TAG, ManipulationAction, apply_action, find_obstacle
+from housewise.worlds.kitchen.state import State
+
+_LONGEST_ANSWER = 2000
+
+
+@dataclass(frozen=True)
+class RoomObservation:
+    """What the robot perceives: all of the room, and what the person has said last."""
+
+    state: State
+    said: str | None = None
+
+
+class RoomWorld:
+    """The room of a task.
+
+    Args:
+        task: how it is found.
+        learner: counts what is asked and said.
+        user: answers.
+        told: what the person has said before.
+        body: does the acts in a house in 3D; None where the room is symbols alone.
+    """
+
+    def __init__(
+        self,
+        task: StarsTask,
+        learner: GoalLearner,
+        user: OversightUser,
+        told: EarlierReplies,
+        body: HouseBody | None = None,
+    ) -> None:
+        self._task, self._learner, self._user, self._told, self._body = task, learner, user, told, body
+        self.lessons: list[ObjectLesson] = []
+        self._state = task.start()
+
+    def reset(self) -> RoomObservation:
+        """See World.reset."""
+        return RoomObservation(self._state)
+
+    def step(self, action: ManipulationAction | GoalQuestion | GoalRequest) -> Step[RoomObservation]:
+        """See World.step."""
+        if isinstance(action, ManipulationAction):
+            return self._act(action)
+        thing, question = action.about.thing.name, str(action)
+        said = self._told.answer(action.about, question)
+        said = (self._ask(action) if said is None else said)[:_LONGEST_ANSWER]
+        return Step(
+            RoomObservation(self._state, said), (GoalAnswerEvent(thing=thing, question=question, text=said),), cost=0
+        )
+
+    def scores(self) -> Mapping[str, float]:
+        """See World.scores."""
+        learner = self._learner
+        done = self._task.completion(self._state)
+        return episode_measures(StarsEpisode(tuple(self.lessons), learner.dialogue, learner.usage, done))
+
+    def final(self) -> Mapping[str, Any]:
+        """See World.final."""
+        things = [found.thing.name for found in self._task.objects]
+        places = {name: self._state.holder(name) or "" for name in things}
+        is_open = [fixture.name for fixture in self._task.fixtures if self._state.has_tag(fixture.name, OPEN_TAG)]
+        return StarsFinalState(places=places, open=is_open).model_dump()
+
+    def _act(self, act: ManipulationAction) -> Step[RoomObservation]:
+        reason, steps = find_obstacle(self._state, act) or "", 1
+        if self._body and not reason:
+            reason, steps = self._body.carry_out(act)
+        if not reason:
+            self._state = apply_action(self._state, act)
+        event = ManipulationEvent(act=str(act), done=not reason, reason=reason, steps=steps)
+        return Step(RoomObservation(self._state), (event,), steps, blocked=bool(reason))
+
+    def _ask(self, what: GoalQuestion | GoalRequest) -> str:
+        if isinstance(what, GoalRequest):
+            return self._user.states(what.about)
+        return YES if self._user.confirms(what) else NO
