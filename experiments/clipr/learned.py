@@ -44,7 +44,7 @@ from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, h
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers import ModelReference, TrainedModel, open_trainer
-from housewise.worlds.choices.choice_sets import OWN
+from housewise.worlds.choices.choice_sets import KITCHEN_SET
 from housewise.worlds.choices.scenario import Scenario
 
 _AT_ONCE = 16
@@ -76,11 +76,11 @@ def scenarios(ambik: Path | None, introplan: Path | None) -> list[Scenario]:
         UserError: a file is not what it should be.
     """
     named = [name for name, file in (("ambik", ambik), ("introplan", introplan)) if file]
-    [sets] = choice_sets(ambik, introplan, 1, only=[*named, OWN])
+    [sets] = choice_sets(ambik, introplan, 1, only=[*named, KITCHEN_SET])
     found = [
         scenario
         for choices in sets
-        for scenario in (*choices.examples, *(() if choices.name == OWN else (*choices.test, *choices.knowledge)))
+        for scenario in (*choices.examples, *(() if choices.name == KITCHEN_SET else (*choices.test, *choices.knowledge)))
     ]
     return list({scenario.id: scenario for scenario in found}.values())
 

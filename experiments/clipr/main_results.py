@@ -50,10 +50,10 @@ from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.worlds.choices.ambik_labels import read_ambik_choices
-from housewise.worlds.choices.choice_sets import HOUSES, OWN
+from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET
 from housewise.worlds.choices.house_choices import make_house_choices
-from housewise.worlds.choices.introplan import read_introplan, repeats
-from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.choices.introplan import read_introplan_choices, repetition_keys
+from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 METHODS: dict[str, Method] = {
@@ -79,7 +79,7 @@ EXAMPLES = 10
 _QUICK_METHODS = ("CLIPR", "TidyBot")
 BUDGET = {"ambik": 10, "introplan": 10, "housekeep": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
-CRITICS = {HOUSES: CriticSettings(interval=50)}
+CRITICS = {HOUSE_SET: CriticSettings(interval=50)}
 """Of data sets in which feedback is considered less often, as the paper has it for Housekeep."""
 AnnotatorsOption = Annotated[
     Path | None, typer.Option(help="Housekeep's folder: its annotators in place of the people who come along.")
@@ -274,7 +274,7 @@ def main(
     """Measure every method on every data set that is there."""
     console, started, made = Console(), perf_counter(), provenance()
     if quick:
-        seeds, data, only = 1, data or [OWN], only or list(_QUICK_METHODS)
+        seeds, data, only = 1, data or [KITCHEN_SET], only or list(_QUICK_METHODS)
     say_left_out(quick, f"one seed in place of five, {' and '.join(_QUICK_METHODS)} and our kitchen unless named")
     if not console.is_terminal:
         console.width = 200
@@ -284,7 +284,10 @@ def main(
         if unknown:
             raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(known)}")
         methods = {name: method for name, method in known.items() if not only or name in only}
-        sets, same = choice_sets(ambik, introplan, seeds, annotators, data), repeats(introplan) if introplan else {}
+        sets, same = (
+            choice_sets(ambik, introplan, seeds, annotators, data),
+            repetition_keys(introplan) if introplan else {},
+        )
         embedder = MiniLM()
         opened = language_opener(components, model, embedder)
         learned = learned_opener(adapter, embedder, kept) if adapter else opened
@@ -331,9 +334,9 @@ def choice_sets(
     if ambik is not None:
         readers["ambik"] = lambda seed: read_ambik_choices(ambik, EXAMPLES, seed)
     if introplan is not None:
-        readers["introplan"] = lambda seed: read_introplan(introplan, EXAMPLES, seed)
-    readers[HOUSES] = lambda seed: make_house_choices(EXAMPLES, seed, annotators)
-    readers[OWN] = lambda seed: read_kitchen()
+        readers["introplan"] = lambda seed: read_introplan_choices(introplan, EXAMPLES, seed)
+    readers[HOUSE_SET] = lambda seed: make_house_choices(EXAMPLES, seed, annotators)
+    readers[KITCHEN_SET] = lambda seed: read_kitchen_choices()
     for name in only or ():
         if name not in readers:
             raise UserError(f"--data {name}: not there; there are {', '.join(readers)} (others with the file of each)")

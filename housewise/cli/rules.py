@@ -179,7 +179,7 @@ def _interview(topic: str, model: str | None, base_url: str | None) -> Interview
         raise UserError("--about house has questions of its own; leave out --model")
     from housewise.agent.clipr.chat_steps import ChatSteps
     from housewise.language import open_model
-    from housewise.worlds.choices.kitchen_choices import read_kitchen
+    from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
-    examples = [example.situation for example in read_kitchen().examples]
+    examples = [example.situation for example in read_kitchen_choices().examples]
     return ModelInterview(ChatSteps(open_model(model, base_url=base_url)), examples)

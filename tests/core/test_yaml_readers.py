@@ -38,8 +38,8 @@ from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house_body import load_stand_ins
 from housewise.worlds.choices.ambik_labels import FAMILIES_FILE, UnifiedPerson
 from housewise.worlds.choices.files import read_yaml_settings as read_run_settings
-from housewise.worlds.choices.introplan_text import PERSON, _Orders
-from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
+from housewise.worlds.choices.introplan_text import ORDERS_FILE, _Orders
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from housewise.worlds.house.housekeep.files import read_metadata
 from housewise.worlds.house.preferences import load_person
 from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
@@ -149,10 +149,10 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "people/tidy.py": (settings_of(PlaceWords), PLACE_WORDS_FILE),
     "people/memory/exchange.py": (read_memory_file, MEMORY),
     "selftrain/clipr/invented.py": (settings_of(Recipe), RECIPE),
-    "worlds/choices/kitchen.py": (read_kitchen, KITCHEN),
+    "worlds/choices/kitchen.py": (read_kitchen_choices, KITCHEN_FILE),
     "worlds/choices/files.py": (settings_of(UnifiedPerson), FAMILIES_FILE),
     "worlds/choices/unified_person.py": (settings_of(UnifiedPerson), FAMILIES_FILE),
-    "worlds/choices/introplan_text.py": (settings_of(_Orders), PERSON),
+    "worlds/choices/introplan_text.py": (settings_of(_Orders), ORDERS_FILE),
     "worlds/kitchen/data.py": (kitchen_with("house.yaml"), KITCHEN_FOLDER / "house.yaml"),
     "kitchen (groups)": (kitchen_with("groups.yaml"), KITCHEN_FOLDER / "groups.yaml"),
     "kitchen (tasks)": (kitchen_with("tasks.yaml"), KITCHEN_FOLDER / "tasks.yaml"),

@@ -14,7 +14,7 @@ import yaml
 pytest.importorskip("torch")
 
 from housewise.rollout.record_reader import read_record
-from housewise.worlds.choices.kitchen_choices import KITCHEN
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 from tests.systems.stars.playing import ATTIC, environment
@@ -71,7 +71,7 @@ def inputs(tmp_path: Path) -> Path:
     """A folder with tasks of STARS and choices of CLIPR that take little time."""
     (tmp_path / "attic.yaml").write_text(ATTIC)
     (tmp_path / "cellar.yaml").write_text(CELLAR)
-    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
     content = {key: value[:4] if isinstance(value, list) else value for key, value in content.items()}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     return tmp_path

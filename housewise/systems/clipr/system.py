@@ -46,7 +46,7 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_made_here, is_of_houses, read_choices
+from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_made_here, is_of_houses, load_choices
 from housewise.worlds.choices.scenario import ChoiceSet
 
 _LOCAL, _LEARNED = "local", "learned"
@@ -127,7 +127,7 @@ class Clipr(System[CliprSettings]):
         Raises:
             DataError: there are none.
         """
-        return read_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
+        return load_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
 
     def open(
         self,

@@ -46,10 +46,10 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
     """
     everybody = _everybody(folder)
     person = load_person(who) if who else everybody[seed % len(everybody)]
-    return choices_of(person, [other for other in everybody if other.name != person.name], count, seed)
+    return make_person_choices(person, [other for other in everybody if other.name != person.name], count, seed)
 
 
-def choices_of(person: Person, others: Sequence[Person], count: int, seed: int) -> ChoiceSet:
+def make_person_choices(person: Person, others: Sequence[Person], count: int, seed: int) -> ChoiceSet:
     """The choices of a person: of each kind of thing one, which is an example or a test.
 
     Args:

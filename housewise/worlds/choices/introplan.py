@@ -15,14 +15,14 @@ from typing import Literal
 from housewise.core.errors import DataError
 from housewise.core.text_files import read_text
 from housewise.worlds.choices.files import MAX_FILE_BYTES, read_json_lines
-from housewise.worlds.choices.introplan_scene import Scene
-from housewise.worlds.choices.introplan_text import is_published, read_published
+from housewise.worlds.choices.introplan_scene import IntroplanScene
+from housewise.worlds.choices.introplan_text import is_introplan_text, read_introplan_text
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, sample_scenarios
 
 SOURCE = "Introspective Planning's mobile manipulation scenes"
 
 
-def read_introplan(path: Path, count: int, seed: int) -> ChoiceSet:
+def read_introplan_choices(path: Path, count: int, seed: int) -> ChoiceSet:
     """The ambiguous scenes of a file.
 
     Args:
@@ -34,7 +34,7 @@ def read_introplan(path: Path, count: int, seed: int) -> ChoiceSet:
         DataError: it is not such a file, or it has too few scenes. A scene with one or no right option is left out, and
             ``left_out`` names it.
     """
-    scenes = [scene for scene in read_scenes(path) if scene.single_decision is not None]
+    scenes = [scene for scene in read_introplan_scenes(path) if scene.single_decision is not None]
     repeated = {scene.id: scene.same_as for scene in scenes}
     try:
         test, faults = _scenarios([scene for scene in scenes if scene.fold == "test"], "in distribution")
@@ -59,7 +59,7 @@ def read_introplan(path: Path, count: int, seed: int) -> ChoiceSet:
 
 
 def _scenarios(
-    scenes: Sequence[Scene], tier: Literal["training", "in distribution"]
+    scenes: Sequence[IntroplanScene], tier: Literal["training", "in distribution"]
 ) -> tuple[list[Scenario], list[str]]:
     """Those that can be used, and for each of the others a line that says why not."""
     scenarios, faults = [], []
@@ -71,17 +71,17 @@ def _scenarios(
     return scenarios, faults
 
 
-def repeats(path: Path) -> dict[str, str]:
+def repetition_keys(path: Path) -> dict[str, str]:
     """For each scene the key that is equal for scenes which repeat each other."""
-    return {scene.id: scene.same_as for scene in read_scenes(path)}
+    return {scene.id: scene.same_as for scene in read_introplan_scenes(path)}
 
 
-def read_scenes(path: Path) -> list[Scene]:
+def read_introplan_scenes(path: Path) -> list[IntroplanScene]:
     """Every scene of a file.
 
     Raises:
         DataError: it is not such a file; the message names the line.
     """
-    if is_published(read_text(path, f"give {SOURCE}", MAX_FILE_BYTES)):
-        return read_published(path)
-    return read_json_lines(path, Scene, SOURCE)
+    if is_introplan_text(read_text(path, f"give {SOURCE}", MAX_FILE_BYTES)):
+        return read_introplan_text(path)
+    return read_json_lines(path, IntroplanScene, SOURCE)

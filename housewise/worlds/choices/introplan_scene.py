@@ -9,10 +9,10 @@ from housewise.core.errors import DataError
 from housewise.worlds.choices.files import DataRow
 from housewise.worlds.choices.scenario import Scenario, Situation
 
-BESIDE = re.compile(r"\b(in|into|on|beside|near|next to|by)\b(?: the)?", re.IGNORECASE)
+PREPOSITION = re.compile(r"\b(in|into|on|beside|near|next to|by)\b(?: the)?", re.IGNORECASE)
 
 
-class Placement(DataRow):
+class IntroplanPlacement(DataRow):
     """Something brought (no location) or put somewhere."""
 
     object: str
@@ -22,12 +22,12 @@ class Placement(DataRow):
         """In words, with the request's own preposition."""
         if self.location is None:
             return f"bring the {self.object}"
-        found = BESIDE.search(request)
+        found = PREPOSITION.search(request)
         where = found.group(1).lower() if found else "at"
         return f"put the {self.object} {where} the {self.location}"
 
 
-class Option(Placement):
+class PlacementOption(IntroplanPlacement):
     """A placement that can be chosen."""
 
     satisfies_request: bool
@@ -36,13 +36,13 @@ class Option(Placement):
 class SingleDecision(DataRow):
     """An ambiguous scene as a choice between options."""
 
-    options: tuple[Option, ...]
+    options: tuple[PlacementOption, ...]
     request_type: str
-    preferred: Placement | None
+    preferred: IntroplanPlacement | None
     label_from: str
 
 
-class Scene(DataRow):
+class IntroplanScene(DataRow):
     """One line of the file."""
 
     id: str

@@ -19,9 +19,9 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
 from housewise.worlds.choices.files import MAX_FILE_BYTES, StrictSettings, read_yaml_settings
-from housewise.worlds.choices.introplan_scene import BESIDE, Option, Placement, Scene, SingleDecision
+from housewise.worlds.choices.introplan_scene import PREPOSITION, PlacementOption, IntroplanPlacement, IntroplanScene, SingleDecision
 
-PERSON = CONFIGS / "clipr" / "introplan_person.yaml"
+ORDERS_FILE = CONFIGS / "clipr" / "introplan_person.yaml"
 AMBIGUOUS = ("singlelabel_task", "spatial_ambiguous_task")
 """Categories of tasks of which one option has to be chosen."""
 
@@ -59,19 +59,19 @@ class _Orders(StrictSettings):
         return None
 
 
-def is_published(text: str) -> bool:
+def is_introplan_text(text: str) -> bool:
     """Whether a text begins like one of these files."""
     return any(_FIELD.match(line.strip()) for line in text.split("\n", 3)[:3])
 
 
-def read_published(path: Path) -> list[Scene]:
+def read_introplan_text(path: Path) -> list[IntroplanScene]:
     """Every scene of a file, and as knowledge those of the file beside it whose name ends in ``_knowledge``.
 
     Raises:
         DataError: when a block is none of a scene's; the message names the line.
     """
     knowledge = path.with_name(f"{path.stem}_knowledge{path.suffix}")
-    orders = read_yaml_settings(PERSON, _Orders)
+    orders = read_yaml_settings(ORDERS_FILE, _Orders)
     scenes = [_scene(block, orders, "test", path) for block in _blocks(path)]
     if is_file(knowledge):
         scenes += [_scene(block, orders, "knowledge", knowledge) for block in _blocks(knowledge)]
@@ -104,7 +104,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, str, Mapping[str, str]]]:
 
 def _scene(
     block: tuple[int, str, Mapping[str, str]], orders: _Orders, fold: Literal["test", "knowledge"], path: Path
-) -> Scene:
+) -> IntroplanScene:
     line, number, fields = block
     missing = [name for name in _FIELDS if name not in fields]
     if missing or not number:
@@ -113,7 +113,7 @@ def _scene(
     objects, request = _listed(fields["Scene objects"]), fields["Task"]
     things, places = _listed(fields["Possible objects"]), _listed(fields["Possible locations"])
     ambiguous = fields["Task category"] in AMBIGUOUS
-    return Scene(
+    return IntroplanScene(
         id=f"introplan-{int(number[:9]):03}",
         fold=fold,
         objects=objects,
@@ -130,12 +130,12 @@ def _decision(
 ) -> SingleDecision:
     """What can be chosen, and what the person prefers of it."""
     if list(places) == [_BROUGHT]:
-        options = [Option(object=each, satisfies_request=each in things) for each in objects]
+        options = [PlacementOption(object=each, satisfies_request=each in things) for each in objects]
         found = orders.wanted(request, things)
-        preferred = Placement(object=found[0]) if found else None
+        preferred = IntroplanPlacement(object=found[0]) if found else None
         return _labelled(options, preferred, [found[1]] if found else [])
-    options = [Option(object=one, location=place, satisfies_request=True) for one, place in product(things, places)]
-    beside = BESIDE.search(request)
+    options = [PlacementOption(object=one, location=place, satisfies_request=True) for one, place in product(things, places)]
+    beside = PREPOSITION.search(request)
     cut = beside.start() if beside else 0
     # What is the same in all options is nothing to decide.
     thing = orders.wanted(request[:cut], things) if len(things) > 1 else None
@@ -143,10 +143,10 @@ def _decision(
     if (thing is None and len(things) > 1) or (place is None and len(places) > 1):
         return _labelled(options, None, [])
     one, where = thing[0] if thing else things[0], place[0] if place else places[0]
-    return _labelled(options, Placement(object=one, location=where), [each[1] for each in (thing, place) if each])
+    return _labelled(options, IntroplanPlacement(object=one, location=where), [each[1] for each in (thing, place) if each])
 
 
-def _labelled(options: Sequence[Option], preferred: Placement | None, kinds: Sequence[_Kind]) -> SingleDecision:
+def _labelled(options: Sequence[PlacementOption], preferred: IntroplanPlacement | None, kinds: Sequence[_Kind]) -> SingleDecision:
     return SingleDecision(
         options=tuple(options),
         request_type="+".join(kind.name for kind in kinds),

@@ -12,7 +12,7 @@ from housewise.core.errors import DataError
 from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
-KITCHEN = CONFIGS / "clipr" / "kitchen.yaml"
+KITCHEN_FILE = CONFIGS / "clipr" / "kitchen.yaml"
 
 _Text = Annotated[str, Field(min_length=1, max_length=2000)]
 
@@ -43,7 +43,7 @@ class _File(StrictSettings):
     out_of_distribution: tuple[_Entry, ...] = Field(alias="out of distribution")
 
 
-def read_kitchen(path: Path = KITCHEN) -> ChoiceSet:
+def read_kitchen_choices(path: Path = KITCHEN_FILE) -> ChoiceSet:
     """Read a kitchen set.
 
     Raises:

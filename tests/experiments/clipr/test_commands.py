@@ -18,7 +18,7 @@ from housewise.experiments.clipr.ablations import BUDGETS, VARIED, changes, cont
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.clipr.edited import Edit, Turning, lists_of
 from housewise.language.embedder import shared_minilm
-from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
 from tests.servers import serving
@@ -86,9 +86,11 @@ def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_pro
 
 
 def test_what_an_update_changed_is_seen_without_the_gate() -> None:
-    test = read_kitchen().test
+    test = read_kitchen_choices().test
     rules = [make_rule("", [test[0].situation.actions[test[0].preferred]])]
-    run = AdaptationResult([], [Review(2, 0.5, "rejected"), Review(1, 1.0, "accepted")], [tuple(rules), contradicting(rules)])
+    run = AdaptationResult(
+        [], [Review(2, 0.5, "rejected"), Review(1, 1.0, "accepted")], [tuple(rules), contradicting(rules)]
+    )
     assert changes(run, test, Inference(LocalComponents(shared_minilm()))) == [-1.0]
 
 

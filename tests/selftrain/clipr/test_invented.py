@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.clipr.chat_steps import CliprPrompts
-from housewise.agent.clipr.finetuned_chooser import format_choice_reply, choice_request, parse_choice_reply
+from housewise.agent.clipr.finetuned_chooser import choice_request, format_choice_reply, parse_choice_reply
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.errors import DataError
 from housewise.language.base import Reply
 from housewise.selftrain.clipr.invented import Choices, held_out, read_recipe
-from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
-KITCHEN = read_kitchen().examples
+KITCHEN = read_kitchen_choices().examples
 CHOICES = Choices(KITCHEN, read_recipe())
 ORDERED = re.compile(r"prefer (.+?)(?:; avoid .+)?\.$|choose (.+) over|: (.+) rather than|I like (.+) better than")
 
@@ -83,7 +83,7 @@ def test_a_choice_is_asked_and_read_in_the_words_of_an_option() -> None:
 
 
 def test_what_repeats_is_on_one_side_and_one_kind_is_too_few() -> None:
-    known, held = held_out([*KITCHEN, *read_kitchen().test], 0.3)
+    known, held = held_out([*KITCHEN, *read_kitchen_choices().test], 0.3)
     assert 10 < len(held) < len(known) and len(known) + len(held) == 70
     assert held_out(KITCHEN, 0.3)[1] == [scenario for scenario in KITCHEN if scenario in held]
     with pytest.raises(DataError, match="two kinds or more"):

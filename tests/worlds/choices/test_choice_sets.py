@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.choices.choice_sets import OWN, read_choices
-from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
+from housewise.worlds.choices.choice_sets import KITCHEN_SET, load_choices
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from tests.worlds.choices.crafted import ambik_file, introplan_file
 
 
 def test_a_set_is_found_by_name_or_by_what_its_file_holds(tmp_path: Path) -> None:
-    own = Path(shutil.copy(KITCHEN, tmp_path / "mine.yml"))
-    assert read_choices(OWN, 3, 0) == read_choices(str(own), 3, 0) == read_kitchen()
-    ambik = read_choices(str(ambik_file(tmp_path)), 6, 0)
-    introplan = read_choices(str(introplan_file(tmp_path)), 6, 0)
+    own = Path(shutil.copy(KITCHEN_FILE, tmp_path / "mine.yml"))
+    assert load_choices(KITCHEN_SET, 3, 0) == load_choices(str(own), 3, 0) == read_kitchen_choices()
+    ambik = load_choices(str(ambik_file(tmp_path)), 6, 0)
+    introplan = load_choices(str(introplan_file(tmp_path)), 6, 0)
     assert (ambik.name, introplan.name) == ("ambik", "introplan")
     assert len(ambik.examples) == len(introplan.examples) == 6
-    assert read_choices(str(tmp_path / "ambik.jsonl"), 6, 1).examples != ambik.examples
+    assert load_choices(str(tmp_path / "ambik.jsonl"), 6, 1).examples != ambik.examples
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_file_of_something_else_is_named(tmp_path: Path, content: str, message
     path = tmp_path / "choices.jsonl"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=r"choices\.jsonl") as caught:
-        read_choices(str(path), 3, 0)
+        load_choices(str(path), 3, 0)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -45,4 +45,4 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe")
     for name in (tmp_path, tmp_path / "missing.jsonl", tmp_path / "bytes.jsonl", tmp_path / "missing.yaml"):
         with pytest.raises(DataError, match="cannot be read"):
-            read_choices(str(name), 3, 0)
+            load_choices(str(name), 3, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.worlds.choices.choice_sets import HOUSES, read_choices
+from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.house_choices import make_house_choices
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import base_groups, people
@@ -16,7 +16,7 @@ def _place(action: str) -> tuple[str, str]:
 
 
 def test_the_person_wants_one_of_four_places_and_each_thing_is_asked_about_once() -> None:
-    choices = read_choices(HOUSES, 10, 3)
+    choices = load_choices(HOUSE_SET, 10, 3)
     person = choices.person
     assert person is not None and person.name.lower() == people()[3]
     every = [*choices.examples, *choices.test]

@@ -9,8 +9,8 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.choices.ambik import read_ambik
-from housewise.worlds.choices.choice_sets import read_choices
-from housewise.worlds.choices.introplan import read_introplan, read_scenes
+from housewise.worlds.choices.choice_sets import load_choices
+from housewise.worlds.choices.introplan import read_introplan_choices, read_introplan_scenes
 from tests.worlds.choices.crafted import ambik_file, ambik_row
 
 COLUMNS = [
@@ -56,7 +56,7 @@ def test_a_table_of_ambik_is_read_as_its_lines_of_json_are(mark: str, tmp_path: 
     path = table(tmp_path, [row(90, "safety"), *rows, row(91, "common_sense_knowledge")], mark)
     lines = read_ambik(ambik_file(tmp_path, [ambik_row(n, id=f"ambik-{n:03}") for n in range(18)]))
     assert read_ambik(path) == lines
-    assert read_choices(str(path), 4, 0).test
+    assert load_choices(str(path), 4, 0).test
 
 
 def test_intents_and_questions_of_a_table_are_understood(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_table_that_is_none_is_told(content: str, words: str, tmp_path: Path) 
     path = tmp_path / "ambik.csv"
     path.write_text(content)
     with pytest.raises(DataError, match=words):
-        read_choices(str(path), 4, 0)
+        load_choices(str(path), 4, 0)
 
 
 SCENES = [
@@ -125,7 +125,7 @@ def scenes(path: Path, numbers: range, mark: str = "") -> Path:
 
 
 def test_a_text_of_introplan_is_labelled_by_one_persons_orders(tmp_path: Path) -> None:
-    found = read_scenes(scenes(tmp_path / "mobile.txt", range(5), "\ufeff"))
+    found = read_introplan_scenes(scenes(tmp_path / "mobile.txt", range(5), "\ufeff"))
     decisions = [each.single_decision for each in found]
     assert [(each.id, each.fold) for each in found[:2]] == [("introplan-000", "test"), ("introplan-001", "test")]
     assert decisions[-1] is None
@@ -146,10 +146,10 @@ def test_a_text_of_introplan_is_labelled_by_one_persons_orders(tmp_path: Path) -
 
 def test_examples_come_from_the_knowledge_beside_a_text_or_from_the_text_alone(tmp_path: Path) -> None:
     path = scenes(tmp_path / "mobile.txt", range(40))
-    alone = read_choices(str(path), 2, 0)
+    alone = load_choices(str(path), 2, 0)
     assert len(alone.examples) == 2 and not {each.id for each in alone.examples} & {each.id for each in alone.test}
     scenes(tmp_path / "mobile_knowledge.txt", range(100, 110))
-    beside = read_introplan(path, 2, 0)
+    beside = read_introplan_choices(path, 2, 0)
     assert {int(each.id.removeprefix("introplan-")) >= 100 for each in beside.examples} == {True}
 
 
@@ -166,7 +166,7 @@ def test_a_text_that_is_damaged_is_told_with_its_line(change: tuple[str, str], w
     path = tmp_path / "mobile.txt"
     path.write_text(scene(0, 0).replace(*change, 1))
     with pytest.raises(DataError, match=words):
-        read_choices(str(path), 2, 0)
+        load_choices(str(path), 2, 0)
 
 
 def test_a_byte_order_mark_and_separators_of_lines_within_texts_are_no_matter(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_byte_order_mark_and_separators_of_lines_within_texts_are_no_matter(tm
     text = path.read_text(encoding="utf-8").replace("\\u2028", "\u2028")
     path.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
     assert [each.question for each in read_ambik(path)] == ["Which\u2028one?"] * 18
-    assert read_choices(str(path), 4, 0).test
+    assert load_choices(str(path), 4, 0).test
 
 
 @pytest.mark.parametrize("value", ["1" * 5000, "[" * 100_000, "NaN", '"\\ud800"', '{"a": 1'])
@@ -183,5 +183,5 @@ def test_values_that_no_json_has_are_told_in_one_line(value: str, tmp_path: Path
     path = tmp_path / "ambik.jsonl"
     path.write_text('{"variants": ' + value + "}\n")
     with pytest.raises(DataError, match="line 1") as refused:
-        read_choices(str(path), 4, 0)
+        load_choices(str(path), 4, 0)
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 600

@@ -13,8 +13,8 @@ import yaml
 from housewise.core.errors import DataError
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
 from housewise.worlds.choices.ambik_labels import read_ambik_choices, load_unified_person, label_task
-from housewise.worlds.choices.introplan import read_introplan
-from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
+from housewise.worlds.choices.introplan import read_introplan_choices
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from housewise.worlds.choices.scenario import Scenario, Situation, sample_scenarios
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row
 
@@ -100,7 +100,7 @@ def test_introplan_keeps_both_label_sources_and_drops_repeats_of_examples(tmp_pa
     rows = [scene_row(n, "test") for n in range(8)] + [
         scene_row(n, "knowledge", same_as=f"k{n - 8}") for n in range(8, 16)
     ]
-    choices = read_introplan(introplan_file(tmp_path, rows), 4, 0)
+    choices = read_introplan_choices(introplan_file(tmp_path, rows), 4, 0)
     assert len(choices.examples) == 4 and len(choices.test) == 4, "four test scenes repeat an example"
     assert dict(choices.left_out) == {
         "test scenes that repeat an example": 4,
@@ -124,12 +124,12 @@ def test_places_are_named_with_the_requests_own_preposition(tmp_path: Path) -> N
     }
     rows = [scene_row(n, "knowledge") for n in range(4)]
     rows.append(scene_row(9, "test", request="Put the chips in the drawer.", single_decision=decision))
-    (only,) = read_introplan(introplan_file(tmp_path, rows), 4, 0).test
+    (only,) = read_introplan_choices(introplan_file(tmp_path, rows), 4, 0).test
     assert only.situation.actions == ("put the chips in the top drawer", "put the chips in the bottom drawer")
 
 
 def test_the_kitchen_set_is_what_it_says() -> None:
-    kitchen = read_kitchen()
+    kitchen = read_kitchen_choices()
     tiers = Counter(each.tier for each in kitchen.test)
     assert (len(kitchen.examples), tiers["in distribution"], tiers["out of distribution"]) == (15, 14, 41)
     for part in (kitchen.examples, [each for each in kitchen.test if each.tier == "in distribution"]):
@@ -195,31 +195,31 @@ def test_scenes_with_one_or_no_right_option_are_named_and_the_others_kept(
     tmp_path: Path, row: dict[str, object], message: str
 ) -> None:
     rows = [row, scene_row(20, "test"), *(scene_row(n, "knowledge") for n in range(1, 9))]
-    choices = read_introplan(introplan_file(tmp_path, rows), 4, 0)
+    choices = read_introplan_choices(introplan_file(tmp_path, rows), 4, 0)
     assert [each.id for each in choices.test] == ["s020"]
     assert any(line.startswith(message) and "\n" not in line for line, _ in choices.left_out)
     with pytest.raises(DataError, match=r"introplan\.jsonl: has no ambiguous test scene that can be used"):
-        read_introplan(introplan_file(tmp_path, [row, *rows[2:]]), 4, 0)
+        read_introplan_choices(introplan_file(tmp_path, [row, *rows[2:]]), 4, 0)
 
 
 def test_scenes_of_another_version_are_refused(tmp_path: Path) -> None:
     rows = [scene_row(0, "train"), *(scene_row(n, "knowledge") for n in range(1, 9))]
     with pytest.raises(DataError, match=r"line 1: fold: input should be 'test' or 'knowledge'") as refused:
-        read_introplan(introplan_file(tmp_path, rows), 4, 0)
+        read_introplan_choices(introplan_file(tmp_path, rows), 4, 0)
     assert "\n" not in str(refused.value)
 
 
 def test_a_kitchen_set_with_a_mistake_is_named(tmp_path: Path) -> None:
-    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
     content["training"][0]["also"] = []
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(DataError, match=r"mine\.yaml: scenario k-t01: 1 of its actions"):
-        read_kitchen(path)
+        read_kitchen_choices(path)
     del content["training"][0]["request"]
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(DataError, match=re.escape("training.0.request: field required")):
-        read_kitchen(path)
+        read_kitchen_choices(path)
 
 
 def test_a_scenario_needs_different_actions() -> None:
