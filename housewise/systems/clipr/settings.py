@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
-from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_of_houses
+from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_house_set
 from housewise.worlds.house.preferences import people
 
 Components = Literal["local", "chat", "learned"]
@@ -97,7 +97,7 @@ class CliprSettings(RunSettings):
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.person_of_memory: choices in houses may be those of a person who is named."""
         name = self.memory.start
-        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_of_houses(self.tasks.data) and name in people() else {}
+        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_house_set(self.tasks.data) and name in people() else {}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the critic's settings say nothing where rules stay as they are."""

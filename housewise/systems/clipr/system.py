@@ -46,7 +46,7 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_made_here, is_of_houses, load_choices
+from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_bundled_set, is_house_set, load_choices
 from housewise.worlds.choices.scenario import ChoiceSet
 
 _LOCAL, _LEARNED = "local", "learned"
@@ -102,13 +102,13 @@ class Clipr(System[CliprSettings]):
     def tasks(self) -> Sequence[Task]:
         """See System.tasks: one, of the person."""
         chosen = self.settings.tasks
-        made, _, who = chosen.data.partition(":") if is_made_here(chosen.data) else ("", "", chosen.data)
+        made, _, who = chosen.data.partition(":") if is_bundled_set(chosen.data) else ("", "", chosen.data)
         data = "-".join(part for part in (made, Path(who).stem) if part)
         return [Task(data, data, chosen.person)]
 
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents: whose choices in houses they are; the other sets of choices name nobody."""
-        person = self.job_data(job).person if is_of_houses(self.settings.tasks.data) else None
+        person = self.job_data(job).person if is_house_set(self.settings.tasks.data) else None
         return [person.name] if person else []
 
     def check(self) -> None:
@@ -119,7 +119,7 @@ class Clipr(System[CliprSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: the choices, where they are a file of the user's."""
         data = self.settings.tasks.data
-        return {"choices": Path(data)} if not is_made_here(data) and is_file(Path(data)) else {}
+        return {"choices": Path(data)} if not is_bundled_set(data) and is_file(Path(data)) else {}
 
     def job_data(self, job: Job) -> ChoiceSet:
         """See System.material: the choices, read where the command is given.

@@ -34,7 +34,7 @@ def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
     """
     if data == KITCHEN_SET:
         return read_kitchen_choices(KITCHEN_FILE)
-    if is_made_here(data):
+    if is_bundled_set(data):
         # Houses take long to import.
         from housewise.worlds.choices.house_choices import make_house_choices
 
@@ -54,12 +54,12 @@ def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
     )
 
 
-def is_made_here(data: str) -> bool:
+def is_bundled_set(data: str) -> bool:
     """Whether choices are our own kitchen's or made in houses, and no file."""
-    return data == KITCHEN_SET or is_of_houses(data)
+    return data == KITCHEN_SET or is_house_set(data)
 
 
-def is_of_houses(data: str) -> bool:
+def is_house_set(data: str) -> bool:
     """Whether choices are made in houses, where they are one person's."""
     return data.partition(":")[0] == HOUSE_SET
 
