@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 
 from housewise.core.errors import UserError, make_printable, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
-from housewise.export.episode_playback import Player, player_of
-from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
+from housewise.export.episode_playback import player_of
+from housewise.export.manifest import Episode, Manifest, listed
+from housewise.export.writer import ExportWriter
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
@@ -20,42 +20,19 @@ Tell = Callable[[str], None]
 """Takes a line about something that the user should know."""
 
 
-class Writer:
-    """Writes episodes into a folder that is not there yet; see export_run.
-
-    Attributes:
-        notes: What else its manifest says.
-        manifest: Path of the manifest in the folder.
-    """
-
-    notes: Mapping[str, str] = MappingProxyType({})
-    manifest = Path(MANIFEST)
-
-    def check(self, player: Player | None, system: str) -> None:
-        """See whether it can write what there is, before anything is played.
-
-        Raises:
-            UserError: when it cannot; the message says what to do.
-        """
-
-    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
-        """Write all episodes, and note in the manifest what becomes of each."""
-        raise NotImplementedError
-
-
-def _lerobot() -> Writer:
+def _lerobot() -> ExportWriter:
     from housewise.export.to_lerobot import LeRobotWriter
 
     return LeRobotWriter()
 
 
-def _rerun() -> Writer:
+def _rerun() -> ExportWriter:
     from housewise.export.to_rerun import RerunWriter
 
     return RerunWriter()
 
 
-FORMATS: dict[str, Callable[[], Writer]] = {"lerobot": _lerobot, "rerun": _rerun}
+FORMATS: dict[str, Callable[[], ExportWriter]] = {"lerobot": _lerobot, "rerun": _rerun}
 """What runs can be exported to, by name."""
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from housewise.core.errors import UserError
 from housewise.export.episode_playback import Frame, Playback, Player
 from housewise.export.manifest import MANIFEST, Episode, Manifest
-from housewise.export.run import Writer
+from housewise.export.writer import ExportWriter
 
 INSTALL = "pip install 'housewise[lerobot]'"
 FPS = 10
@@ -30,8 +30,8 @@ CAMERA = "observation.images.front"
 _QUIET = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SVT_LOG": "1"}
 
 
-class LeRobotWriter(Writer):
-    """Writes one data set; see Writer."""
+class LeRobotWriter(ExportWriter):
+    """Writes one data set; see `ExportWriter`."""
 
     notes: Mapping[str, str] = MappingProxyType(
         {"fps": "nominal: steps of the simulator have no duration", "action": "one-hot, named by names"}
@@ -39,14 +39,14 @@ class LeRobotWriter(Writer):
     manifest = Path("meta") / MANIFEST
 
     def check(self, player: Player | None, system: str) -> None:
-        """See Writer.check."""
+        """See ExportWriter.check."""
         if player is None:
             raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
         if importlib.util.find_spec("lerobot") is None:
             raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
 
     def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
-        """See Writer.write."""
+        """See ExportWriter.write."""
         dataset: Any = None
         with _local():
             try:

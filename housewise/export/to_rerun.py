@@ -15,23 +15,23 @@ from housewise.core.errors import UserError, make_printable
 from housewise.core.record import Record
 from housewise.export.episode_playback import Frame, Playback, Player, Said, events_of, scores_in
 from housewise.export.manifest import Episode, Manifest
-from housewise.export.run import Writer
+from housewise.export.writer import ExportWriter
 from housewise.worlds.house.geometry import Box
 
 INSTALL = "pip install 'housewise[rerun]'"
 _ROBOT = 0.2
 
 
-class RerunWriter(Writer):
-    """Writes a recording of each episode; see Writer."""
+class RerunWriter(ExportWriter):
+    """Writes a recording of each episode; see `ExportWriter`."""
 
     def check(self, player: Player | None, system: str) -> None:
-        """See Writer.check."""
+        """See ExportWriter.check."""
         if importlib.util.find_spec("rerun") is None:
             raise UserError(f"rerun is not installed; run {INSTALL}")
 
     def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
-        """See Writer.write."""
+        """See ExportWriter.write."""
         folder.mkdir()
         for episode in episodes:
             path = folder / f"{episode.record.name}.rrd"

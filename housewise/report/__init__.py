@@ -2,4 +2,4 @@
 
 from housewise.report.report import MOST_IN_ONE, WORST, Progress, ReportOptions, write_report, write_single
 
-__all__ = ["MOST_IN_ONE", "WORST", "ReportOptions", "Progress", "write_report", "write_single"]
+__all__ = ["MOST_IN_ONE", "WORST", "Progress", "ReportOptions", "write_report", "write_single"]

@@ -22,7 +22,7 @@ from housewise.report.episode_pages import (
     ReportOptions,
     can_have_pictures,
     illustrate_command,
-    link,
+    link_neighbours,
     make_content,
     open_page_writer,
     plan_pages,
@@ -123,7 +123,7 @@ def write_report(
 
     def settle() -> None:
         _write_index(index, folder, entries, notes, _links(index, wanted), comparisons, _limits(folder, wanted))
-        link(wanted)
+        link_neighbours(wanted)
 
     settle()
     try:
@@ -344,4 +344,4 @@ def _no_progress(what: str, done: int, total: int) -> None:
     """Progress that nobody is told of."""
 
 
-__all__ = ["MOST_IN_ONE", "WORST", "ReportOptions", "EpisodePage", "Progress", "write_report", "write_single"]
+__all__ = ["MOST_IN_ONE", "WORST", "EpisodePage", "Progress", "ReportOptions", "write_report", "write_single"]

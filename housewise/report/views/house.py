@@ -108,6 +108,8 @@ class HouseView:
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
         """See View: the map and the plans, and pictures and a film where they are wanted."""
+        # Drawing and filming libraries take long to import.
         from housewise.report.views.house_page import make_house_content
 
-        return make_house_content(number, HouseRecord.of(record, path), simulator, keep)
+        ending, is_perfect = self.describe_ending(record.header, record.result), self.is_perfect(record.result)
+        return make_house_content(number, HouseRecord.of(record, path), simulator, keep, ending, is_perfect)

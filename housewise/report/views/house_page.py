@@ -18,7 +18,6 @@ from housewise.report.drawing.film import FRAMES, Film, make_film
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.scene_tree import choose_rows, tree_svg
-from housewise.report.views.house import HouseView
 from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, ModelCallRecord, PlanEvent
 from housewise.worlds.house.env import Task
@@ -86,6 +85,8 @@ class HouseContent:
     record: HouseRecord
     fates: list[ObjectOutcome]
     story: str
+    ending: str
+    is_perfect: bool
     plans: list[PlanCard]
     before: Markup
     after: Markup
@@ -118,7 +119,7 @@ class HouseContent:
     @property
     def mood(self) -> str:
         """What the score tells: that all is right, that some is, or that nothing has become better."""
-        if HouseView().is_perfect(self.record.result):
+        if self.is_perfect:
             return "right"
         return "partly" if self.rate > 0 else "wrong"
 
@@ -136,20 +137,30 @@ class HouseContent:
             "unique placements": str(counted["unique_placements"]),
             "tokens": f"{tokens:,}" if tokens else "–",
             "seconds": f"{result.usage.seconds:.1f}",
-            "ended": HouseView().describe_ending(self.record.header, result),
+            "ended": self.ending,
         }
 
 
 def make_house_content(
-    number: int, record: HouseRecord, simulator: SimulatorChoice | None, keep: Callable[[Film], str] | None
+    number: int,
+    record: HouseRecord,
+    simulator: SimulatorChoice | None,
+    keep: Callable[[Film], str] | None,
+    ending: str,
+    is_perfect: bool,
 ) -> HouseContent:
-    """Show an episode; without its house there is no map and no picture, and a note says why.
+    """Return the page content of an episode in a house.
+
+    If the house cannot be loaded or the record cannot be replayed, the content has no map and no pictures, and a note
+    gives the reason.
 
     Args:
-        number: of the chapter, from 1.
-        record: of the episode.
-        simulator: which takes the pictures, and where; None for none.
-        keep: puts a film where the page finds it, and returns its address there; None for no film.
+        number: Number of the episode on its page, from 1.
+        record: Record of the episode.
+        simulator: Simulator that renders the pictures, or None for no pictures.
+        keep: Saves a film and returns its URL, or None for no film.
+        ending: How the episode ended, in words.
+        is_perfect: Whether every object ended on a correct receptacle.
     """
     found = fates(record)
     wanting = who_wants(record.header.person)
@@ -159,6 +170,8 @@ def make_house_content(
         record,
         found,
         story(found, wanting),
+        ending,
+        is_perfect,
         [],
         tree_svg(shown, found, False, "Scene graph before: where every object stood"),
         tree_svg(shown, found, True, "Scene graph after: where every object ended"),

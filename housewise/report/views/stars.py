@@ -16,12 +16,12 @@ from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
-    ManipulationEvent,
     GoalAnswerEvent,
     GoalEvent,
+    GoalQuestionEvent,
+    ManipulationEvent,
     MismatchLine,
     ObjectEvent,
-    GoalQuestionEvent,
     RecalledEvent,
     RepairEvent,
     ResponseLine,

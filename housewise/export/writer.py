@@ -1,0 +1,37 @@
+"""Base class of the writers that export episodes to one format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from housewise.export.episode_playback import Player
+from housewise.export.manifest import MANIFEST, Episode, Manifest
+
+
+class ExportWriter:
+    """Writes episodes into a new folder. `housewise.export.run.FORMATS` lists the subclasses.
+
+    Attributes:
+        notes: Further facts about the format, which the manifest states.
+        manifest: Path of the manifest, relative to the export's folder.
+    """
+
+    notes: Mapping[str, str] = MappingProxyType({})
+    manifest = Path(MANIFEST)
+
+    def check(self, player: Player | None, system: str) -> None:
+        """Check that the format can hold the episodes, before any of them is replayed.
+
+        Args:
+            player: Replays the system's episodes, or None if they cannot be replayed.
+            system: Name of the system.
+
+        Raises:
+            UserError: The format cannot hold them, or its library is not installed.
+        """
+
+    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
+        """Write all episodes to a folder and list each of them in the manifest."""
+        raise NotImplementedError
