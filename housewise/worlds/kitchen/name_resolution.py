@@ -1,4 +1,4 @@
-"""Understanding the names in an action, and saying helpfully why one is not understood."""
+"""Resolves the names in an action to entities, with helpful reasons for names that cannot be resolved."""
 
 from __future__ import annotations
 
@@ -11,34 +11,36 @@ from housewise.worlds.kitchen.action_parser import ImpossibleAction, strip_artic
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.trace import Trace
 
-Resembles = Callable[[str, str], float]
-ALIKE = 0.4  # similarity of a word and a description from which on it may be meant (ADAPT's code)
+SimilarityFunction = Callable[[str, str], float]
+"""Returns the similarity (0 to 1) of a word and a description."""
+MIN_SIMILARITY = 0.4
+"""Similarity of a word and a description from which on the thing is found (value of ADAPT's code)."""
 _NUMBER = re.compile(r"_\d+$")
 
 
-def as_id(words: str) -> str:
-    """Words as an id: ``the Oat Milk`` becomes ``oat_milk``."""
+def to_id(words: str) -> str:
+    """Return words as an id: ``the Oat Milk`` becomes ``oat_milk``."""
     return strip_article(re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower()))
 
 
-def describe(entity: Entity) -> str:
-    """``milk_1 (oat milk in a carton, contains oat_milk)``."""
+def describe_entity(entity: Entity) -> str:
+    """Describe an entity: ``milk_1 (oat milk in a carton, contains oat_milk)``."""
     parts = [entity.description, f"contains {entity.contents}" if entity.contents else ""]
     words = ", ".join(part for part in parts if part)
     return f"{entity.id} ({words})" if words else entity.id
 
 
 def resolve_entity(words: str, trace: Trace) -> str:
-    """The entity that is meant.
+    """Return the id of the entity that some words mean.
 
     Raises:
-        Impossible: it does not exist, was used up, or several are named.
+        ImpossibleAction: It does not exist, was used up, or several are named.
     """
     state = trace.state
-    id = as_id(words)
+    id = to_id(words)
     if id in state:
         return id
-    named = _several(words, state)
+    named = _named_ids(words, state)
     if len(named) > 1:
         raise ImpossibleAction(f"Several things where one belongs: {', '.join(named)}; handle one thing at a time.")
     for made in reversed(trace.made):
@@ -51,13 +53,13 @@ def resolve_entity(words: str, trace: Trace) -> str:
 
 
 def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
-    """What is meant by ``words`` in ``holder``: an entity's id, or None for what the packet itself is full of.
+    """Return the id of the entity in ``holder`` that ``words`` mean, or None for the contents of a packet.
 
     Raises:
-        Impossible: ``holder`` does not hold it.
+        ImpossibleAction: ``holder`` does not contain it.
     """
     state = trace.state
-    id = as_id(words)
+    id = to_id(words)
     inside = state.inside(holder)
     if id in inside:
         return id
@@ -68,7 +70,7 @@ def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
         alike = [other for other in inside if _NUMBER.sub("", other) == _NUMBER.sub("", id)]
         if len(alike) == 1:
             return alike[0]
-        if len(_several(words, state)) > 1:
+        if len(_named_ids(words, state)) > 1:
             resolve_entity(words, trace)
     elsewhere = state.holder(id) if id in state else None
     held = ", ".join([*([contents] if contents else []), *inside]) or "nothing"
@@ -76,48 +78,48 @@ def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
     raise ImpossibleAction(f"{holder} does not contain {_short(words)}.{where} {holder} contains {held}.")
 
 
-def search_house(words: str, state: State, rng: random.Random, resembles: Resembles | None = None) -> str:
-    """Search the whole house for a generic word.
+def search_house(words: str, state: State, rng: random.Random, resembles: SimilarityFunction | None = None) -> str:
+    """Search the whole house for things whose name contains a word or whose description resembles it.
 
     Raises:
-        Impossible: nothing of that name or like it is there.
+        ImpossibleAction: Nothing is found.
     """
-    word = as_id(words)
+    word = to_id(words)
     word = word[:-1] if word.endswith("s") and len(word) > 1 else word
     found = [id for id in state.places if word and (word in id or id in word)]
     if found:
         rng.shuffle(found)
-        return f"Found {_listed(found, state)}"
-    alike = [id for id in state.places if _likeness(word, state[id], resembles) > ALIKE]
+        return f"Found {_join_descriptions(found, state)}"
+    alike = [id for id in state.places if _similarity(word, state[id], resembles) > MIN_SIMILARITY]
     if alike:
         rng.shuffle(alike)
-        return f"{_short(words)} not found, but found {_listed(alike, state)}"
+        return f"{_short(words)} not found, but found {_join_descriptions(alike, state)}"
     raise ImpossibleAction(f"{_short(words)} was not found. Search a place, or look for another single word.")
 
 
-def _likeness(word: str, entity: Entity, resembles: Resembles | None) -> float:
+def _similarity(word: str, entity: Entity, resembles: SimilarityFunction | None) -> float:
     if resembles is not None:
         return resembles(word.replace("_", " "), entity.description)
     said = _words(entity.description) | _words(entity.contents or "")
     return 1.0 if _words(word) and _words(word) <= said else 0.0
 
 
-def _listed(ids: list[str], state: State) -> str:
-    return ", ".join(f"{describe(state[id])} in/on {state.holder(id)}" for id in ids)
+def _join_descriptions(ids: list[str], state: State) -> str:
+    return ", ".join(f"{describe_entity(state[id])} in/on {state.holder(id)}" for id in ids)
 
 
 def _words(text: str) -> frozenset[str]:
-    """Words in lower case without plural s and numbers."""
+    """Return the words of a text in lower case, without plural s and numbers."""
     return frozenset(word.rstrip("s") for word in re.findall(r"[^\W\d_]+", text.lower()) if word.rstrip("s"))
 
 
 def _part_of(id: str, contents: str) -> bool:
-    """Whether a name is a shorter one of some contents: milk for oat_milk."""
+    """Whether a name is a short form of some contents: milk for oat_milk."""
     return bool(_words(id)) and _words(id) <= _words(contents)
 
 
-def _several(words: str, state: State) -> list[str]:
-    parts = [as_id(part) for part in re.split(r",|&|\+|/|\band\b|\s", words) if part.strip()]
+def _named_ids(words: str, state: State) -> list[str]:
+    parts = [to_id(part) for part in re.split(r",|&|\+|/|\band\b|\s", words) if part.strip()]
     return [part for part in dict.fromkeys(parts) if part in state]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
 from housewise.language.words import STOP_WORDS, word_stems
-from housewise.worlds.kitchen.name_resolution import as_id, describe
+from housewise.worlds.kitchen.name_resolution import to_id, describe_entity
 from housewise.worlds.kitchen.state import Entity, State
 
 _NUMBER = re.compile(r"_\d+$")
@@ -85,8 +85,8 @@ class ThingNames:
             if not (self.held or there):
                 raise NotUnderstoodLine(f'I do not know what "{said}" is. Name the thing, as in: take the milk')
             return self.held or there[-1]
-        if as_id(said) in state:
-            return self.mention(as_id(said))
+        if to_id(said) in state:
+            return self.mention(to_id(said))
         found = self._matches(said, state)
         if not found:
             raise NotUnderstoodLine(
@@ -129,7 +129,7 @@ class ThingNames:
         """What the kitchen says, with names in place of ids; what was used up keeps the name that it had."""
         state = self._state()
         for id, entity in state.entities.items():
-            text = text.replace(describe(entity), id) if id in text else text
+            text = text.replace(describe_entity(entity), id) if id in text else text
         self._known |= {id: self.name(id) for id in state.entities}
 
         def named(part: str) -> str:

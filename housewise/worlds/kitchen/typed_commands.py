@@ -11,7 +11,7 @@ from housewise.language.words import verb_forms
 from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dishes import is_food
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
-from housewise.worlds.kitchen.name_resolution import as_id
+from housewise.worlds.kitchen.name_resolution import to_id
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.thing_names import NotUnderstoodLine, ThingNames
 
@@ -183,7 +183,7 @@ def _poured(source: str, what: str, target: str, names: ThingNames, state: State
     """Pour what a packet is full of, or move a thing that is no packet."""
     contents = state[source].contents
     if what:
-        inside = next((id for id in state.inside(source) if id == as_id(what)), None)
+        inside = next((id for id in state.inside(source) if id == to_id(what)), None)
         return f"Pour {inside or contents or names.find(what)} from {source} into {target}"
     return f"Pour {contents} from {source} into {target}" if contents else f"Move {source} to {target}"
 
@@ -203,7 +203,7 @@ def _past(verb: str) -> str:
 
 
 def _named(result: str) -> str:
-    return as_id(result)[:MAX_NAME_LETTERS].strip("_") or "food"
+    return to_id(result)[:MAX_NAME_LETTERS].strip("_") or "food"
 
 
 def _question(words: str, person: str) -> str:
@@ -219,7 +219,7 @@ def _is_action(line: str, state: State, verbs: KitchenVerbs) -> bool:
         return False
     if action.name in ("open", "search", "look_for", "ask"):
         return False
-    named = [as_id(words) for words in (action.x, action.y, action.z) if words]
+    named = [to_id(words) for words in (action.x, action.y, action.z) if words]
     if action.name in ("move_from", "pour"):
         return all(id in state for id in named[1:])
     return action.name == "done" or (bool(named) and all(id in state for id in named))

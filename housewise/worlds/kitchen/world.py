@@ -14,24 +14,25 @@ from housewise.core.errors import UserError
 from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask, load_kitchen
-from housewise.worlds.kitchen.name_resolution import Resembles, describe
+from housewise.worlds.kitchen.name_resolution import SimilarityFunction, describe_entity
 from housewise.worlds.kitchen.scene import draw_scene
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
 
-MAX_STEPS = 50  # predictions, and executed steps; a robot that asks before every action is given twice as many
+MAX_STEPS = 50
+"""Limit of both attempted and executed actions. A robot that asks before every action gets twice as many."""
 
 
 @dataclass(frozen=True)
 class KitchenStep:
-    """What comes of one action.
+    """The result of one action.
 
     Attributes:
-        observation: what the robot reads; empty after a question.
-        action: the action as it was understood; None when it was not.
-        failed: whether it was impossible, so that nothing changed and it does not count as executed.
-        ended: whether the robot declared itself done.
-        truncated: whether the episode ran out of steps.
+        observation: The text that the robot reads; empty after a question.
+        action: The parsed action, or None if it could not be parsed.
+        failed: Whether the action was impossible. It then changed nothing and does not count as executed.
+        ended: Whether the robot declared the task done.
+        truncated: Whether the limit of steps was reached.
     """
 
     observation: str
@@ -42,39 +43,42 @@ class KitchenStep:
 
 
 class TextKitchen:
-    """A house of six rooms in words, in which a robot prepares breakfast.
+    """A text world with six rooms, in which a robot prepares breakfast.
 
     Mission space:
         One of the eight tasks of ``housekeep_configs/kitchen/tasks.yaml``, such as "Prepare eggs for breakfast".
 
     Action space:
-        A line of text of one of the forms of ``worlds.kitchen.actions.TEMPLATES``: looking (Search, Look for), states
+        A line of text of one of the forms of ``worlds.kitchen.action_parser.TEMPLATES``: looking (Search, Look for), states
         (Open, Close, Turn on, Turn off, Heat), moving (Move, Serve, Pour), making (Mix, Cook, Chop and 77 open verbs,
         with a name for the result), Ask "..." and Declare Done.
 
     Observation space:
-        Text. At the start the rooms and the furniture, no objects. After an action what it changed or found; after one
-        that is impossible the reason, and nothing has changed.
+        Text. At the start the rooms and the furniture without objects. After an action its effect or what it found,
+        or the reason why it was impossible.
 
     Rewards:
-        None. ``scores`` says which dishes of the task were made and how many actions were executed and failed; whether
-        the breakfast is as its person wants it is the person's to judge, on ``trace``.
+        None. ``scores`` counts executed and failed actions and questions. A ``PreferenceJudge`` evaluates ``trace``.
 
     Starting state:
-        A scene drawn by the seed, in which each object is there with probability 0.7.
+        A random scene, which contains each object with probability 0.7.
 
     Termination:
-        The robot declares itself done, or (truncation) ``max_steps`` actions were executed or said.
+        The robot declares the task done. Truncation after ``max_steps`` executed or attempted actions.
 
     Args:
-        task: its number.
-        seed: of the scene and of the order in which things are found.
-        scene: a scene of one's own instead of the drawn one.
-        max_steps: executed actions; as many may be said.
-        resembles: how alike a word and a description are (0 to 1), for Look for; by their words without it.
+        task: Number of the task.
+        seed: Seed of the scene and of the order of search results.
+        scene: A given scene instead of a random one.
+        max_steps: Greatest number of executed and of attempted actions.
+        kitchen: House, objects, tasks and verbs; the bundled kitchen by default.
+        resembles: Similarity (0 to 1) of a word and a description, for "Look for". By default their words are compared.
+
+    Attributes:
+        dynamics: The dynamics of the current episode. Planners try actions on its ``fork``.
 
     Raises:
-        UserError: there is no such task.
+        UserError: There is no such task.
     """
 
     def __init__(
@@ -84,7 +88,7 @@ class TextKitchen:
         scene: State | None = None,
         max_steps: int = MAX_STEPS,
         kitchen: Kitchen | None = None,
-        resembles: Resembles | None = None,
+        resembles: SimilarityFunction | None = None,
     ) -> None:
         self.kitchen = kitchen or load_kitchen()
         if task not in self.kitchen.tasks.tasks:
@@ -98,75 +102,73 @@ class TextKitchen:
 
     @property
     def task(self) -> KitchenTask:
+        """The current task."""
         return self.kitchen.tasks.tasks[self.number]
 
     @property
     def trace(self) -> Trace:
-        """All that happened since the last reset."""
-        return self._cooking.trace
+        """The trace since the last reset."""
+        return self.dynamics.trace
 
     @property
     def state(self) -> State:
+        """The current state."""
         return self.trace.state
 
     @property
     def has_ended(self) -> bool:
-        return self._cooking.done
-
-    @property
-    def dynamics(self) -> KitchenDynamics:
-        """The scene as it is being cooked in; whoever plans ahead does so on its ``fork``."""
-        return self._cooking
+        """Whether the robot declared the task done."""
+        return self.dynamics.done
 
     def reset(self) -> str:
-        """Begin anew in the same scene; returns the layout."""
+        """Start again in the same scene and return the layout."""
         scene = self._scene or draw_scene(self._seed, self.kitchen)
-        self._cooking = KitchenDynamics(scene, self.kitchen, random.Random(self._seed), self._resembles)
-        self._said = 0
+        self.dynamics = KitchenDynamics(scene, self.kitchen, random.Random(self._seed), self._resembles)
+        self._attempts = 0
         self._failed = 0
-        self._last: deque[str] = deque(maxlen=4)
+        self._recent: deque[str] = deque(maxlen=4)
         return self.layout()
 
     def step(self, action: str) -> KitchenStep:
-        """Carry out one line of text."""
+        """Execute an action given as text."""
         if self.has_ended or self._out_of_steps():
             return KitchenStep("The episode is over.", failed=True, ended=self.has_ended, truncated=not self.has_ended)
-        self._said += 1
+        self._attempts += 1
         line = " ".join(action.split())
-        self._last.append(line.lower())
-        understood: KitchenAction | None = None
+        self._recent.append(line.lower())
+        parsed: KitchenAction | None = None
         failed = False
         try:
-            if self._last.count(line.lower()) > 2:
+            if self._recent.count(line.lower()) > 2:
                 raise ImpossibleAction("The same action for the third time; do something else.")
-            understood = parse_action(action, self.kitchen.verbs)
-            observation = self._cooking.execute(understood, line)
+            parsed = parse_action(action, self.kitchen.verbs)
+            observation = self.dynamics.execute(parsed, line)
         except ImpossibleAction as reason:
             observation = str(reason)
             failed = True
             self._failed += 1
-        return KitchenStep(observation, understood, failed, self.has_ended, not self.has_ended and self._out_of_steps())
+        return KitchenStep(observation, parsed, failed, self.has_ended, not self.has_ended and self._out_of_steps())
 
     def _out_of_steps(self) -> bool:
-        return self.trace.step >= self._max_steps or self._said >= self._max_steps
+        return self.trace.step >= self._max_steps or self._attempts >= self._max_steps
 
     def scores(self) -> Mapping[str, float]:
-        """Executed and failed actions, and questions."""
+        """Return the numbers of executed actions, failed actions and questions."""
         asked = sum(action.lower().startswith("ask ") for action in self.trace.actions)
         return {"executed": self.trace.step, "failed": self._failed, "questions": asked}
 
     def layout(self) -> str:
-        """Rooms and furniture with their descriptions; a line for each room."""
+        """Return a line per room with the descriptions of its furniture."""
         start = self.trace.start
         furniture = self.kitchen.furniture
         lines = []
         for room in self.kitchen.house.rooms:
-            inside = [describe(start[id]) for id, place in furniture.items() if place.holder == room]
-            lines.append(f"{describe(start[room])}: {'; '.join(inside)}")
+            inside = [describe_entity(start[id]) for id, place in furniture.items() if place.holder == room]
+            lines.append(f"{describe_entity(start[room])}: {'; '.join(inside)}")
         return "\n".join(lines)
 
     def describe_prepared_food(self) -> str:
-        """What the robot made and is still there: where, and of what."""
+        """Return a line per prepared food that still exists, with its place and its sources."""
         trace = self.trace
         lines = [
             f"{id} in/on {self.state.holder(id)}, of {', '.join(sorted(trace.sources_of(id)))}"

@@ -11,9 +11,9 @@ from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
 from housewise.worlds.kitchen.action_parser import parse_action
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
-MIRANDA = SIXTEEN["miranda"]
+MIRANDA = ADAPT_PEOPLE["miranda"]
 
 
 def grammar(world, seen=None, asks=True):

@@ -22,7 +22,7 @@ from housewise.language.embedder import has_minilm
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.preferences import read_preferences
 from tests.commands import run_module, started_module
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.selftrain.tiny import save_talker
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -241,7 +241,7 @@ def test_people_without_other_words_are_not_paraphrased(small: Small, tmp_path: 
 
 
 def test_folds_are_those_of_the_paper_for_its_people_and_others_for_others() -> None:
-    names = list(SIXTEEN)
+    names = list(ADAPT_PEOPLE)
     splits = split(names)
     assert [len(each.seen) for each in splits] == [12] * 4
     assert sorted(name for each in splits for name in each.unseen) == sorted(names)

@@ -4,7 +4,7 @@ import json
 
 from housewise.experiments.adapt.verifiers import cook_for
 from tests.commands import run_module
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
 MINE = """
 name: zoe
@@ -49,7 +49,7 @@ def test_people_of_one_s_own(tmp_path):
 
 
 def test_a_breakfast_is_filed_wish_by_wish():
-    person = SIXTEEN["maya"]
+    person = ADAPT_PEOPLE["maya"]
     breakfast = cook_for(person, 7, seed=1)
     assert breakfast.failed == 0
     filed = {*breakfast.satisfied, *breakfast.open, *breakfast.given_up}

@@ -10,7 +10,7 @@ from housewise.worlds.kitchen.world import TextKitchen
 KITCHEN = load_kitchen()
 
 
-def breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
+def cook_breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
     """What becomes of a kitchen in which everything is there but ``without``; every action has to be possible."""
     present = set(KITCHEN.objects.places()) - set(without)
     if "egg_carton_0" in without:
@@ -22,7 +22,7 @@ def breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
     return world.trace
 
 
-def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> KitchenPreference:
+def make_preference(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> KitchenPreference:
     """A single wish in the language of people's files."""
     line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
     if if_:
@@ -30,9 +30,9 @@ def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tupl
     return parse_profile({"name": "somebody", "preferences": [line]}, KITCHEN, "test").preferences[0]
 
 
-def decision(preference: KitchenPreference, task: int, trace: Trace) -> str:
+def decide(preference: KitchenPreference, task: int, trace: Trace) -> str:
     return PreferenceJudge(task).verdict(preference, trace).decision
 
 
-def alone(preference: KitchenPreference) -> KitchenProfile:
+def single_preference_profile(preference: KitchenPreference) -> KitchenProfile:
     return KitchenProfile("somebody", "", (preference,))

@@ -2,4 +2,4 @@
 
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 
-SIXTEEN = {person.name: person for person in load_profiles(ADAPT_PROFILES)}
+ADAPT_PEOPLE = {person.name: person for person in load_profiles(ADAPT_PROFILES)}

@@ -19,10 +19,10 @@ from housewise.people.kitchen.profile_files import KitchenPreference
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, alone, breakfast, decision
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, cook_breakfast, decide
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
-WISHES = [preference for person in SIXTEEN.values() for preference in person.preferences]
+WISHES = [preference for person in ADAPT_PEOPLE.values() for preference in person.preferences]
 APPLYING = [preference for preference in WISHES if preference.tasks]
 FULL = frozenset(KITCHEN.objects.places())
 
@@ -33,7 +33,7 @@ def named(preferences):
 
 def cooked(preference: KitchenPreference, task: int, present: frozenset[str] = FULL) -> Trace:
     world = TextKitchen(task, scene=build_scene(present), max_steps=100)
-    for action in OracleCook(alone(preference), task).plan(world.dynamics):
+    for action in OracleCook(single_preference_profile(preference), task).plan(world.dynamics):
         assert not world.step(action).failed
     return world.trace
 
@@ -53,7 +53,7 @@ def fulfilled(id: str, task: int) -> Trace:
 @pytest.mark.parametrize("preference", named(APPLYING))
 def test_satisfied_when_the_cook_knows_it(preference):
     for task in {preference.tasks[0], preference.tasks[-1]}:
-        assert decision(preference, task, fulfilled(preference.id, task)) == "satisfied"
+        assert decide(preference, task, fulfilled(preference.id, task)) == "satisfied"
 
 
 @pytest.mark.parametrize("preference", named(APPLYING))
@@ -68,7 +68,7 @@ def test_violated_when_the_cook_does_the_opposite(preference):
 @pytest.mark.parametrize("preference", named([preference for preference in APPLYING if preference.dishes]))
 def test_violated_when_the_dish_was_not_made(preference):
     task = preference.tasks[0]
-    nothing = breakfast(task, "Search fridge_0")
+    nothing = cook_breakfast(task, "Search fridge_0")
     verdict = PreferenceJudge(task).verdict(preference, nothing)
     assert verdict.decision == "violated"
     assert verdict.why.startswith("not made: ")
@@ -77,8 +77,8 @@ def test_violated_when_the_dish_was_not_made(preference):
 @pytest.mark.parametrize("preference", named([preference for preference in WISHES if len(preference.tasks) < 8]))
 def test_not_applicable_in_another_task(preference):
     other = next(task for task in KITCHEN.tasks.tasks if task not in preference.tasks)
-    trace = fulfilled(preference.id, preference.tasks[0]) if preference.tasks else breakfast(other, "Open fridge_0")
-    assert decision(preference, other, trace) == "inapplicable"
+    trace = fulfilled(preference.id, preference.tasks[0]) if preference.tasks else cook_breakfast(other, "Open fridge_0")
+    assert decide(preference, other, trace) == "inapplicable"
 
 
 def needed(preference: KitchenPreference) -> frozenset[str]:
@@ -101,7 +101,7 @@ def test_not_applicable_where_there_is_nothing_of_it(preference):
     trace = cooked(preference, task, FULL - gone)
     judge = PreferenceJudge(task)
     assert all(judge.is_made(dish, trace) for dish in judge.dishes)
-    assert decision(preference, task, trace) == "inapplicable"
+    assert decide(preference, task, trace) == "inapplicable"
 
 
 def mutations(trace: Trace) -> Iterator[list[str]]:
@@ -150,7 +150,7 @@ def asks_for_something(preference: KitchenPreference) -> bool:
     """Whether a breakfast has to hold something, and not only to be without something."""
     task = preference.tasks[0]
     plain = cooked(dataclasses.replace(preference, wish=WISHES[0].wish, tasks=()), task)
-    return decision(preference, task, plain) == "violated"
+    return decide(preference, task, plain) == "violated"
 
 
 @pytest.mark.parametrize("preference", named(APPLYING))
@@ -172,5 +172,5 @@ def test_the_wishes_that_no_task_concerns_can_be_decided_too(id):
         "16.7": (*oats, "Pour water from sink_1 to pot_0"),
     }[id]
     bad = {"16.7": (*oats, "Pour whole_milk from milk_0 to pot_0")}.get(id, oats)
-    assert PreferenceJudge(3).holds(preference.wish, breakfast(3, *good))
-    assert not PreferenceJudge(3).holds(preference.wish, breakfast(3, *bad))
+    assert PreferenceJudge(3).holds(preference.wish, cook_breakfast(3, *good))
+    assert not PreferenceJudge(3).holds(preference.wish, cook_breakfast(3, *bad))

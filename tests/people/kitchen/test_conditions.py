@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from housewise.people.kitchen.conditions import ConditionError, normalize_words, parse_condition, iter_predicates
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from tests.people.kitchen.breakfasts import KITCHEN, breakfast
+from tests.people.kitchen.breakfasts import KITCHEN, cook_breakfast
 
 LATTE = (
     "Pour coffee_grounds from coffee_0 to french_press_0",
@@ -76,7 +76,7 @@ def lookup(name: str) -> frozenset[str] | None:
     ],
 )
 def test_what_a_condition_means(said, holds):
-    trace = breakfast(4, *LATTE, *TOAST)
+    trace = cook_breakfast(4, *LATTE, *TOAST)
     assert PreferenceJudge(4).holds(parse_condition(said, lookup), trace) is holds
 
 

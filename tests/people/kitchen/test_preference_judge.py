@@ -4,10 +4,10 @@ import pytest
 
 from housewise.language.words import verb_forms
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_curve, satisfaction_rate
-from tests.people.kitchen.breakfasts import breakfast, decision, wish
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import cook_breakfast, decide, make_preference
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
-WISHES = {preference.id: preference for person in SIXTEEN.values() for preference in person.preferences}
+WISHES = {preference.id: preference for person in ADAPT_PEOPLE.values() for preference in person.preferences}
 
 EGGS = ("Move pan_1 to stove_0", "Move egg_0 to pan_1", "Cook items in pan_1 to get eggs", "Move eggs to plate_0")
 MUESLI = ("Pour swiss_muesli from cereal_box_2 to bowl_0",)
@@ -27,20 +27,20 @@ ICE = "Pour ice_cube from ice_tray_0 to mug_0"
 
 
 def test_the_order_of_decisions():
-    milk_in_tea = wish("together(milk, tea)", tasks="tea", if_="available(milk)", dishes=("tea",))
+    milk_in_tea = make_preference("together(milk, tea)", tasks="tea", if_="available(milk)", dishes=("tea",))
     milk = tuple(f"milk_{number}" for number in range(5))
     splash = "Pour whole_milk from milk_0 to mug_0"
-    assert decision(milk_in_tea, 1, breakfast(1, *TEA, splash)) == "inapplicable"
-    assert decision(milk_in_tea, 8, breakfast(8, without=milk)) == "violated"
-    assert decision(milk_in_tea, 8, breakfast(8, *TEA, without=milk)) == "inapplicable"
-    assert decision(milk_in_tea, 8, breakfast(8, *TEA, splash)) == "satisfied"
-    assert decision(milk_in_tea, 8, breakfast(8, *TEA)) == "violated"
+    assert decide(milk_in_tea, 1, cook_breakfast(1, *TEA, splash)) == "inapplicable"
+    assert decide(milk_in_tea, 8, cook_breakfast(8, without=milk)) == "violated"
+    assert decide(milk_in_tea, 8, cook_breakfast(8, *TEA, without=milk)) == "inapplicable"
+    assert decide(milk_in_tea, 8, cook_breakfast(8, *TEA, splash)) == "satisfied"
+    assert decide(milk_in_tea, 8, cook_breakfast(8, *TEA)) == "violated"
 
 
 def test_a_dish_that_the_task_does_not_ask_for_need_not_be_made():
-    warm = wish("not together(ice, beverage)", tasks="beverages", dishes=("tea", "coffee"))
-    assert decision(warm, 6, breakfast(6, *TEA)) == "satisfied"
-    assert decision(warm, 4, breakfast(4, *TEA)) == "violated"
+    warm = make_preference("not together(ice, beverage)", tasks="beverages", dishes=("tea", "coffee"))
+    assert decide(warm, 6, cook_breakfast(6, *TEA)) == "satisfied"
+    assert decide(warm, 4, cook_breakfast(4, *TEA)) == "violated"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_dish_that_the_task_does_not_ask_for_need_not_be_made():
     ],
 )
 def test_when_a_dish_is_made(task, dish, actions, made):
-    assert PreferenceJudge(task).is_made(dish, breakfast(task, *actions)) is made
+    assert PreferenceJudge(task).is_made(dish, cook_breakfast(task, *actions)) is made
 
 
 @pytest.mark.parametrize(
@@ -185,12 +185,12 @@ def test_when_a_dish_is_made(task, dish, actions, made):
     ],
 )
 def test_what_a_wish_means(id, task, actions, expected):
-    assert decision(WISHES[id], task, breakfast(task, *actions)) == expected
+    assert decide(WISHES[id], task, cook_breakfast(task, *actions)) == expected
 
 
 def test_each_verdict_says_why_and_since_when():
-    person = SIXTEEN["miranda"]
-    trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
+    person = ADAPT_PEOPLE["miranda"]
+    trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = {verdict.preference.id: verdict for verdict in PreferenceJudge(1).verdicts(person, trace, when=True)}
     assert (verdicts["10.2"].decision, verdicts["10.2"].step) == ("satisfied", 5)
     assert (verdicts["10.17"].decision, verdicts["10.17"].step) == ("satisfied", 6)
@@ -200,8 +200,8 @@ def test_each_verdict_says_why_and_since_when():
 
 
 def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
-    person = SIXTEEN["miranda"]
-    trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
+    person = ADAPT_PEOPLE["miranda"]
+    trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = PreferenceJudge(1).verdicts(person, trace)
     assert satisfaction_rate(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio
     curve = satisfaction_curve(PreferenceJudge(1), person, trace, (0.0, 0.5, 1.0))
@@ -214,9 +214,9 @@ def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
 @pytest.mark.parametrize("word", ["fry", "fried"])
 @pytest.mark.parametrize("made", ["Fry items in pan_1 to get eggs", "Cook items in pan_1 to get fried_eggs"])
 def test_what_was_made_is_called_by_any_form_of_the_verb(word, made):
-    trace = breakfast(1, "Move pan_1 to stove_0", "Move egg_0 to pan_1", made)
-    assert decision(wish(f'made("{word}", of=egg)'), 1, trace) == "satisfied"
-    assert decision(wish(f'done("{word}", of=egg)'), 1, trace) == (
+    trace = cook_breakfast(1, "Move pan_1 to stove_0", "Move egg_0 to pan_1", made)
+    assert decide(make_preference(f'made("{word}", of=egg)'), 1, trace) == "satisfied"
+    assert decide(make_preference(f'done("{word}", of=egg)'), 1, trace) == (
         "satisfied" if made.startswith("Fry") else "violated"
     )
 

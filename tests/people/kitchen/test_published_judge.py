@@ -4,11 +4,11 @@ import pytest
 
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.published_judge import PublishedJudge
-from tests.people.kitchen.breakfasts import breakfast
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import cook_breakfast
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.people.kitchen.test_preference_judge import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
 
-WISHES = {preference.id: preference for person in SIXTEEN.values() for preference in person.preferences}
+WISHES = {preference.id: preference for person in ADAPT_PEOPLE.values() for preference in person.preferences}
 
 
 def test_131_of_the_functions_deviate_from_their_text():
@@ -50,16 +50,16 @@ def test_131_of_the_functions_deviate_from_their_text():
     ],
 )
 def test_where_the_two_differ(id, task, actions, text, published):
-    trace = breakfast(task, *actions)
+    trace = cook_breakfast(task, *actions)
     assert PreferenceJudge(task).verdict(WISHES[id], trace).decision == text
     assert PublishedJudge(task).verdict(WISHES[id], trace).decision == published
 
 
 def test_the_second_evaluator_is_not_the_default():
-    person = list(SIXTEEN.values())[3]
-    nothing = breakfast(1, "Open fridge_0")
+    person = list(ADAPT_PEOPLE.values())[3]
+    nothing = cook_breakfast(1, "Open fridge_0")
     assert satisfaction_rate(PreferenceJudge(1).verdicts(person, nothing)) == 0
-    trace = breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
+    trace = cook_breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
     assert PublishedJudge(6).satisfaction(person, trace) < satisfaction_rate(PublishedJudge(6).verdicts(person, trace))
 
 
@@ -68,8 +68,8 @@ def test_applicable_on_average_as_published():
     counts = []
     for task in range(1, 9):
         judge = PublishedJudge(task)
-        empty = breakfast(task)
-        for person in SIXTEEN.values():
+        empty = cook_breakfast(task)
+        for person in ADAPT_PEOPLE.values():
             counts.append(sum(verdict.decision != "inapplicable" for verdict in judge.verdicts(person, empty)))
     assert sum(counts) / len(counts) == pytest.approx(5.38, abs=0.006)
     assert max(counts) == 12

@@ -17,8 +17,8 @@ from housewise.people.kitchen.respondent import (
 from housewise.people.respondent import Question
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, make_preference
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def answering(name, task, present=None, paraphrasing=False):
     world = TextKitchen(task, scene=None if present is None else build_scene(present))
     start = None if present is None else world.trace
-    return KitchenRespondent(SIXTEEN[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing=paraphrasing)
+    return KitchenRespondent(ADAPT_PEOPLE[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing=paraphrasing)
 
 
 def said(person, question):
@@ -48,7 +48,7 @@ def test_the_same_wish_is_told_in_other_words():
 
 
 def test_nobody_says_in_other_words_what_they_say_otherwise():
-    wishes = [wish for person in SIXTEEN.values() for wish in person.preferences]
+    wishes = [wish for person in ADAPT_PEOPLE.values() for wish in person.preferences]
     assert len(wishes) == 228 and all(wish.paraphrase for wish in wishes)
     assert not {wish.text for wish in wishes} & {wish.paraphrase for wish in wishes}
     assert all(usual not in others for usual, others in PARAPHRASES.items())
@@ -136,12 +136,12 @@ def test_what_the_scene_lacks_is_told_with_that_reservation():
     "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
 )
 def test_what_cannot_be_understood_is_answered_all_the_same(question):
-    assert said(answering("sarah", 5), question) in {FLEXIBLE_ANSWER, *(w.text for w in SIXTEEN["sarah"].preferences)}
+    assert said(answering("sarah", 5), question) in {FLEXIBLE_ANSWER, *(w.text for w in ADAPT_PEOPLE["sarah"].preferences)}
 
 
 def test_every_wish_of_the_sixteen_is_about_a_topic():
     dishes = {task: PreferenceJudge(task).dishes for task in range(1, 9)}
-    for person in SIXTEEN.values():
+    for person in ADAPT_PEOPLE.values():
         for wanted in person.preferences:
             for task in wanted.tasks:
                 asked = [
@@ -171,6 +171,6 @@ def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
 
 
 def test_topics_of_which_most_people_wish_something_come_first() -> None:
-    first = sort_by_use([alone(wish("served_at(island)")), alone(wish("served_at(desk)"))])
+    first = sort_by_use([single_preference_profile(make_preference("served_at(island)")), single_preference_profile(make_preference("served_at(desk)"))])
     assert {*first} == {*default_topics()} and first[0].name == "where to eat"
     assert sort_by_use([]) == default_topics(), "otherwise they keep their order"

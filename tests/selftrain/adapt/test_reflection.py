@@ -29,7 +29,7 @@ from housewise.selftrain.adapt.reflection import (
 from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.systems.adapt.record import CookingActionEvent
 from housewise.systems.adapt.world import BreakfastObservation
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.systems.adapt.playing import adapt, record_of
 
 QUESTION = "How do you take your coffee?"
@@ -131,7 +131,7 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record = record_of(tmp_path, "juan-4-run0")
     student = Sure()
-    reflector = Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40)
+    reflector = Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40)
     found = reflector.reflect(record)
     assert found.steps == record.result.scores["executed"] == len(record.of_type(CookingActionEvent))
     assert 0 < len(found.data) <= found.steps and len(student.reflected) == len(found.data)
@@ -144,12 +144,12 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
     assert Reflected.model_validate_json(found.model_dump_json()) == found
     short = Reflector(
-        Forgetful(3), CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40
+        Forgetful(3), CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40
     ).reflect(record)
     assert short.steps == found.steps and 0 < len(short.data) < len(found.data)
     assert short.data == found.data[: len(short.data)], "what is longer than it reads is left out"
     nothing = Reflector(
-        Sure("None"), CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN, shared_minilm(), 40
+        Sure("None"), CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40
     ).reflect(record)
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
@@ -160,15 +160,15 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
 def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record, student = record_of(tmp_path, "juan-4-run0"), Sure()
-    conversation, juan = CookingConversation(load_prompts(SHORT_PROMPTS)), SIXTEEN["juan"]
-    own = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40).reflect(record)
+    conversation, juan = CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE["juan"]
+    own = Reflector(student, conversation, ADAPT_PEOPLE, shared_minilm(), 40).reflect(record)
     student.reflected.clear()
-    found = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40, default_topics()).reflect(record)
+    found = Reflector(student, conversation, ADAPT_PEOPLE, shared_minilm(), 40, default_topics()).reflect(record)
     assert not student.reflected, "the student is not asked what it could have asked"
     assert [(each.step, each.teacher) for each in found.data] == [(each.step, each.teacher) for each in own.data]
     asked = [each for each in found.data if each.question is not None]
     assert asked and all(any(wish.text in each.answer for wish in juan.preferences) for each in asked)
-    scene, said = told_by(record, dict(SIXTEEN), shared_minilm())
+    scene, said = told_by(record, dict(ADAPT_PEOPLE), shared_minilm())
     hindsight, known = Hindsight(scene, juan, default_topics()), {each.step: each for each in asked}
 
     def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str | None:

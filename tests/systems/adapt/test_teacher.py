@@ -20,7 +20,7 @@ from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.systems.adapt.playing import adapt, record_of, scores
 
 SLIPS = (
@@ -56,7 +56,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
 
 @pytest.mark.parametrize(("name", "task"), [("miranda", 6), ("carlos", 2), ("lisa", 4), ("ron", 5)])
 def test_it_looks_for_what_it_has_not_seen_and_names_nothing_else(name: str, task: int) -> None:
-    turns, rate = taught(SIXTEEN[name], task, seed=3, slips=0)
+    turns, rate = taught(ADAPT_PEOPLE[name], task, seed=3, slips=0)
     assert not any(turn.failed for turn in turns) and turns[-1].action == "Declare Done"
     looks = [turn.action for turn in turns if turn.action.startswith("Look for")]
     assert len(looks) == len(set(looks)) > 2
@@ -64,9 +64,9 @@ def test_it_looks_for_what_it_has_not_seen_and_names_nothing_else(name: str, tas
 
 
 def test_it_goes_on_from_where_somebody_else_has_led() -> None:
-    turns, rate = taught(SIXTEEN["miranda"], 8, seed=5, slips=0.5)
+    turns, rate = taught(ADAPT_PEOPLE["miranda"], 8, seed=5, slips=0.5)
     assert {turn.action for turn in turns} & set(SLIPS) and turns[-1].action == "Declare Done"
-    assert rate == taught(SIXTEEN["miranda"], 8, seed=5, slips=0)[1]
+    assert rate == taught(ADAPT_PEOPLE["miranda"], 8, seed=5, slips=0)[1]
 
 
 def test_it_can_be_played(tmp_path: Path) -> None:

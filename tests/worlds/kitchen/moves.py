@@ -11,14 +11,14 @@ from housewise.worlds.kitchen.world import TextKitchen
 _VERBS = load_kitchen().verbs
 
 
-def full(**options) -> TextKitchen:
+def full_kitchen(**options) -> TextKitchen:
     """A kitchen in which everything is there."""
     return TextKitchen(1, scene=build_scene(load_kitchen().objects.places()), **options)
 
 
-def done(*actions: str) -> TextKitchen:
+def run_actions(*actions: str) -> TextKitchen:
     """The full kitchen after actions that have to be possible."""
-    world = full()
+    world = full_kitchen()
     for action in actions:
         step = world.step(action)
         assert not step.failed, f"{action}: {step.observation}"

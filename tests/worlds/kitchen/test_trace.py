@@ -9,7 +9,7 @@ from housewise.worlds.kitchen.action_parser import parse_action
 from housewise.worlds.kitchen.dishes import is_added_before, find_dish_root, foods_in, are_together
 from housewise.worlds.kitchen.trace import Layer
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.worlds.kitchen.moves import done, draw_action
+from tests.worlds.kitchen.moves import run_actions, draw_action
 
 
 def consistent(world: TextKitchen) -> None:
@@ -88,7 +88,7 @@ def test_the_past_is_as_it_was(seed):
 
 
 def test_a_fork_changes_nothing_here():
-    world = done("Pour whole_milk from milk_0 to bowl_0")
+    world = run_actions("Pour whole_milk from milk_0 to bowl_0")
     fork = world.dynamics.fork()
     fork.execute(parse_action("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
     assert "whole_milk" in world.state
@@ -97,7 +97,7 @@ def test_a_fork_changes_nothing_here():
 
 
 def test_ancestry_goes_through_every_change():
-    world = done(
+    world = run_actions(
         "Crack the object egg_0 to get cracked_egg",
         "Move cracked_egg to bowl_0",
         "Pour salt from salt_shaker_0 to bowl_0",
@@ -114,7 +114,7 @@ def test_ancestry_goes_through_every_change():
 
 
 def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container():
-    world = done(
+    world = run_actions(
         "Pour corn_flakes from cereal_box_5 to bowl_0",
         "Pour oat_milk from milk_1 to bowl_0",
         "Mix items in bowl_0 to get breakfast",
@@ -129,7 +129,7 @@ def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container
 
 
 def test_food_on_food_is_one_dish_and_containers_within_are_not():
-    world = done(
+    world = run_actions(
         "Move white_bread_slice from bread_0 to plate_0",
         "Pour butter from butter_0 to white_bread_slice",
         "Pour whole_milk from milk_0 to glass_0",
@@ -148,7 +148,7 @@ def test_one_thing_is_not_together_with_itself():
 
 
 def test_serving_notes_the_food_and_not_the_packet():
-    world = done(
+    world = run_actions(
         "Move milk_0 to table_0",
         "Pour oat_milk from milk_1 to glass_0",
         "Move glass_0 to table_0",
@@ -162,7 +162,7 @@ def test_serving_notes_the_food_and_not_the_packet():
 
 
 def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
-    world = done(
+    world = run_actions(
         "Search cabinet_1",
         "Move white_bread_slice from bread_0 to toaster_0",
         "Toast the object white_bread_slice to get toast",
@@ -174,12 +174,12 @@ def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
 
 
 def test_a_dish_that_is_carried_to_an_appliance_is_on_it():
-    world = done("Move white_bread_slice from bread_0 to pan_0", "Move pan_0 to stove_0")
+    world = run_actions("Move white_bread_slice from bread_0 to pan_0", "Move pan_0 to stove_0")
     shot = world.trace.snapshots[-1]
     assert (shot.root, shot.on_appliance) == ("pan_0", True)
 
 
 def test_what_was_made_is_named_with_its_article_or_without():
     tea = ("Pour water from sink_1 to mug_0", "Brew items in mug_0 to get a cup of tea")
-    assert "cup_of_tea" in done(*tea).state
-    done(*tea, "Serve a_cup_of_tea at table_0", "Serve the cup of tea at table_1")
+    assert "cup_of_tea" in run_actions(*tea).state
+    run_actions(*tea, "Serve a_cup_of_tea at table_0", "Serve the cup of tea at table_1")

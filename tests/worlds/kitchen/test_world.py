@@ -4,7 +4,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.worlds.kitchen.moves import done, full
+from tests.worlds.kitchen.moves import run_actions, full_kitchen
 
 OMELETTE = (
     "Move egg_0 to bowl_0",
@@ -18,7 +18,7 @@ OMELETTE = (
 
 
 def test_begins_with_the_layout_and_no_objects():
-    layout = full().reset()
+    layout = full_kitchen().reset()
     assert layout.count("\n") == 5
     assert "stove_0 (" in layout
     assert "sink_1 (kitchen sink, contains water)" in layout
@@ -27,7 +27,7 @@ def test_begins_with_the_layout_and_no_objects():
 
 
 def test_an_omelette_from_egg_to_table():
-    world = done(*OMELETTE, "Serve the object plate_0 at table_0")
+    world = run_actions(*OMELETTE, "Serve the object plate_0 at table_0")
     assert list(world.state.holders("omelette"))[:2] == ["plate_0", "table_0"]
     assert world.trace.sources_of("omelette") == {"egg_0", "milk_0"}
     assert world.trace.cooked == {"egg_0": 6, "milk_0": 6}
@@ -74,7 +74,7 @@ def test_an_omelette_from_egg_to_table():
     ],
 )
 def test_an_impossible_action_says_why_and_changes_nothing(action, reason):
-    world = full()
+    world = full_kitchen()
     before = world.state
     step = world.step(action)
     assert step.failed
@@ -86,28 +86,28 @@ def test_an_impossible_action_says_why_and_changes_nothing(action, reason):
 
 
 def test_mixing_what_cannot_be_eaten_fails():
-    world = done("Move spoon_0 to bowl_0", "Pour dish_soap from dish_soap_0 to bowl_0")
+    world = run_actions("Move spoon_0 to bowl_0", "Pour dish_soap from dish_soap_0 to bowl_0")
     step = world.step("Mix all items in bowl_0 to get potion")
     assert step.failed
     assert "cannot be eaten" in step.observation
 
 
 def test_what_was_used_up_is_said_to_be():
-    world = done(*OMELETTE)
+    world = run_actions(*OMELETTE)
     step = world.step("Move egg_0 to plate_1")
     assert step.failed
     assert step.observation == "egg_0 does not exist any more: it became part of batter."
 
 
 def test_packets_are_never_used_up_and_portions_get_numbers():
-    world = done(*("Pour whole_milk from milk_0 to bowl_0", "Pour whole_milk from milk_0 to bowl_1"))
+    world = run_actions(*("Pour whole_milk from milk_0 to bowl_0", "Pour whole_milk from milk_0 to bowl_1"))
     assert world.state.inside("bowl_0") == ["whole_milk"]
     assert world.state.inside("bowl_1") == ["whole_milk_0"]
     assert world.state["milk_0"].contents == "whole_milk"
 
 
 def test_a_name_once_used_is_not_given_again():
-    world = done(
+    world = run_actions(
         *OMELETTE,
         "Cut the object omelette to get omelette",
         "Move egg_1 to bowl_1",
@@ -118,20 +118,20 @@ def test_a_name_once_used_is_not_given_again():
 
 
 def test_a_moved_packet_stays_full_and_the_robot_is_told_so():
-    step = full().step("Move milk_0 to table_0")
+    step = full_kitchen().step("Move milk_0 to table_0")
     assert step.observation.startswith("milk_0 is now in/on table_0")
     assert "pour whole_milk from milk_0" in step.observation
 
 
 def test_tools_stay_when_food_is_mixed():
-    world = done(
+    world = run_actions(
         "Move egg_0 to bowl_0", "Move spoon_0 to bowl_0", "Move spoon_1 to egg_0", "Mix items in bowl_0 to get x"
     )
     assert set(world.state.inside("bowl_0")) == {"x", "spoon_0", "spoon_1"}
 
 
 def test_what_lies_on_food_stays_on_what_becomes_of_it():
-    world = done(
+    world = run_actions(
         "Move white_bread_slice from bread_0 to toaster_0",
         "Pour butter from butter_0 to white_bread_slice",
         "Toast the object white_bread_slice to get toast",
@@ -142,7 +142,7 @@ def test_what_lies_on_food_stays_on_what_becomes_of_it():
 
 
 def test_appliances_open_close_and_heat():
-    world = done("Open fridge_0", "Turn on kettle_0", "Pour water from sink_1 to kettle_0", "Heat kettle_0")
+    world = run_actions("Open fridge_0", "Turn on kettle_0", "Pour water from sink_1 to kettle_0", "Heat kettle_0")
     assert world.state.has_tag("fridge_0", "open")
     assert world.state.has_tag("kettle_0", "on")
     assert world.state.has_tag("water", "hot")
@@ -151,7 +151,7 @@ def test_appliances_open_close_and_heat():
 
 
 def test_search_and_look_for_see_into_closed_furniture():
-    world = full()
+    world = full_kitchen()
     assert "milk_1 (oat milk in a carton, contains oat_milk)" in world.step("Search fridge_0").observation
     found = world.step("Look for eggs").observation
     assert all(f"egg_{number} (" in found for number in range(8))
@@ -160,19 +160,19 @@ def test_search_and_look_for_see_into_closed_furniture():
 
 
 def test_look_for_takes_a_measure_of_likeness():
-    world = full(resembles=lambda word, text: float(word == "frumenty" and "oats" in text))
+    world = full_kitchen(resembles=lambda word, text: float(word == "frumenty" and "oats" in text))
     assert "oatmeal_2" in world.step("Find frumenty").observation
 
 
 def test_a_question_is_an_action_without_observation():
-    step = full().step('Ask "Would you like milk, or none?"')
+    step = full_kitchen().step('Ask "Would you like milk, or none?"')
     assert (step.observation, step.failed) == ("", False)
     assert step.action is not None
     assert (step.action.name, step.action.x) == ("ask", "Would you like milk, or none?")
 
 
 def test_the_same_action_for_the_third_time_fails():
-    world = full()
+    world = full_kitchen()
     assert [world.step('Ask "Milk?"').failed for _ in range(4)] == [False, False, True, True]
     assert not world.step("Open fridge_0").failed
     assert not world.step("Close fridge_0").failed
@@ -180,7 +180,7 @@ def test_the_same_action_for_the_third_time_fails():
 
 
 def test_ends_by_declaration_exactly_once():
-    world = full()
+    world = full_kitchen()
     assert world.step("Declare Done").ended
     after = world.step("Open fridge_0")
     assert after.failed
@@ -189,7 +189,7 @@ def test_ends_by_declaration_exactly_once():
 
 
 def test_ends_when_the_steps_are_out():
-    world = full(max_steps=3)
+    world = full_kitchen(max_steps=3)
     steps = [world.step(f"Open drawer_{number}") for number in (0, 1, 0)]
     assert [step.truncated for step in steps] == [False, False, True]
     assert world.step("Open drawer_1").failed
@@ -198,7 +198,7 @@ def test_ends_when_the_steps_are_out():
 
 
 def test_failed_actions_are_said_but_not_executed():
-    world = full()
+    world = full_kitchen()
     world.step("Open fridge_0")
     world.step("Open moon_0")
     world.step('Ask "Tea?"')
@@ -207,17 +207,17 @@ def test_failed_actions_are_said_but_not_executed():
 
 @pytest.mark.parametrize("line", ["  move   EGG_0   to bowl_0. ", "Move the egg_0 to Bowl_0", "MOVE egg_0 TO bowl_0"])
 def test_wording_is_taken_kindly(line):
-    assert not full().step(line).failed
+    assert not full_kitchen().step(line).failed
 
 
 def test_accents_and_alternatives_are_understood():
-    world = done("Move pan_0 to stove_0", "Move tomato_0 to pan_0", "Sauté items in pan_0 to get tomatoes")
+    world = run_actions("Move pan_0 to stove_0", "Move tomato_0 to pan_0", "Sauté items in pan_0 to get tomatoes")
     assert "tomato_0" in world.trace.cooked
     assert world.step("Task Complete").ended
 
 
 def test_contents_may_be_named_in_short():
-    world = done(
+    world = run_actions(
         "Pour milk from milk_1 to bowl_0", "Move bread_1 from bread_1 to plate_0", "Pour honey from honey_0 to cup_2"
     )
     assert world.state.inside("bowl_0") == ["oat_milk"]

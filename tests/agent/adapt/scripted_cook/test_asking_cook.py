@@ -3,9 +3,9 @@
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
-PHRASES = PhraseBook(list(SIXTEEN.values()))
+PHRASES = PhraseBook(list(ADAPT_PEOPLE.values()))
 
 
 def questions(task, answer, most=100, told=(), seed=5):

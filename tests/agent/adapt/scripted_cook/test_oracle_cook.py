@@ -11,8 +11,8 @@ from housewise.people.kitchen.invented_profiles import PHRASINGS_FILE, invent_pr
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
-from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, make_preference
+from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.worlds.kitchen.moves import draw_action
 
 
@@ -30,7 +30,7 @@ def left_open(person, task, world, given_up):
     return [one.preference.id for one in verdicts if one.decision == "violated" and one.preference.id not in given_up]
 
 
-@pytest.mark.parametrize("person", SIXTEEN.values(), ids=lambda person: person.name)
+@pytest.mark.parametrize("person", ADAPT_PEOPLE.values(), ids=lambda person: person.name)
 def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
     for task in KITCHEN.tasks.tasks:
         world = TextKitchen(task, seed=task)
@@ -44,7 +44,7 @@ def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
 @pytest.mark.parametrize("seed", range(40))
 def test_goes_on_from_what_a_student_left(seed):
     rng = random.Random(seed)
-    person = list(SIXTEEN.values())[seed % 16] if seed % 2 else invent_profile(seed)
+    person = list(ADAPT_PEOPLE.values())[seed % 16] if seed % 2 else invent_profile(seed)
     task = rng.randint(1, 8)
     world = TextKitchen(task, seed=seed, max_steps=1000)
     other = OracleCook(invent_profile(seed + 1000), task)
@@ -59,7 +59,7 @@ def test_goes_on_from_what_a_student_left(seed):
 
 
 def test_goes_on_from_its_own_plan_after_an_interruption():
-    person = list(SIXTEEN.values())[9]
+    person = list(ADAPT_PEOPLE.values())[9]
     world = TextKitchen(6, seed=1)
     cook = OracleCook(person, 6)
     world.step(cook.act(world.dynamics))
@@ -70,7 +70,7 @@ def test_goes_on_from_its_own_plan_after_an_interruption():
 
 
 def test_mends_a_half_made_omelette():
-    person = alone(wish("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",)))
+    person = single_preference_profile(make_preference("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",)))
     world = TextKitchen(1, scene=build_scene(KITCHEN.objects.places()))
     for action in (
         "Crack the object egg_3 to get cracked_egg",
@@ -87,7 +87,7 @@ def test_mends_a_half_made_omelette():
 
 def test_says_which_wishes_do_not_go_together_here():
     """Sweetened, and with nothing low in calories: where only stevia is left one of the two has to go."""
-    person = SIXTEEN["jamal"]
+    person = ADAPT_PEOPLE["jamal"]
     world = TextKitchen(3, scene=build_scene(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
     given_up = OracleCook(person, 3).choice(world.dynamics).given_up
     assert len(given_up) == 1
@@ -96,7 +96,7 @@ def test_says_which_wishes_do_not_go_together_here():
 
 
 def test_gives_up_a_dish_of_which_there_is_nothing():
-    person = SIXTEEN["sarah"]
+    person = ADAPT_PEOPLE["sarah"]
     world = TextKitchen(3, scene=build_scene([]))
     cook = OracleCook(person, 3)
     given_up = cook.choice(world.dynamics).given_up
@@ -117,16 +117,16 @@ def test_gives_up_a_dish_of_which_there_is_nothing():
 )
 def test_goes_on_with_a_vessel_in_which_a_dish_was_begun(task, begun, next_, anew):
     wants = "before(milk_whole, cereal)" if task == 3 else "together(butter_0, egg)"
-    wished = wish(wants, tasks="cereal" if task == 3 else "eggs")
+    wished = make_preference(wants, tasks="cereal" if task == 3 else "eggs")
     world = TextKitchen(task, scene=build_scene(KITCHEN.objects.places()))
     for action in begun:
         assert not world.step(action).failed
-    cook = OracleCook(alone(wished), task)
+    cook = OracleCook(single_preference_profile(wished), task)
     plan = cook.plan(world.dynamics)
     assert any(next_ in action for action in plan)
     assert not any(anew in action for action in plan)
     finish(world, cook)
-    assert left_open(alone(wished), task, world, {}) == []
+    assert left_open(single_preference_profile(wished), task, world, {}) == []
 
 
 def test_ways_to_say_a_wish_are_about_what_there_is():
@@ -166,6 +166,6 @@ def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_does_what_people_s_own_wishes_say(wants, task):
-    somebody, world = alone(wish(wants)), TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys()))
+    somebody, world = single_preference_profile(make_preference(wants)), TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys()))
     finish(world, OracleCook(somebody, task))
     assert left_open(somebody, task, world, ()) == []
