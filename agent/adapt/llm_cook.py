@@ -100,7 +100,7 @@ class CookingConversation:
     ) -> None:
         self._prompts, self._asking, self._thinks, self._turns = prompts, asking, thinks, turns
 
-    def messages(self, briefing: Briefing, past: Sequence[CookingTurn], made: str) -> tuple[Message, ...]:
+    def messages(self, briefing: Briefing, history: Sequence[CookingTurn], made: str) -> tuple[Message, ...]:
         """The conversation up to the next action.
 
         Args:
@@ -108,7 +108,7 @@ class CookingConversation:
             past: what has happened, the oldest first.
             made: what has been made so far, where that is news.
         """
-        shown = list(past)[-self._turns :] if self._turns else []
+        shown = list(history)[-self._turns :] if self._turns else []
         messages, heard = (
             [Message("system", self._system_prompt(briefing))],
             self._prompts.task.format(task=briefing.task),
@@ -122,7 +122,7 @@ class CookingConversation:
         return (*messages, self._user_message(briefing, heard, made))
 
     def reflection_messages(
-        self, briefing: Briefing, past: Sequence[CookingTurn], made: str, own: str, other: str
+        self, briefing: Briefing, history: Sequence[CookingTurn], made: str, own: str, other: str
     ) -> tuple[Message, ...]:
         """The conversation up to what could have been asked (ADAPT, arXiv 2504.04040, section 4).
 
@@ -131,7 +131,7 @@ class CookingConversation:
             own: the action that the robot would take.
             other: what somebody would do who knows the person.
         """
-        *before, last = self.messages(briefing, past, made)
+        *before, last = self.messages(briefing, history, made)
         asked = self._prompts.reflect.format(own=own, other=other)
         return (*before, Message("user", f"{last.content}\n{asked}"))
 
@@ -181,7 +181,7 @@ class LLMCook:
     def act(
         self,
         briefing: Briefing,
-        past: Sequence[CookingTurn],
+        history: Sequence[CookingTurn],
         made: str,
         named: NameableThings,
         may: AllowedAction = "either",
@@ -200,16 +200,16 @@ class LLMCook:
         """
         while True:
             try:
-                return self._act(briefing, past, made, named, may)
+                return self._act(briefing, history, made, named, may)
             except PromptTooLongError:
-                if not past:
+                if not history:
                     raise
-                past = past[(len(past) + 1) // 2 :]
+                history = history[(len(history) + 1) // 2 :]
 
     def _act(
-        self, briefing: Briefing, past: Sequence[CookingTurn], made: str, named: NameableThings, may: AllowedAction
+        self, briefing: Briefing, history: Sequence[CookingTurn], made: str, named: NameableThings, may: AllowedAction
     ) -> CookReply:
-        messages = self._conversation.messages(briefing, past, made)
+        messages = self._conversation.messages(briefing, history, made)
         thought, replies = "", list[Reply]()
         if self._thinks:
             reply = self._complete(

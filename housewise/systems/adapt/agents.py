@@ -32,7 +32,7 @@ class ScriptedCookAgent:
         self.name = name
         self._cook, self._progress = cook, progress
 
-    def decide(self, observation: BreakfastObservation, past: History[BreakfastObservation]) -> Decision[str]:
+    def decide(self, observation: BreakfastObservation, history: History[BreakfastObservation]) -> Decision[str]:
         """See Agent.decide."""
         cook = self._cook
         if observation.question is not None and isinstance(cook, AskingCook):
@@ -41,7 +41,7 @@ class ScriptedCookAgent:
             action = cook.act(observation.cooking, observation.named)
         else:
             action = cook.act(observation.cooking)
-        self._progress(past.decisions, past.decisions + 1, action)
+        self._progress(history.decisions, history.decisions + 1, action)
         return Decision([action], done=action == DONE)
 
 
@@ -73,7 +73,7 @@ class LLMCookAgent:
         self._turns: list[CookingTurn] = []
         self._next = CookingTurn("", "")
 
-    def decide(self, observation: BreakfastObservation, past: History[BreakfastObservation]) -> Decision[str]:
+    def decide(self, observation: BreakfastObservation, history: History[BreakfastObservation]) -> Decision[str]:
         """See Agent.decide."""
         self._take_in(observation)
         named = NameableThings.from_state(observation.cooking.trace.state, observation.named)
@@ -81,7 +81,7 @@ class LLMCookAgent:
         said = self._cook.act(self._briefing, self._turns, observation.made, named, may)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
         self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
-        self._progress(past.decisions, past.decisions + 1, said.action)
+        self._progress(history.decisions, history.decisions + 1, said.action)
         events: tuple[Event, ...] = (ThoughtEvent(text=said.thought),) if said.thought else ()
         return Decision([said.action], events, self._declares_done(said.action), usage)
 

@@ -74,7 +74,7 @@ class CliprAgent:
         self._current: list[ScoredChoice] = []  # with the rules in force
         self._since = 0
 
-    def decide(self, observation: CliprObservation, past: History[CliprObservation]) -> Decided[CliprAction]:
+    def decide(self, observation: CliprObservation, history: History[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
         usage, began = self._inference.language.usage, time.perf_counter()
         read, written, ended = usage.prompt_tokens, usage.completion_tokens, usage.finish_reasons.copy()

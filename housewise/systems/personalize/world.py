@@ -128,16 +128,16 @@ class PlannerAgent:
         self._asks_model = asks_model
         self._shown: set[tuple[str, str]] = set()
 
-    def decide(self, observation: SceneGraph, past: History[SceneGraph]) -> Decision[ParsedStep]:
+    def decide(self, observation: SceneGraph, history: History[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
         began = time.perf_counter()
-        plan = self._planner.plan(observation, list_attempts(past))
+        plan = self._planner.plan(observation, list_attempts(history))
         seconds = time.perf_counter() - began
         usage = total_usage(plan.replies)
-        self._world.plans = past.decisions + 1
+        self._world.plans = history.decisions + 1
         event = PlanEvent(
-            plan=past.decisions,
-            step=past.cost,
+            plan=history.decisions,
+            step=history.cost,
             prompt=_prompt(plan.messages),
             reply=plan.text,
             thoughts=plan.reply.thoughts if plan.reply else "",
@@ -171,9 +171,9 @@ class PlannerAgent:
                     yield NoteEvent(note=self._person.react_to_demonstration(thing, places[place], place == right))
 
 
-def list_attempts(past: History[SceneGraph]) -> list[Attempt]:
+def list_attempts(history: History[SceneGraph]) -> list[Attempt]:
     """Everything tried in an episode, oldest first, as planners learn of it."""
-    events = (event for step in past.steps for event in step.events if isinstance(event, ActionEvent))
+    events = (event for step in history.steps for event in step.events if isinstance(event, ActionEvent))
     return [
         Attempt(
             HighLevelAction(ActionKind(event.kind), event.target or "", event.destination),

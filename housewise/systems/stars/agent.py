@@ -65,7 +65,7 @@ class StarsAgent:
         self._next = 0
         self._course: LearningSteps | None = None
 
-    def decide(self, observation: RoomObservation, past: History[RoomObservation]) -> Decision[StarsAction]:
+    def decide(self, observation: RoomObservation, history: History[RoomObservation]) -> Decision[StarsAction]:
         """See Agent.decide."""
         objects = self._task.objects
         if self._course is None and self._next == len(objects):

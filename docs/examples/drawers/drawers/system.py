@@ -78,7 +78,7 @@ class Tidier:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def decide(self, observation: str, past: History[str]) -> Decision[str]:
+    def decide(self, observation: str, history: History[str]) -> Decision[str]:
         notes = [found.note for found in self._memory.recall(About(things=(observation,)), max_results=9)]
         liked = [note.about.receptacle for note in notes if note.value == 1.0]
         disliked = {note.about.receptacle for note in notes if note.value == -1.0}
