@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from housewise.controller.skills import Controller, Skill, SkillOutcome, failed, skipped
+from housewise.controller.skills import Controller, Skill, SkillOutcome, failure, not_attempted
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, View
@@ -119,7 +119,7 @@ class RobotInHouse:
         """
         began, start, before = time.perf_counter(), self.env.steps, self.placements
         known = set(self.graph.graph)
-        trace, outcome = _Trace(), skipped(problem)
+        trace, outcome = _Trace(), not_attempted(problem)
         if action is not None:
             skill = self._skill(action)
             outcome = skill if isinstance(skill, SkillOutcome) else self._drive(skill, trace)
@@ -162,7 +162,7 @@ class RobotInHouse:
         if self.graph.kind(target) == NodeKind.OBJECT:
             place = self.graph.place_of(target)
             if place in (None, ROBOT):
-                return failed(f"{target} is in the hand")
+                return failure(f"{target} is in the hand")
             target = place or ""
         go = kind == ActionKind.GO_TO
         return self._controller.go_to(self._keys[target]) if go else self._controller.look_at(self._keys[target])
@@ -186,7 +186,7 @@ class RobotInHouse:
             outcome: SkillOutcome = end.value
             return outcome
         skill.close()
-        return failed("out of steps")
+        return failure("out of steps")
 
     def _see(self) -> None:
         """Let the scene graph take in what is in view."""

@@ -42,12 +42,12 @@ Skill = Generator[Action, None, SkillOutcome]
 SUCCESS = SkillOutcome(ActionStatus.SUCCEEDED)
 
 
-def failed(reason: str) -> SkillOutcome:
+def failure(reason: str) -> SkillOutcome:
     """The action was tried and did not work."""
     return SkillOutcome(ActionStatus.FAILED, reason)
 
 
-def skipped(reason: str) -> SkillOutcome:
+def not_attempted(reason: str) -> SkillOutcome:
     """The action was not tried."""
     return SkillOutcome(ActionStatus.SKIPPED, reason)
 
@@ -97,7 +97,7 @@ class Controller:
                 break
             yield action
         if self.env.world.distance(receptacle) >= REACH:
-            return failed("cannot reach")
+            return failure("cannot reach")
         return SUCCESS
 
     def look_at(self, receptacle: str) -> Skill:
@@ -107,7 +107,7 @@ class Controller:
             if self._in_view(receptacle):
                 return SUCCESS
             yield self._turn_to(aim)
-        return SUCCESS if self._in_view(receptacle) else failed("out of sight")
+        return SUCCESS if self._in_view(receptacle) else failure("out of sight")
 
     def pick_up(self, thing: str) -> Skill:
         """Take an object that is in view and within reach."""
@@ -116,19 +116,19 @@ class Controller:
             return SUCCESS
         if world.holding is not None:
             yield from self._grab(thing)
-            return failed(f"already holding {world.objects[world.holding].name}")
+            return failure(f"already holding {world.objects[world.holding].name}")
         yield from self._grab(thing)
-        return SUCCESS if world.holding == thing else failed(self._reason)
+        return SUCCESS if world.holding == thing else failure(self._reason)
 
     def place(self, thing: str, receptacle: str) -> Skill:
         """Put the object in the hand on a receptacle that is in view and within reach."""
         world = self.env.world
         if world.holding is None:
-            return skipped("holding nothing")
+            return not_attempted("holding nothing")
         if world.holding != thing:
-            return failed(f"holding {world.objects[world.holding].name} instead")
+            return failure(f"holding {world.objects[world.holding].name} instead")
         yield from self._grab(receptacle)
-        return SUCCESS if world.holding is None else failed(self._reason)
+        return SUCCESS if world.holding is None else failure(self._reason)
 
     def _grab(self, key: str) -> Generator[Action, None, None]:
         self.env.aim(key)

@@ -10,8 +10,8 @@ from housewise.controller.skills import (
     Controller,
     ControllerSettings,
     SkillOutcome,
-    failed,
-    skipped,
+    failure,
+    not_attempted,
 )
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import TURN, Action, BodyPose
@@ -77,20 +77,20 @@ def test_who_is_there_needs_no_step(env: RearrangementEnv) -> None:
 def test_a_walk_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
     controller = Controller(env, ControllerSettings(most_walk=4))
     outcome, walk = drive(env, controller.go_to(BED))
-    assert outcome == failed("cannot reach") and len(walk) == 4
+    assert outcome == failure("cannot reach") and len(walk) == 4
 
 
 def test_a_look_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
     controller = Controller(env, ControllerSettings(most_look=30))
     outcome, look = drive(env, controller.look_at(STOOL))
-    assert outcome == failed("out of sight") and len(look) == 30
+    assert outcome == failure("out of sight") and len(look) == 30
 
 
 def test_what_is_far_or_hidden_cannot_be_taken(env: RearrangementEnv) -> None:
     controller = Controller(env)
-    assert drive(env, controller.pick_up("mug_1")) == (failed("out of sight"), [Action.GRAB_RELEASE])
+    assert drive(env, controller.pick_up("mug_1")) == (failure("out of sight"), [Action.GRAB_RELEASE])
     env.simulator.stand(BodyPose(2.0, 1.2, np.pi, -0.4))
-    assert drive(env, controller.pick_up("tea_towel_1")) == (failed("too far away"), [Action.GRAB_RELEASE])
+    assert drive(env, controller.pick_up("tea_towel_1")) == (failure("too far away"), [Action.GRAB_RELEASE])
     assert env.world.holding is None
 
 
@@ -99,14 +99,14 @@ def test_the_hand_holds_one_thing(env: RearrangementEnv) -> None:
     env.simulator.stand(BodyPose(2.0, 2.9, np.pi, -0.8))
     assert drive(env, controller.pick_up("tea_towel_1"))[0] == SUCCESS
     assert drive(env, controller.pick_up("tea_towel_1")) == (SUCCESS, [])
-    assert drive(env, controller.pick_up("mug_1"))[0] == failed("already holding tea towel 1")
-    assert drive(env, controller.place("mug_1", TABLE)) == (failed("holding tea towel 1 instead"), [])
+    assert drive(env, controller.pick_up("mug_1"))[0] == failure("already holding tea towel 1")
+    assert drive(env, controller.place("mug_1", TABLE)) == (failure("holding tea towel 1 instead"), [])
     assert env.world.holding == "tea_towel_1"
 
 
 def test_an_empty_hand_places_nothing(env: RearrangementEnv) -> None:
-    assert drive(env, Controller(env).place("mug_1", TABLE)) == (skipped("holding nothing"), [])
-    assert skipped("x") == SkillOutcome(ActionStatus.SKIPPED, "x")
+    assert drive(env, Controller(env).place("mug_1", TABLE)) == (not_attempted("holding nothing"), [])
+    assert not_attempted("x") == SkillOutcome(ActionStatus.SKIPPED, "x")
 
 
 def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
@@ -118,7 +118,7 @@ def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
         assert drive(env, skill)[0] == SUCCESS
     for skill in (controller.go_to(STOOL), controller.look_at(STOOL)):
         assert drive(env, skill)[0] == SUCCESS
-    assert drive(env, controller.place("pillow_1", STOOL))[0] == failed("no free space")
+    assert drive(env, controller.place("pillow_1", STOOL))[0] == failure("no free space")
     assert env.world.holding == "pillow_1"
 
 
