@@ -7,7 +7,7 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.processes import can_start_processes
-from housewise.rollout.executors.base import Executor, NullCallback, RunCallback
+from housewise.rollout.executor import Executor, NullCallback, RunCallback
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 

@@ -10,7 +10,7 @@ from housewise.core.processes import process_pool
 from housewise.core.provenance import usable_cores
 from housewise.core.record import Outcome
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import OutcomeReporter, RunCallback
+from housewise.rollout.executor import OutcomeReporter, RunCallback
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter

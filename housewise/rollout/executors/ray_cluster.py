@@ -25,7 +25,7 @@ from housewise.core.render_devices import set_device_turn
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import OutcomeReporter, RunCallback
+from housewise.rollout.executor import OutcomeReporter, RunCallback
 from housewise.rollout.executors.ray_models import (
     COORDINATOR,
     POLL_SECONDS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from housewise.language import ChatModel
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import OutcomeReporter, RunCallback
+from housewise.rollout.executor import OutcomeReporter, RunCallback
 from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import System

@@ -13,8 +13,8 @@ import pytest
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.record import Failure, Result
+from housewise.rollout.executor import MAX_SAME_FAILURES
 from housewise.rollout.executors import NullCallback
-from housewise.rollout.executors.base import MAX_SAME_FAILURES
 from housewise.rollout.failures import FailedEpisodesError, failure_from_error, read_failures
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
