@@ -11,7 +11,7 @@ import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
 import housewise.rollout.comparison
-import housewise.rollout.executors.threads
+import housewise.rollout.thread_executor
 import housewise.systems.adapt.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system

@@ -34,7 +34,7 @@ def open_executor(
 
         return ProcessExecutor(system, episodes, callback, meter)
     if execution.ray is None:
-        from housewise.rollout.executors.threads import ThreadExecutor
+        from housewise.rollout.thread_executor import ThreadExecutor
 
         return ThreadExecutor(system, episodes, callback, meter)
     try:

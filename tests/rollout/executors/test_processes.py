@@ -15,9 +15,9 @@ from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.rollout.executors import NullCallback, open_executor
 from housewise.rollout.executors.processes import ProcessExecutor
-from housewise.rollout.executors.threads import ThreadExecutor
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
+from housewise.rollout.thread_executor import ThreadExecutor
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
