@@ -30,7 +30,7 @@ def open_executor(
     """
     execution = system.settings.execution
     if execution.ray is None and execution.workers > 1 and not system.roles and can_start_processes():
-        from housewise.rollout.executors.processes import ProcessExecutor
+        from housewise.rollout.process_executor import ProcessExecutor
 
         return ProcessExecutor(system, episodes, callback, meter)
     if execution.ray is None:

@@ -14,7 +14,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.rollout.executors import NullCallback, open_executor
-from housewise.rollout.executors.processes import ProcessExecutor
+from housewise.rollout.process_executor import ProcessExecutor
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.rollout.thread_executor import ThreadExecutor
