@@ -41,6 +41,6 @@ def open_executor(
         import ray  # noqa: F401
     except ImportError:
         raise UserError("ray is not installed; run pip install 'housewise[distributed]', or leave out --ray") from None
-    from housewise.rollout.executors.ray_cluster import RayExecutor
+    from housewise.rollout.ray_executor import RayExecutor
 
     return RayExecutor(system, episodes, callback, meter)

@@ -284,7 +284,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
     import socket
 
-    from housewise.rollout.executors.ray_cluster import _Stage
+    from housewise.rollout.ray_executor import _Stage
     from housewise.rollout.scheduler import ScheduledJob
     from housewise.rollout.system import Job
     from housewise.systems.personalize.settings import house_settings
