@@ -26,7 +26,8 @@ from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
 from housewise.rollout.executor import OutcomeReporter, RunCallback
-from housewise.rollout.executors.ray_models import (
+from housewise.rollout.models import model_settings
+from housewise.rollout.ray_models import (
     COORDINATOR,
     POLL_SECONDS,
     FolderContent,
@@ -36,7 +37,6 @@ from housewise.rollout.executors.ray_models import (
     pack_model_folders,
     raise_user_error,
 )
-from housewise.rollout.models import model_settings
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, RunUsage

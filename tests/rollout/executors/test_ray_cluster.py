@@ -299,7 +299,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
-    from housewise.rollout.executors.ray_models import _unpacked, packed
+    from housewise.rollout.ray_models import _unpacked, packed
     from housewise.systems.personalize.settings import house_settings
 
     for name in ("base/config.json", "base/deep/weights.bin", "adapter/adapter.bin"):
