@@ -20,7 +20,7 @@ from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
-from housewise.rollout.executors import NullCallback
+from housewise.rollout.executor import NullCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records

@@ -18,7 +18,7 @@ from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
 from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.phases import Phases
-from housewise.rollout.executors import RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.outline import outline

@@ -1,4 +1,4 @@
-"""Two experiments on the episodes that both played: paired differences with their intervals."""
+"""Paired comparison of two experiments over their common episodes, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ from housewise.rollout.scores import USAGE, FinishedEpisode, Score, standard_err
 from housewise.rollout.system import find_system, system_scores
 
 Key = tuple[str, str, int]
-"""System, task and run."""
+"""System, task and run of an episode."""
 
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of B less that of A, over the episodes that both played.
+    """Difference of one score between experiments B and A over their common episodes.
 
     Attributes:
-        figure: its name.
-        a, b: means over those episodes.
-        mean: of the differences.
-        error: standard error of that mean, with the runs of a task counted as one cluster; None for a single episode.
-        low, high: the 95 % interval, from Student's t with one degree of freedom less than there are clusters; None
-            for a single episode.
-        degrees: of freedom.
-        higher, same, lower: in how many episodes B has more, as much, and less than A.
-        decimals: that are worth showing.
+        figure: Name of the score.
+        a: Mean of A.
+        b: Mean of B.
+        mean: Mean of the differences B - A.
+        error: Standard error of `mean`, clustered by task, or None for a single episode.
+        low: Lower end of the 95 % interval (Student's t, number of clusters minus one degrees of freedom), or None.
+        high: Upper end of the interval, or None.
+        degrees: Degrees of freedom.
+        higher: Number of episodes in which B is higher.
+        same: Number of episodes in which both are equal.
+        lower: Number of episodes in which B is lower.
+        decimals: Number of decimals in tables.
     """
 
     figure: str
@@ -64,18 +67,20 @@ _MOST_SETTINGS = 3
 
 @dataclass(frozen=True)
 class Comparison:
-    """Experiment B against A.
+    """Comparison of experiment B with experiment A.
 
     Attributes:
-        a, b: what they are called.
-        episodes: how many each of them played.
-        common: how many of these both played, from the same start and with the same wishes.
-        tasks: how many different tasks these are.
-        only_a, only_b: episodes that only one played.
-        other_tasks: episodes of one name that are not the same task: other objects, places or wishes.
-        settings: those in which the two differ, with both values.
-        warnings: what makes the comparison doubtful.
-        differences: by figure; success is the first.
+        a: Name of A.
+        b: Name of B.
+        episodes: Number of episodes of each.
+        common: Number of episodes that both played from the same initial state and with the same wishes.
+        tasks: Number of distinct tasks among the common episodes.
+        only_a: Episodes that only A played.
+        only_b: Episodes that only B played.
+        other_tasks: Episodes of equal name whose tasks differ in objects, places or wishes.
+        settings: Settings in which the two differ, with both values.
+        warnings: Reasons to doubt the comparison.
+        differences: Differences by score, success first.
     """
 
     a: str
@@ -92,12 +97,12 @@ class Comparison:
 
     @property
     def content(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The comparison as JSON-compatible values."""
         return asdict(self)
 
     @property
     def episode_summary(self) -> str:
-        """Which episodes are compared, in words."""
+        """Which episodes are compared, in one line."""
         first, second = self.episodes
         told = f"{self.a}: {plural(first, 'episode')}; {self.b}: {plural(second, 'episode')}; {self.common} in common"
         told += f" ({plural(self.tasks, 'task')})" if self.tasks != self.common else ""
@@ -105,7 +110,7 @@ class Comparison:
 
     @property
     def settings_summary(self) -> str:
-        """In which settings the two differ, with both values, the first few by name."""
+        """In which settings the two differ, in one sentence; the first few by name."""
         if not self.settings:
             return "The settings are the same."
         named = [f"{key} ({one}, {other})" for key, (one, other) in list(self.settings.items())[:_MOST_SETTINGS]]
@@ -121,11 +126,12 @@ def compare(
     """Compare two experiments.
 
     Args:
-        a, b: first and last lines of their records.
-        names: what they are called.
+        a: Header and result of each episode of experiment A.
+        b: Header and result of each episode of experiment B.
+        names: Names of the two.
 
     Raises:
-        UserError: when there is no episode that both played.
+        UserError: The experiments have no episode in common.
     """
     ours, theirs = _group_by_episode(a), _group_by_episode(b)
     both = sorted(ours.keys() & theirs.keys())
@@ -161,7 +167,10 @@ def compare(
 def _difference(
     score: Score, pairs: Iterable[tuple[Any, list[FinishedEpisode], list[FinishedEpisode]]], zeros: bool
 ) -> Difference | None:
-    """One figure, over the episodes in which both have it; None where there are none, or but zeros and no ``zeros``."""
+    """Return the difference of one score over the episodes in which both have it.
+
+    Returns None if there are none, or if all values are zero and `zeros` is false.
+    """
     rows = [(task, _mean(score, ours), _mean(score, theirs)) for task, ours, theirs in pairs]
     told = [(task, one, other) for task, one, other in rows if one is not None and other is not None]
     if not told or not (zeros or any(one or other for _, one, other in told)):
@@ -169,7 +178,7 @@ def _difference(
     tasks = [task for task, _, _ in told]
     first, second = (np.array([row[place] for row in told], dtype=np.float64) for place in (1, 2))
     off = second - first
-    # Where there is one task alone, standard_error takes its runs for tasks.
+    # With a single task, standard_error takes each run as a cluster.
     degrees = (len(set(tasks)) if len(set(tasks)) > 1 else len(tasks)) - 1
     error = standard_error(off.tolist(), tasks) if degrees else None
     mean = float(off.mean())
@@ -191,7 +200,7 @@ def _difference(
 
 
 def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:
-    """A figure of an episode; of one that is there several times, the mean."""
+    """Return the displayed value of a score for an episode, averaged over duplicates of it."""
     values = [value for _, result in episodes if (value := score.of(result)) is not None]
     return score.in_display_units(float(np.mean(values))) if values else None
 
@@ -204,12 +213,12 @@ def _group_by_episode(episodes: Iterable[FinishedEpisode]) -> dict[Key, list[Fin
 
 
 def _task_key(header: Header) -> Any:
-    """What an episode begins with and what is wanted of it."""
+    """Return what must be equal for two episodes to be the same task."""
     if header.system not in plugin_names(SYSTEMS):
         return header.setting
     try:
         return find_system(header.system).task_key(header.setting)
-    except (LookupError, TypeError, ValueError, AttributeError):  # a record of anybody's may lack parts of it
+    except (LookupError, TypeError, ValueError, AttributeError):  # records of other programs may lack parts
         return header.setting
 
 

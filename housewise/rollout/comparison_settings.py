@@ -1,4 +1,4 @@
-"""What makes an experiment: the settings under which episodes were played, as far as they bear on what came of them."""
+"""Settings that tell experiments apart, and their names in tables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.rollout.settings import flatten_settings
 
 Experiment = tuple[tuple[str, str], ...]
-"""Settings and their values in words, in one order; a setting that has no bearing on a planner is not there."""
+"""Setting names and formatted values in a fixed order. Settings without effect on the planner are left out."""
 
 AGENT = ("planner", "model", "adapter", "prompt")
-"""Settings that say who played: what experiments are made to compare."""
+"""Settings that name the agent, which experiments usually compare."""
 
 NONE = "none"
 
@@ -30,7 +30,7 @@ _LONGEST = 120
 
 
 def identify_experiment(header: Header) -> Experiment:
-    """The experiment that an episode belongs to."""
+    """Return the experiment that an episode belongs to."""
     settings = json.dumps(header.settings, sort_keys=True)
     facts = {**_settings_of_experiment(header.system, settings, bool(header.models)), "planner": header.agent}
     if "agent" in header.models:
@@ -40,7 +40,7 @@ def identify_experiment(header: Header) -> Experiment:
 
 
 def find_varying_settings(experiments: Iterable[Experiment]) -> list[str]:
-    """Settings in which experiments differ; who has no such setting differs in none."""
+    """Return the settings in which experiments differ. An experiment without a setting differs in none."""
     values: dict[str, set[str]] = {}
     for experiment in experiments:
         for key, value in experiment:
@@ -50,12 +50,12 @@ def find_varying_settings(experiments: Iterable[Experiment]) -> list[str]:
 
 
 def setting_label(key: str) -> str:
-    """What a setting is called in a table."""
+    """Return the name of a setting in tables."""
     return _LABELS.get(key, key.removeprefix("sampling."))
 
 
 def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
-    """A name for each experiment: its planner and model, and where these are the same, whatever else differs."""
+    """Return a name for each experiment: planner and model, and the other settings that differ if these are equal."""
     distinct = list(dict.fromkeys(experiments))
     agents = {one: _agent_label(dict(one)) for one in distinct}
     more = [key for key in find_varying_settings(distinct) if key not in ("planner", "model", "adapter")]
@@ -68,7 +68,7 @@ def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]
 
 
 def planner_label(header: Header) -> str:
-    """The planner, and the model and its adapter where it has any."""
+    """Return the planner with its model and adapter, if it has any."""
     return _agent_label(dict(identify_experiment(header)))
 
 
@@ -81,10 +81,10 @@ def _agent_label(facts: Mapping[str, str | None]) -> str:
 
 @lru_cache(maxsize=256)
 def _settings_of_experiment(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
-    """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
+    """Return the settings that affect results by key; unique keys stand without their section."""
     content = json.loads(settings)
     whole = {key: value for key, value in flatten_settings(content).items() if asks or not key.startswith("models.")}
-    # Settings that this version refuses are shown as they were.
+    # Settings that are invalid in this version are shown unchanged.
     with contextlib.suppress(UserError):
         if system in plugin_names(SYSTEMS):
             whole = parse_saved_settings(
@@ -103,8 +103,8 @@ def _format_value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         text = " to ".join(map(_format_value, value))
-        # A long list is told by its length, and still from any other.
+        # The digest tells long lists of equal length apart.
         return text if len(text) <= _LONGEST else f"{len(value)} ({sha256(text.encode()).hexdigest()[:6]})"
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    # Of a long path its end tells more than its beginning.
+    # The end of a long path is more informative than its start.
     return text if len(text) <= _LONGEST else f"…{text[-_LONGEST:]}"

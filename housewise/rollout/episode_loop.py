@@ -1,4 +1,4 @@
-"""The loop of an episode: an agent decides, its world carries that out, and everything is recorded as it happens."""
+"""The loop of one episode: the agent decides, the world executes the actions, and every event is recorded at once."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
 A = TypeVar("A")
 
 COMPLETE, OUT_OF_STEPS, OUT_OF_PLANS = "complete", "out of steps", "out of plans"
-"""How an episode ends: the agent took the task as done, the world ended it, or the agent had its decisions."""
+"""How an episode ends: the agent declared the task done, the world ended it, or the agent used up its decisions."""
 
 Progress = Callable[[int, int, str], None]
-"""Told how much of an episode is over: so many, of so many, and words about it."""
+"""Called as `progress(done, total, message)` while an episode is played."""
 
 
 @dataclass(frozen=True)
 class EpisodeLimits:
-    """When an episode ends although nobody said that it is complete, and a plan before its last action.
+    """When an episode ends early, and when a plan is abandoned before its last action.
 
     Attributes:
-        plans: so many decisions; None where the world alone ends the episode.
-        idle_plans: so many in a row that took none of the world's own steps; None for any number.
-        replan_when_blocked: decide again when an action fails that the rest of the plan builds on.
+        plans: Maximum number of decisions, or None if only the world ends the episode.
+        idle_plans: Maximum number of consecutive decisions that take no step of the world, or None for no maximum.
+        replan_when_blocked: Whether the agent decides again after a failed action that the rest of its plan depends on.
     """
 
     plans: int | None = 150
@@ -37,14 +37,14 @@ class EpisodeLimits:
 
 
 class EpisodeLoop(Generic[O, A]):
-    """One episode in progress.
+    """Plays one episode.
 
     Args:
-        world: where it takes place.
-        agent: decides.
-        writer: takes what is recorded.
-        limits: when to stop.
-        progress: told of every decision.
+        world: World in which the episode takes place.
+        agent: Agent that decides.
+        writer: Receives the events of the record.
+        limits: Limits of the episode, or None for the defaults.
+        progress: Called before every decision.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class EpisodeLoop(Generic[O, A]):
         self._idle, self._over = 0, False
 
     def play(self, header: Header) -> Result:
-        """Run to the end.
+        """Play the episode to its end and return its result.
 
         Args:
-            header: the record's first line.
+            header: First line of the record.
 
         Returns:
-            The record's last line.
+            The last line of the record.
         """
         began = time.perf_counter()
         self._writer.write(header)
@@ -99,7 +99,7 @@ class EpisodeLoop(Generic[O, A]):
         return decision
 
     def _follow(self, decision: Decision[A]) -> bool:
-        """Carry a decision out; False when it was given up before its end."""
+        """Execute the actions of a decision. Return False if they were abandoned before the last one."""
         before, followed = self._history.cost, True
         for action in decision.actions:
             step = self._world.step(action)

@@ -1,4 +1,5 @@
-"""Where episodes are played one after the other, in a thread, a process or an actor: none of them ends the others."""
+"""Plays scheduled episodes one after the other in a thread, process or actor, and records failures of single episodes.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ from housewise.rollout.usage_limits import Meter
 
 
 class EpisodeRunner:
-    """A system, and what it has opened.
+    """Plays episodes of one system.
 
     Args:
-        system: plays.
-        loading: held while an episode is made.
-        ends_run: whether an error concerns the run although it looks as if it concerned the episode alone.
-        meter: counts what models take and knows the limits of the run; None where there are none.
+        system: System that plays.
+        loading: Lock that is held while an episode is opened, or None for no lock.
+        ends_run: Returns whether an error ends the whole run although its type suggests that it concerns one episode.
+        meter: Counts the tokens of models and checks the limits of the run, or None for a run without limits.
     """
 
     def __init__(
@@ -45,17 +46,17 @@ class EpisodeRunner:
     def play(
         self, scheduled: ScheduledJob, models: Mapping[str, ChatModel], folder: Path, progress: Progress
     ) -> Outcome:
-        """Play an episode; its record ends with what is returned.
+        """Play an episode and return its outcome, which is also the last line of its record.
 
         Args:
-            assignment: the episode, and what it goes by.
-            models: by role.
-            folder: of the record.
-            progress: told of how it goes.
+            scheduled: Episode, with its memory and data.
+            models: Chat models by role.
+            folder: Folder for the record.
+            progress: Called while the episode is played.
 
         Raises:
-            LimitReachedError: when a limit of the run is reached; the episode is played again then.
-            UserError: when something outside the program is wrong that concerns more than this episode.
+            LimitReachedError: The run reached a limit. The episode is played again when the run is resumed.
+            UserError: A problem that the user can fix and that concerns more than this episode.
         """
         self._system.check()
         job, meter = scheduled.job, self._meter
@@ -80,18 +81,18 @@ class EpisodeRunner:
             failure = failure_from_error(error)
             writer.write(failure)
             if failure.traceback:
-                # Nobody knows what state a defect leaves it in.
+                # The system may be in an invalid state after a defect.
                 self.close()
             return failure
         finally:
             writer.close()
 
     def close(self) -> None:
-        """Release what has been opened."""
+        """Release what the system has opened."""
         self._system.close()
 
     def _learns(self, scheduled: ScheduledJob) -> bool:
-        """Whether the memory is of the person who reacts."""
+        """Return whether notes may be recorded: the memory must be that of the person who reacts."""
         return scheduled.memory is None or self._system.is_respondent(scheduled.job, scheduled.memory.person)
 
     def _header(self, scheduled: ScheduledJob, opened: EpisodeSetup, attempt: int) -> Header:

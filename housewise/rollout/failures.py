@@ -1,4 +1,4 @@
-"""Episodes that could not be played to their end: what of it concerns them alone, and what is kept of them."""
+"""Episodes that failed: which errors concern a single episode, and what is recorded of them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _ROOT = Path(__file__).parents[1]
 _LONGEST = 500
 _MOST_FRAMES = 30
 _MOST_REASONS = 3
-# What the whole machine is short of.
+# Errors of a machine without memory, disk space or file handles.
 _SCARCE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS})
 
 
 @dataclass(frozen=True)
 class FailedEpisode:
-    """What is known of an episode that failed.
+    """A failed episode of a run.
 
     Attributes:
-        name: of its record.
-        failure: what happened.
-        header: what was set, None where the episode did not come to that.
-        path: of its record.
+        name: Name of its record.
+        failure: Description of the failure.
+        header: Header of the record, or None if the episode failed before it was written.
+        path: Path of the record.
     """
 
     name: str
@@ -47,16 +47,16 @@ class FailedEpisode:
 
     @property
     def reason(self) -> str:
-        """The same for all episodes that fail alike."""
+        """Short reason, equal for all episodes that fail alike."""
         return self.failure.reason
 
 
 class RunEndedError(UserError):
-    """A run has ended, and not all of its episodes are finished; the same command goes on with it.
+    """A run ended before all of its episodes were finished. The same command resumes it.
 
     Args:
-        message: one line.
-        figures: of the finished episodes, as in ``metrics.json``.
+        message: One line.
+        figures: Metrics of the finished episodes, as in `metrics.json`.
     """
 
     def __init__(self, message: str, figures: dict[str, Any] | None = None) -> None:
@@ -65,12 +65,12 @@ class RunEndedError(UserError):
 
 
 class FailedEpisodesError(RunEndedError):
-    """Some episodes of a run failed; the others have been played.
+    """Some episodes of a run failed; all others were played.
 
     Args:
-        message: one line.
-        figures: of the others, as in ``metrics.json``.
-        share: of the run's episodes that failed.
+        message: One line.
+        figures: Metrics of the finished episodes, as in `metrics.json`.
+        share: Share of the run's episodes that failed, from 0 to 1.
     """
 
     exit_code = 3
@@ -82,12 +82,12 @@ class FailedEpisodesError(RunEndedError):
 
     @classmethod
     def of(cls, failed: Sequence[FailedEpisode], episodes: int, figures: dict[str, Any]) -> FailedEpisodesError:
-        """The error for episodes that failed.
+        """Return the error for failed episodes.
 
         Args:
-            failed: one or more of them.
-            episodes: of the run in all.
-            figures: of the others.
+            failed: Failed episodes, at least one.
+            episodes: Number of episodes of the run.
+            figures: Metrics of the finished episodes.
         """
         counted = Counter(each.reason for each in failed).most_common()
         told = [f"{count} x {_truncate(reason)}" for reason, count in counted[:_MOST_REASONS]]
@@ -101,14 +101,13 @@ class FailedEpisodesError(RunEndedError):
 
 
 def failure_from_error(error: Exception) -> Failure:
-    """What is recorded of an error that ended an episode.
+    """Return the record line for an error that ended an episode.
 
-    Data that is wrong, a request that is refused, a simulator that ends and what a user's own code returns concern one
-    episode, and so does a defect that it brings to light. Anything else that a user can do something about concerns all
-    of them.
+    Invalid data, a refused request, a crashed simulator, wrong results of the user's own code and defects concern one
+    episode. Any other problem that the user can fix concerns all of them.
 
     Raises:
-        UserError: when it concerns the run.
+        UserError: The error concerns the whole run.
     """
     if isinstance(error, DataError | RequestError | SimulatorError | UserCodeError):
         reason = error.reason if isinstance(error, RequestError) else str(error)
@@ -129,7 +128,7 @@ def failure_from_error(error: Exception) -> Failure:
 
 
 def _error_location(error: Exception) -> str:
-    """Where a defect showed: in code of the user's own where that took part, else in ours."""
+    """Return where a defect occurred: in the user's own code if that was running, else in ours."""
     if (frame := user_frame(error)) is not None:
         return describe_frame(frame)
     frames = traceback.extract_tb(error.__traceback__)
@@ -140,7 +139,7 @@ def _error_location(error: Exception) -> str:
 
 
 def read_failures(folder: Path) -> list[FailedEpisode]:
-    """The failed episodes of a folder of records, by name; of a damaged file it is only known that it is one."""
+    """Return the failed episodes of a folder of records, ordered by name."""
     return [_read(path) for path in find_paths(folder, f"*{FAILED}")]
 
 
@@ -155,7 +154,7 @@ def _read(path: Path) -> FailedEpisode:
 
 
 def _clean(text: str) -> str:
-    """One line that can be shown."""
+    """Return a text as one printable line without secrets."""
     return _truncate(" ".join(redact_secrets(text).split()))
 
 

@@ -1,4 +1,4 @@
-"""What is left of earlier attempts at an episode that were cut off: what was told in them is not asked for again."""
+"""Reads the events of interrupted attempts at an episode, so that people and models are not asked the same again."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from housewise.rollout.record_reader import read_header
 def read_interrupted_events(
     folder: Path, name: str, events: Sequence[type[Event]], is_same_job: Callable[[Header], bool]
 ) -> tuple[Event, ...]:
-    """What happened in earlier attempts at an episode, the oldest first.
+    """Return the events of earlier attempts at an episode, oldest first.
 
-    An attempt may have been cut off anywhere: lines that are no events are left out.
+    Lines that are incomplete or damaged are ignored.
 
     Args:
-        folder: of the records.
-        name: of the episode's record.
-        events: types of the system's.
-        fits: whether an attempt with this header was one at the same.
+        folder: Folder of the records.
+        name: Name of the episode's record.
+        events: Event types of the system.
+        is_same_job: Returns whether a header belongs to an attempt at the same episode.
     """
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent, **{event.type: event for event in events}}
     return tuple(event for path in _find_attempts(folder, name) for event in _read_events(path, known, is_same_job))

@@ -1,4 +1,4 @@
-"""Models whose requests a meter counts, and before which it checks the limits of their run."""
+"""Chat models whose requests are counted by a meter, which also checks the limits of the run before each request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from housewise.language.completion import (
 from housewise.rollout.usage_limits import Meter
 
 _T = TypeVar("_T")
-# What models offer besides replies; who asks looks for it.
+# Optional methods of chat models, which callers look up.
 _ABILITIES = ("score", "score_tokens")
 
 
@@ -30,12 +30,12 @@ class _HasTokenCounts(Protocol):
 
 
 class MeteredModel:
-    """A chat model whose requests are counted; metered() makes those that can do more than reply.
+    """A chat model whose requests are counted. Use `meter_model` to keep further abilities of the model.
 
     Args:
-        model: Is asked.
-        label: Of the model, as settings name it.
-        meter: Counts.
+        model: Model that is asked.
+        label: Name of the model, as in the settings.
+        meter: Meter of the run.
     """
 
     def __init__(self, model: ChatModel, label: str, meter: Meter) -> None:
@@ -43,10 +43,10 @@ class MeteredModel:
         self.model, self.label, self.meter = model, label, meter
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """See ChatModel.complete.
+        """See `ChatModel.complete`.
 
         Raises:
-            LimitReachedError: When a limit of the run is reached.
+            LimitReachedError: The run reached a limit.
         """
         self.meter.check()
         replies = self.model.complete(requests)
@@ -54,17 +54,17 @@ class MeteredModel:
         return replies
 
     def close(self) -> None:
-        """See ChatModel.close."""
+        """See `ChatModel.close`."""
         self.model.close()
 
 
 class MeteredCompletionModel:
-    """A model that goes on with texts, whose requests are counted; see Continuer and Rater.
+    """A completion model whose requests are counted.
 
     Args:
-        model: Is asked.
-        label: Of the model, as settings name it.
-        meter: Counts.
+        model: Model that is asked.
+        label: Name of the model, as in the settings.
+        meter: Meter of the run.
     """
 
     def __init__(self, model: CompletionModel, label: str, meter: Meter) -> None:
@@ -100,7 +100,7 @@ class MeteredCompletionModel:
 
 
 def meter_model(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
-    """A model that can do what it can, and whose requests are counted; the model itself without a meter."""
+    """Return a model with the same abilities whose requests are counted, or the model itself without a meter."""
     if meter is None:
         return model
     abilities = {name: _limit_checked(name) for name in _ABILITIES if hasattr(model, name)}
@@ -109,7 +109,7 @@ def meter_model(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
 
 
 def _limit_checked(ability: str) -> Callable[..., Any]:
-    """A method that checks the limits and asks the model, which tells no tokens there."""
+    """Return a method that checks the limits and then asks the model; these replies state no token counts."""
 
     def ask(self: MeteredModel, *args: Any) -> Any:
         self.meter.check()

@@ -1,4 +1,4 @@
-"""The models that the episodes of a run share, by role."""
+"""Opens, checks and closes the chat models that the episodes of a run share, by role."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from housewise.rollout.system import System
 
 
 class LazyChatModel:
-    """A chat model that is opened when it is first asked; any number of threads may ask.
+    """A chat model that is opened by its first request; thread-safe.
 
     Args:
-        name: of the model, as settings name it.
-        open: opens it.
+        name: Name of the model, as in the settings.
+        open: Opens the model.
     """
 
     def __init__(self, name: str, open: Callable[[], ChatModel]) -> None:
@@ -30,10 +30,10 @@ class LazyChatModel:
 
     @property
     def model(self) -> ChatModel:
-        """The model itself.
+        """The opened model.
 
         Raises:
-            ChatModelError: when it cannot be opened, or has been closed.
+            ChatModelError: The model cannot be opened, or has been closed.
         """
         with self._opening:
             if self._closed:
@@ -43,31 +43,31 @@ class LazyChatModel:
             return self._opened
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """See ChatModel.complete."""
+        """See `ChatModel.complete`."""
         return self.model.complete(requests)
 
     def forget(self) -> None:
-        """Drop what the model keeps of earlier prompts; one that was never asked is not opened for it."""
+        """Drop the cached prompts of the model if it has been opened."""
         if self._opened is not None:
             forget_prompts({"": self._opened})
 
     def close(self) -> None:
-        """See ChatModel.close; one that was never asked is not opened for it."""
+        """Close the model if it has been opened."""
         self._closed = True
         if self._opened is not None:
             self._opened.close()
 
 
 def model_settings(system: System[Any]) -> dict[str, ModelSettings]:
-    """How each model that a system's episodes ask is found, by role."""
+    """Return the settings of the models that a system's episodes ask, by role."""
     return {role: getattr(system.settings.models, role) for role in system.roles}
 
 
 def check_models(system: System[Any]) -> None:
-    """See that the models that a system's episodes ask are there, without loading them.
+    """Check that the models of a system are available, without loading them.
 
     Raises:
-        ChatModelError: One is not; the message says what to do.
+        ChatModelError: A model is not available.
     """
     if system.lazy_models:
         # They may never be asked.
@@ -78,10 +78,10 @@ def check_models(system: System[Any]) -> None:
 
 
 def open_models(system: System[Any]) -> dict[str, ChatModel]:
-    """The models that a system's episodes ask, by role; roles with the same settings share one.
+    """Open the models of a system and return them by role. Roles with equal settings share one model.
 
     Raises:
-        ChatModelError: when one cannot be opened; the others are closed again.
+        ChatModelError: A model cannot be opened. Models that were opened before it are closed.
     """
     opened: dict[str, ChatModel] = {}
     chosen = model_settings(system)
@@ -100,15 +100,15 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
 
 @runtime_checkable
 class _KeepsPrompts(Protocol):
-    """A model that keeps what it has read of prompts, to read it once."""
+    """A model that caches prompts."""
 
     def forget(self) -> None: ...
 
 
 def forget_prompts(models: Mapping[str, ChatModel]) -> None:
-    """Have models drop what they keep of earlier prompts, so that replies do not depend on what was asked before.
+    """Drop the cached prompts of models, so that replies do not depend on earlier requests.
 
-    A prompt of which a part has been read before is computed in other steps, whose rounding differs.
+    A prompt with a cached prefix is computed in different steps, whose rounding differs.
     """
     for model in models.values():
         if isinstance(model, _KeepsPrompts):
@@ -116,6 +116,6 @@ def forget_prompts(models: Mapping[str, ChatModel]) -> None:
 
 
 def close_models(models: Mapping[str, ChatModel]) -> None:
-    """Release models; each once."""
+    """Close each model once."""
     for model in {id(each): each for each in models.values()}.values():
         model.close()

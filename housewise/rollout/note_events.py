@@ -1,4 +1,4 @@
-"""Notes of people as events of an episode, so that a record tells what was learned when."""
+"""Notes about people as events of a record, which state what was learned and when."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from housewise.people.memory import Note
 
 
 class NoteEvent(Event):
-    """Something was learned of the person.
+    """A note about the person was learned.
 
     Attributes:
-        note: what.
+        note: The note.
     """
 
     type: ClassVar[str] = "note"
@@ -21,21 +21,21 @@ class NoteEvent(Event):
 
 
 class NoteDroppingWriter:
-    """Writes everything but notes: what is learned of one person is not another's.
+    """Writes all events except notes, for episodes whose notes belong to another person's memory.
 
     Args:
-        writer: takes the rest.
+        writer: Writer that receives the other events.
     """
 
     def __init__(self, writer: EventWriter) -> None:
         self._writer = writer
 
     def write(self, event: Event) -> None:
-        """See Writer."""
+        """See `Writer.write`."""
         if not isinstance(event, NoteEvent):
             self._writer.write(event)
 
 
 def learned_notes(record: Record) -> Iterable[Note]:
-    """What was learned in an episode, in order."""
+    """Return the notes that were learned in an episode, in order."""
     return (event.note for event in record.of_type(NoteEvent))

@@ -26,16 +26,16 @@ from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 
 FIRST_SYSTEM = "personalize"
-"""The one that version 1 knew, which neither its records nor its settings name."""
+"""The only system of version 1, whose records and settings do not name it."""
 
 _FIRST_HEADER = "episode"
 
 
 def read_record(path: Path) -> Record:
-    """A finished record; events of a system that is not installed are kept as they are.
+    """Read a finished record. Events of a system that is not installed are kept as `UnknownEvent`.
 
     Raises:
-        UserError: when it is damaged; the message names file and line.
+        UserError: The record is damaged; the message names file and line.
     """
     lines = read_lines(path)
     name, version = _read_system_and_version(path, lines[0])
@@ -50,13 +50,12 @@ def read_record(path: Path) -> Record:
 
 
 def read_summary(path: Path) -> tuple[Header, Result]:
-    """The first and the last line of a finished record: what its figures are made of, without what happened.
+    """Read the header and the result of a finished record, without its events.
 
-    A record gets its name with its last line, so that both are there unless somebody has cut it. What lies between is
-    not looked at, so that damage there is found only by who reads all of it.
+    Damage between the first and the last line is not detected.
 
     Raises:
-        UserError: see read_record.
+        UserError: The record is damaged; see `read_record`.
     """
     try:
         lines = read_lines(path, read_end_lines(path))
@@ -64,20 +63,20 @@ def read_summary(path: Path) -> tuple[Header, Result]:
             record = assemble_record(path, lines, {})
             return record.header, record.result
     except (OSError, UserError):
-        # Reading all of it tells what is wrong, and where.
+        # Read the whole record to find the damaged line.
         pass
     record = read_record(path)
     return record.header, record.result
 
 
 def read_records(folder: Path | str) -> Iterator[Record]:
-    """Every finished record of a folder, by name.
+    """Read every finished record of a folder, ordered by name.
 
     Args:
-        folder: of records, or of a run.
+        folder: Folder with records, or folder of a run.
 
     Raises:
-        UserError: when there is no such folder, or a record is damaged.
+        UserError: The folder does not exist, or a record is damaged.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -87,7 +86,7 @@ def read_records(folder: Path | str) -> Iterator[Record]:
 
 
 def read_header(path: Path, line: bytes) -> Header | None:
-    """The first line of a record that may have no end; None where it is none."""
+    """Parse the first line of a record that may be unfinished. Return None if the line is no header."""
     try:
         lines = read_lines(path, [line])
         name, version = _read_system_and_version(path, lines[0])

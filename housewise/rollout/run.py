@@ -13,7 +13,8 @@ from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
-from housewise.rollout.executors import NullCallback, RunCallback, open_executor
+from housewise.rollout.executor import NullCallback, RunCallback
+from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import read_interrupted_events
 from housewise.rollout.models import check_models

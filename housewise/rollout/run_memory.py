@@ -1,4 +1,4 @@
-"""The memories that a run starts from and leaves: copies in its folder, and what is new in them for their people."""
+"""Memories of a run: copies of those that it starts from, and what they have become."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from housewise.rollout.settings import MemorySettings
 
 
 class RunMemory:
-    """Memories of a run.
+    """The memories that a run starts from and writes.
 
-    What a run starts from is copied when it begins, so that it goes on from the same after an interruption, whatever
-    has become of the memory meanwhile.
+    The initial memories are copied into the run's folder, so that an interrupted run resumes from the same memories even
+    if the originals have changed since.
 
     Args:
-        folder: of what they have become; what they were is in a folder beside it.
-        settings: whose memory it starts from.
-
-    Raises:
-        UserError: when there is no such memory, or it is damaged.
+        folder: Folder for the final memories. The initial ones are in `memory_at_start` beside it.
+        settings: Memory settings of the run.
     """
 
     def __init__(self, folder: Path, settings: MemorySettings) -> None:
@@ -33,23 +30,26 @@ class RunMemory:
 
     @cached_property
     def _source(self) -> MemoryFolder:
-        """Where the memory comes from that is named; nowhere to be looked for without one."""
+        """Folder with the memory that the settings name."""
         return MemoryFolder.default(self._settings.folder)
 
     def check_writable(self) -> None:
-        """Check that what the memories become can be written down where they come from.
+        """Check that the final memories can be written to the folder that the initial ones come from.
 
         Raises:
-            UserError: when it cannot.
+            UserError: The folder is not writable.
         """
         if self._settings.start is not None:
             check_writable(self._source.notes_path(self._settings.start).parent)
 
     def check_memories_exist(self, people: Iterable[str]) -> None:
-        """Check that there are the memories that the run starts from, before anything is made.
+        """Check that the run's initial memories exist.
+
+        Args:
+            people: Names of the people.
 
         Raises:
-            UserError: when one is missing.
+            UserError: A memory is missing.
         """
         if self._settings.start is None or self._settings.new:
             return
@@ -62,11 +62,14 @@ class RunMemory:
                 )
 
     def load_memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
-        """What is remembered of each person, with what episodes that are over have taught.
+        """Return the memory of each person, with the notes of finished episodes added.
 
         Args:
-            people: by name.
-            learned: in each episode that is over, in order.
+            people: Names of the people.
+            learned: Notes of each finished episode, in order.
+
+        Raises:
+            UserError: A memory is missing or damaged.
         """
         found = {person: self._load_initial(person) for person in people}
         for notes in learned:
@@ -76,14 +79,14 @@ class RunMemory:
         return found
 
     def save(self, memories: Mapping[str, Memory]) -> None:
-        """Write down what the memories have become, here and where they came from."""
+        """Write the final memories to the run's folder and to the folder that the initial ones come from."""
         for memory in memories.values():
             self._now.save(memory)
             if self._settings.start is not None:
                 self._source.save(memory)
 
     def is_saved(self, memories: Mapping[str, Memory]) -> bool:
-        """Whether what the memories have become is written down: a run may be killed just before."""
+        """Return whether the final memories have been written; a run may have been killed just before."""
         there = self._now.people()
         return all(
             person in there and self._now.load(person).digest == memory.digest for person, memory in memories.items()
@@ -101,17 +104,17 @@ class RunMemory:
 
 
 def continued_memory_settings(memory: MemorySettings, folder: Path) -> dict[str, Any]:
-    """What a run remembers by that goes on from a memory and leaves that as it is, its episodes played side by side.
+    """Return memory settings for a run that continues from a memory in parallel episodes and leaves the original unchanged.
 
     Args:
-        memory: whose it is, and where.
-        folder: of the run; what the memory becomes is in it.
+        memory: Memory settings that name the original.
+        folder: Folder of the run, which receives the changed memory.
 
     Returns:
-        Settings of its section ``memory``.
+        Values for the section `memory` of the run's settings.
 
     Raises:
-        UserError: when there is no such memory, or it is damaged.
+        UserError: The memory is missing or damaged.
     """
     people = [memory.start] if memory.start is not None else []
     RunMemory(folder / "memory", memory).load_memories(people, ())

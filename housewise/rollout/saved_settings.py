@@ -1,4 +1,4 @@
-"""Settings and files that a run keeps in its folder, and whether others are the same."""
+"""Settings and user files that a run keeps in its folder, and their comparison with those of a resumed run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from housewise.rollout.system import System, find_system
 
 
 def read_run_settings(path: Path, trust_code: bool = False) -> RunSettings:
-    """The settings of a run, of any version; those of version 1 have no sections.
+    """Return the settings of a run from its `config.json`, of any version.
 
     Args:
-        path: of the file.
-        trust_code: see settings_from.
+        path: Path of the file.
+        trust_code: Whether the settings may name code that is run when the system is opened.
 
     Raises:
-        UserError: when the file holds no run's settings, or those of a system that is not installed.
+        UserError: The file holds no settings of a run, or its system is not installed.
     """
     try:
         content = read_json(path)
@@ -49,18 +49,18 @@ def parse_saved_settings(
     trust_code: bool = False,
     changes: Mapping[str, Any] | None = None,
 ) -> RunSettings:
-    """Settings that were kept, of any version; what they leave out is as it is by default.
+    """Validate saved settings of any version. Missing values get the default that they had before adapters were bundled.
 
     Args:
-        system: whose they are.
-        content: values by key.
-        source: where they were kept, for messages.
-        strict: whether a key that this version does not know is an error; it is left out otherwise.
-        trust_code: whether they may name code that runs when a system is opened with them.
-        changes: values by key that replace kept ones.
+        system: Name of the system.
+        content: Values by key.
+        source: Where the settings were saved, for error messages.
+        strict: Whether an unknown key is an error. Unknown keys are ignored otherwise.
+        trust_code: Whether the settings may name code that is run when the system is opened.
+        changes: Values by key that replace saved ones.
 
     Raises:
-        UserError: when they are damaged, or the system is not installed.
+        UserError: The settings are invalid, or the system is not installed.
     """
     found = find_system(system)
     try:
@@ -70,7 +70,7 @@ def parse_saved_settings(
             merge_nested(base, place_in_sections(known, base, source)), place_in_sections(changes or {}, base, source)
         )
         made = validate_settings(found.Settings, whole | {"system": system}, trust_code)
-        # Who set a value is not kept: what is not the default was set by somebody.
+        # Saved settings do not say who set a value. Values other than the default count as set by the user.
         record_user_keys(made, nested_differences(whole, base))
         return made
     except UntrustedCodeError as error:
@@ -84,24 +84,24 @@ def parse_saved_settings(
 
 @lru_cache
 def _defaults(system: type[System[Any]]) -> dict[str, Any]:
-    """Every setting with its default before there were bundled adapters by default: for reading only."""
+    """Return the defaults of a system without the bundled adapter. Callers must not modify them."""
     without_adapter = {"models": {"agent": {"adapter": None}}}
     values: dict[str, Any] = system.load(settings=without_adapter).model_dump(mode="json")
     return values
 
 
 def adapter_option(settings: RunSettings) -> str:
-    """The option that brings back an adapter, from which other settings follow."""
+    """Return the command-line option that selects the adapter of a run, on which other settings depend."""
     return f" (--adapter {shlex.quote(settings.models.agent.adapter or NONE)})"
 
 
 def find_changed_settings(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Settings of one identity that are others in another, without their sections."""
+    """Return the names of the settings that differ between two identities, without their sections."""
     return [short_key(key) for key in {**earlier, **now} if not is_same_setting(earlier.get(key), now.get(key))]
 
 
 def is_same_setting(earlier: Any, now: Any) -> bool:
-    """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
+    """Return whether two values are equal, or name the same model or code at two paths."""
     if earlier == now:
         return True
     if not isinstance(earlier, str) or not isinstance(now, str):
@@ -120,21 +120,21 @@ def is_same_setting(earlier: Any, now: Any) -> bool:
 
 
 def _same_weights(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same weights, as that of a model or an adapter and its copy do."""
+    """Return whether two folders hold the same weights, as a model and its copy do."""
     digest = weights_digest(one)
     return digest is not None and digest == weights_digest(other)
 
 
 def copy_user_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
-    """Keep copies of files of the user's own that a run depends on.
+    """Copy the user's files that a run depends on into its folder.
 
     Args:
-        files: by setting.
-        folder: of the copies.
-        anew: whether to replace copies that are there.
+        files: Paths by setting.
+        folder: Folder for the copies.
+        anew: Whether existing copies are replaced.
 
     Raises:
-        UserError: when the disk does not take them.
+        UserError: A file cannot be written.
     """
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"
@@ -143,10 +143,10 @@ def copy_user_files(files: Mapping[str, Path], folder: Path, anew: bool = False)
 
 
 def check_user_files(files: Mapping[str, Path], folder: Path) -> None:
-    """Compare files of the user's own with the copies that keep_files made.
+    """Compare the user's files with the copies that `copy_user_files` made.
 
     Raises:
-        UserError: when one has changed since.
+        UserError: A file has changed since.
     """
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"

@@ -1,4 +1,4 @@
-"""Which episode may begin next: those that go by one person's memory are played in order, all others side by side."""
+"""Which episode may start next: episodes that share a person's memory run in order, all others in parallel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from housewise.rollout.system import Job
 
 @dataclass(frozen=True)
 class ScheduledJob:
-    """An episode to play, and what it goes by.
+    """An episode to play, with everything that it depends on.
 
     Attributes:
-        job: the episode.
-        memory: of the person as it is before the episode; None where nothing is remembered.
-        material: what the system needs of the machine that the run was started on.
+        job: The episode.
+        memory: Memory of the person before the episode, or None if the system uses no memory.
+        job_data: Data from the machine that started the run, as `System.job_data` returned it.
     """
 
     job: Job
@@ -30,16 +30,16 @@ class ScheduledJob:
 
 
 class Scheduler:
-    """Episodes that wait; any number of threads may take them.
+    """A thread-safe queue of the episodes of a run.
 
     Args:
-        jobs: in order.
-        material: of an episode; see System.material.
-        memories: of people by name; None where nothing is remembered.
-        person: whose memory an episode goes by.
-        learned: what was learned in an episode that is over.
-        learn: when that is recalled; see MemorySettings.
-        earlier: what happened in attempts at an episode that were cut off.
+        jobs: Episodes in order.
+        job_data: Returns the data of an episode; see `System.job_data`.
+        memories: Memories by person, or None if the system uses no memory.
+        person: Returns the name of the person whose memory an episode uses.
+        learned: Returns the notes of a finished episode.
+        learn: When notes are recalled; see `MemorySettings`.
+        earlier: Returns the events of interrupted attempts at an episode.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class Scheduler:
         self._stopped = False
 
     def __len__(self) -> int:
-        """Episodes that have not begun."""
+        """Return the number of episodes that have not started."""
         return sum(map(len, self._queues.values()))
 
     def count_active_workers(self, workers: int) -> int:
-        """How many of some workers have something to do: of a lane only one episode is played at a time."""
+        """Return how many of some workers can play at the same time: each queue plays one episode at a time."""
         return max(1, min(workers, sum(map(bool, self._queues.values()))))
 
     def take_next(self) -> ScheduledJob | None:
-        """The next episode that may begin now; None where there is none."""
+        """Return the next episode that may start now, or None if there is none."""
         with self._changed:
             name = self._find_free_queue()
             if name is None:
@@ -86,7 +86,7 @@ class Scheduler:
         return ScheduledJob(replace(job, earlier=self._earlier(job)), memory, self._job_data(job))
 
     def wait_for_next(self) -> ScheduledJob | None:
-        """The next episode, when one may begin; None where all have begun."""
+        """Wait until an episode may start and return it, or None if all episodes have started."""
         while True:
             with self._changed:
                 while self._find_free_queue() is None and len(self) and not self._stopped:
@@ -97,17 +97,17 @@ class Scheduler:
                 return scheduled
 
     def stop(self) -> None:
-        """Nothing more is to begin; who waits is told so."""
+        """Let no further episode start, and wake all waiting threads."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def finish_job(self, job: Job, finished: bool = True) -> None:
-        """An episode is over; the next of its lane goes by what was learned in it.
+        """Mark an episode as played, and add its notes to the memory that the next episode of its queue uses.
 
         Args:
-            job: the episode.
-            finished: whether it came to its end; what failed is forgotten.
+            job: The episode.
+            finished: Whether the episode was played to its end. Notes of failed episodes are discarded.
         """
         if finished and self._ordered and self._memories is not None:
             memory = self._memories[self._person(job)]

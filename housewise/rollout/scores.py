@@ -1,4 +1,4 @@
-"""What is measured of episodes: each system declares its scores, and all are summed up alike."""
+"""Scores that systems declare, and the metrics over episodes that follow from them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import numpy as np
 from housewise.core.record import Failure, Header, Result
 
 FinishedEpisode = tuple[Header, Result]
-"""First and last line of a record."""
+"""Header and result of a record."""
 
 VERSION = 2
-"""Of ``metrics.json`` and of the phases in ``summary.json``: since version 2 a score has the unit that it has in
-records. Version 1, which is not named in the files, has shares such as ``success_rate`` in percent."""
+"""Version of `metrics.json` and of the phases in `summary.json`. Since version 2 a score has the same unit as in
+records. Version 1, which the files do not state, has shares such as `success_rate` in percent.
+"""
 
 
 @dataclass(frozen=True)
 class Score:
-    """A figure of an episode.
+    """A score of an episode.
 
     Attributes:
-        name: in records and files.
-        label: in texts and wide tables; the name where it is empty.
-        column: heading in narrow tables; None leaves it out there.
-        unit: in texts and tables, such as ``"%"``.
-        better: which way is better; None where neither is.
-        scale: Factor from the figure in records, metrics, trackers and exports to that in texts and tables: 100 for a
-            share that is shown in percent.
-        weight: name of the score by which episodes are weighed, for shares of what not every episode has as much of.
-        total: sum it up instead of taking the mean.
-        error: whether its standard error is of interest.
-        decimals: that are worth showing.
+        name: Name in records and files.
+        label: Name in texts and wide tables, by default `name`.
+        column: Heading in narrow tables, or None to leave the score out there.
+        unit: Unit in texts and tables, such as "%".
+        better: Which direction is better, or None if neither is.
+        scale: Factor from stored values to displayed ones: 100 for a share that is displayed in percent.
+        weight: Name of the score that weights the episodes of a mean, or None for equal weights.
+        total: Whether the score is summed up instead of averaged.
+        error: Whether the standard error of the mean is reported.
+        decimals: Number of decimals in tables.
     """
 
     name: str
@@ -50,22 +50,22 @@ class Score:
 
     @property
     def heading(self) -> str:
-        """With its unit."""
+        """Label with its unit."""
         label = self.label or self.name.replace("_", " ")
         return f"{label}, {self.unit}" if self.unit else label
 
     def of(self, result: Result) -> float | None:
-        """Its value for one episode; None where it has none."""
+        """Return the value for one episode, or None if the episode has none."""
         if self.weight is not None and not result_metrics(result).get(self.weight):
             return None
         return result_metrics(result).get(self.name)
 
     def in_display_units(self, value: float) -> float:
-        """A value as texts and tables show it, in the score's unit."""
+        """Convert a stored value to the unit of texts and tables."""
         return self.scale * value
 
     def mean(self, results: Sequence[Result]) -> float:
-        """Its value over some episodes; 0 where none has it."""
+        """Return the weighted mean, or the sum, over episodes; 0 if no episode has a value."""
         rows = [
             (value, result_metrics(result).get(self.weight, 0.0) if self.weight else 1.0)
             for result in results
@@ -84,11 +84,11 @@ USAGE = (
     Score("model_seconds", "seconds asking", decimals=0),
     Score("seconds", column="s", decimals=0),
 )
-"""What every system's episodes take."""
+"""Resources that every system's episodes use."""
 
 
 def result_metrics(result: Result) -> dict[str, float]:
-    """Scores and usage of an episode, by name."""
+    """Return the scores and the usage of an episode by name."""
     usage = result.usage
     counted = usage.model_dump(exclude={"finish_reasons"})
     return {**result.scores, **counted, "tokens": usage.prompt_tokens + usage.completion_tokens}
@@ -97,12 +97,12 @@ def result_metrics(result: Result) -> dict[str, float]:
 def compute_metrics(
     episodes: Sequence[FinishedEpisode], scores: Sequence[Score], failed: Mapping[str, Failure] | None = None
 ) -> dict[str, Any]:
-    """The figures of ``metrics.json``: over all episodes, by scene or the like, and by that and task set.
+    """Return the content of `metrics.json`: metrics over all episodes, by scene, and by scene and task set.
 
     Args:
-        episodes: first and last line of each record.
-        scores: of their system.
-        failed: why other episodes failed, by name; they are counted and are in no mean.
+        episodes: Header and result of each finished episode.
+        scores: Scores of their system.
+        failed: Failures by episode name. They are counted, but are part of no mean.
     """
     failed = failed or {}
     return {
@@ -121,14 +121,14 @@ def compute_metrics(
 def summarize(
     results: Sequence[Result], scores: Sequence[Score], tasks: Sequence[Hashable] | None = None
 ) -> dict[str, Any]:
-    """Mean figures of some episodes, by name of the score; ``<name>_stderr`` is a mean's standard error.
+    """Return the mean scores of episodes by name; `<name>_stderr` is the standard error of a mean.
 
-    What no episode has, as a system may score one kind of tasks alone, is left out.
+    Scores that no episode has are left out.
 
     Args:
-        results: of the episodes.
-        scores: of their system; usage comes with them.
-        tasks: of which task each is, for the standard error; see standard_error.
+        results: Results of the episodes.
+        scores: Scores of their system. Usage is added.
+        tasks: Task of each episode, for clustered standard errors; see `standard_error`.
     """
     if not results:
         return {"episodes": 0}
@@ -149,11 +149,11 @@ def summarize(
 
 
 def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:
-    """How many replies of models were cut at their limit, and what to do about it; empty for none.
+    """Describe how many replies were cut at the token limit. The text is empty if none was.
 
     Args:
-        figures: over all episodes, as summary gives them.
-        max_tokens: the limit, as set; None where several were.
+        figures: Metrics over all episodes, as `summarize` returns them.
+        max_tokens: The limit, or None if several limits were used.
     """
     reasons = figures.get("finish_reasons", {})
     cut = reasons.get("length", 0)
@@ -167,14 +167,13 @@ def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None
 
 
 def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = None) -> float:
-    """Standard error of a mean over episodes.
+    """Return the cluster-robust standard error of a mean over episodes (Liang and Zeger, Biometrika 73, 1986).
 
-    Runs of one task are much alike, so that 25 episodes of five tasks tell little more than five would: what the runs
-    of a task have in common is counted once (the cluster-robust error of Liang and Zeger, Biometrika 73, 1986).
+    Runs of one task are strongly correlated, so each task counts as one cluster.
 
     Args:
-        values: of the episodes.
-        tasks: of which task each episode is; None, or the same for all, takes every episode as a task of its own.
+        values: Values of the episodes.
+        tasks: Task of each episode. None, or one task for all, takes every episode as a cluster of its own.
     """
     count = len(values)
     if count < 2:

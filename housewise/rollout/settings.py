@@ -1,4 +1,4 @@
-"""The settings that every run has, in sections; systems add their own."""
+"""Settings that every run has, in sections. Systems add their own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class TaskSettings(Settings):
     """Which tasks are played, and how often.
 
     Attributes:
-        seed: of everything that is drawn.
-        series: another one plays the same tasks in other ways.
-        runs: how often each task is played; each run has a seed of its own.
+        seed: Seed of the random number generator.
+        series: Number of the random stream. Another number plays the same tasks with other random draws.
+        runs: Number of episodes per task, each with its own seed.
     """
 
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
@@ -39,7 +39,7 @@ class TaskSettings(Settings):
 
 
 class ModelsSettings(Settings):
-    """The models of a run by role."""
+    """Models of a run, by role."""
 
     agent: ModelSettings = ModelSettings()
 
@@ -48,12 +48,13 @@ class MemorySettings(Settings):
     """What is remembered of people.
 
     Attributes:
-        start: whose memory a run begins with; None for an empty one.
-        folder: where memories are; None for the usual place.
-        new: whether the memory may begin with the run.
-        learn: when what is learned in an episode is recalled: from the next episode of the same person on, which are
-            then played one after the other; from the next run on, its episodes being played side by side; or never.
-        meaning: whether what is close in meaning is recalled as well; None where sentence embeddings are installed.
+        start: Name of the memory that the run starts from, or None for an empty one.
+        folder: Folder of the memories, or None for the default folder.
+        new: Whether the memory may be created by the run.
+        learn: When new notes are recalled. "episode": from the person's next episode on, so that a person's episodes are
+            played in order. "run": from the next run on; episodes are played in parallel. "never": not at all.
+        meaning: Whether notes of similar meaning are recalled as well, or None to do so if sentence embeddings are
+            installed.
     """
 
     start: str | None = None
@@ -64,11 +65,11 @@ class MemorySettings(Settings):
 
 
 class Price(Settings):
-    """What a model costs, per million tokens.
+    """Price of a model per million tokens.
 
     Attributes:
-        prompt: Of tokens that it reads.
-        reply: Of tokens that it writes.
+        prompt: Price of tokens that it reads.
+        reply: Price of tokens that it writes.
     """
 
     prompt: float = Field(ge=0)
@@ -76,18 +77,19 @@ class Price(Settings):
 
 
 class ExecutionSettings(Settings):
-    """Where episodes are computed; nothing of it changes what comes of them but by rounding.
+    """Where and how fast episodes are computed. Results do not depend on it, except for rounding.
 
     Attributes:
-        workers: episodes played at the same time.
-        ray: address of a Ray cluster on whose machines they are played; None for this one.
-        gpu: CUDA devices that the simulator renders on, which workers take in turn.
-        max_episodes: play the first so many episodes alone; None for all. The others are played in the same folder
-            without it.
-        fail_fast: Whether a run ends at the first episode that fails; the others are still to be played then.
-        max_total_tokens, max_cost, max_minutes: limits of the run in all its sessions, see rollout.limits; None for
-            none.
-        prices: of models, by their names in settings.
+        workers: Maximum number of episodes that are played at the same time.
+        ray: Address of the Ray cluster that plays the episodes, or None for this machine.
+        gpu: CUDA devices on which simulators render; workers take them in turn.
+        max_episodes: Maximum number of episodes to play, or None for all. The others can be played later in the same
+            folder.
+        fail_fast: Whether the run ends at the first failed episode.
+        max_total_tokens: Maximum number of tokens of the run over all sessions, or None.
+        max_cost: Maximum cost of the run over all sessions, or None.
+        max_minutes: Maximum duration of the run over all sessions, or None.
+        prices: Prices by model name.
     """
 
     workers: int = Field(default=1, ge=1, le=MAX_COUNT)
@@ -102,15 +104,15 @@ class ExecutionSettings(Settings):
 
     @property
     def is_limited(self) -> bool:
-        """Whether the run has a limit."""
+        """Whether the run has a limit on tokens, cost or minutes."""
         return any(limit is not None for limit in (self.max_total_tokens, self.max_cost, self.max_minutes))
 
 
 class RunSettings(Settings):
-    """One run of a system.
+    """Settings of one run of a system.
 
     Attributes:
-        system: its name.
+        system: Name of the system.
     """
 
     system: str
@@ -121,20 +123,20 @@ class RunSettings(Settings):
 
     @property
     def result_settings(self) -> dict[str, Any]:
-        """Settings on which it depends what is played and what comes of it, by dotted key: not how it is computed."""
+        """Settings that affect tasks or results, by dotted key. Execution settings are left out."""
         found = flatten_settings(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
         return {key: value for key, value in found.items() if not _is_execution_setting(key)}
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What has to be the same for two runs to belong in one folder, by dotted key: not how often."""
+        """Settings that must be equal for two runs to share a folder, by dotted key. The number of runs may differ."""
         return {key: value for key, value in self.result_settings.items() if key != "tasks.runs"}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """Settings that bear on what comes of an episode, by dotted key: not which are played and where.
+        """Return the settings that affect the result of an episode, by dotted key. The choice of tasks is left out.
 
         Args:
-            asks: whether models are asked; nothing that is said of them bears on anything otherwise.
+            asks: Whether models are asked. Settings of models are left out otherwise.
         """
         free = {"system", "tasks.seed", "tasks.series"}
         return {
@@ -145,12 +147,12 @@ class RunSettings(Settings):
 
     @property
     def memory_person_settings(self) -> Mapping[str, Mapping[str, Any]]:
-        """Settings by section that play for the person whose memory is named; none where nobody has that name."""
+        """Settings by section that select the person whose memory is named. Empty if no person has that name."""
         return {}
 
     @property
     def is_person_from_memory(self) -> bool:
-        """Whether the name of the memory alone says for whom is played: the user chose no person."""
+        """Whether the memory's name alone selects the person, because the user chose none."""
         chosen = self.memory_person_settings
         return bool(chosen) and not any(
             key in getattr(self, section).set_by_user or getattr(getattr(self, section), key) != value
@@ -159,10 +161,10 @@ class RunSettings(Settings):
         )
 
     def adopt_person(self, earlier: RunSettings) -> Self:
-        """The same for the person of an earlier run with the same memory, where the user chose no person.
+        """Return the settings with the person of an earlier run of the same memory, unless the user chose a person.
 
         Args:
-            earlier: settings of the run that is resumed.
+            earlier: Settings of the run that is resumed.
         """
         same = (earlier.system, earlier.memory.start) == (self.system, self.memory.start)
         if not same or not self.is_person_from_memory:
@@ -172,7 +174,7 @@ class RunSettings(Settings):
         return self if before == chosen else self.changed(**before)
 
     def changed(self, **changes: Any) -> Self:
-        """The same with other values for some keys, each with or without its section; see core.settings.placed."""
+        """Return a copy with other values for some keys, with or without their section; see `core.settings.placed`."""
         content = _unredacted_values(self)
         chosen = place_in_sections(_unredacted_values(changes), content, "the program")
         made = validate_settings(type(self), merge_nested(content, chosen))
@@ -182,7 +184,7 @@ class RunSettings(Settings):
 
 
 def flatten_settings(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested settings by dotted key."""
+    """Return nested settings by dotted key."""
     found: dict[str, Any] = {}
     for key, value in settings.items():
         found |= flatten_settings(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
@@ -190,7 +192,7 @@ def flatten_settings(settings: Mapping[str, Any], before: str = "") -> dict[str,
 
 
 def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
-    """Settings by section as a user writes them: ``key=value``."""
+    """Return settings by section as `key=value`, the way users write them."""
     return [
         f"{short_key(key)}={','.join(value) if isinstance(value, tuple) else value}"
         for key, value in flatten_settings(settings).items()
@@ -199,12 +201,12 @@ def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
 
 def _is_execution_setting(key: str) -> bool:
     section, _, rest = key.partition(".")
-    # Of a model itself: a server's own options may be called as one of these.
+    # Only the model's own settings: options of its server may have the same names.
     return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in EXECUTION_FIELDS
 
 
 def _unredacted_values(value: Any) -> Any:
-    """Settings as nested values; not as they are kept, where passwords are left out."""
+    """Return settings as nested values, including passwords, which saved settings leave out."""
     if isinstance(value, Settings):
         return {name: _unredacted_values(getattr(value, name)) for name in type(value).model_fields}
     return {key: _unredacted_values(inner) for key, inner in value.items()} if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""Limits of a run: tokens, cost and minutes, counted between requests and kept with the run."""
+"""Limits of a run on tokens, cost and minutes, and the usage that counts towards them."""
 
 from __future__ import annotations
 
@@ -21,63 +21,63 @@ from housewise.rollout.settings import ExecutionSettings
 from housewise.rollout.system import System
 
 USAGE_FILE = "spending.json"
-"""In a run's folder: what it has taken so far, in all its sessions."""
+"""File in a run's folder with its usage over all sessions."""
 
 _MILLION = 1_000_000
-# Seconds between two times at which what is spent is written down, in case the program is killed.
+# Minimum seconds between two writes of the usage, which is kept in case the program is killed.
 _PAUSE = 1.0
 
 
 class LimitReachedError(RunEndedError):
-    """A run has reached one of its limits and can be resumed with a higher one."""
+    """A run reached one of its limits. It can be resumed with a higher one."""
 
     exit_code = 4
 
 
 class Meter(Protocol):
-    """Counts what the models of a run take; any number of threads may ask."""
+    """Counts the tokens that the models of a run use; thread-safe."""
 
     def check(self) -> None:
         """Check the limits before a request.
 
         Raises:
-            LimitReachedError: When one is reached.
+            LimitReachedError: A limit is reached.
         """
         ...
 
     def check_time(self) -> None:
-        """Check the limit of minutes while no model is asked; see check."""
+        """Check the limit on minutes between requests; raises the same error as `check`."""
         ...
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Add what a request took.
+        """Add the tokens of a request.
 
         Args:
-            model: As settings name it.
-            prompt_tokens: Tokens read.
-            completion_tokens: Tokens written.
+            model: Name of the model, as in the settings.
+            prompt_tokens: Number of tokens read.
+            completion_tokens: Number of tokens written.
         """
         ...
 
 
 class ModelTokens(Frozen):
-    """Tokens that a model has read and written."""
+    """Tokens that one model has read and written."""
 
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
 
     @property
     def total(self) -> int:
-        """Both."""
+        """Tokens read and written."""
         return self.prompt_tokens + self.completion_tokens
 
 
 class RunUsage(Frozen):
-    """What a run has taken.
+    """Resources that a run has used.
 
     Attributes:
-        models: Tokens by model, as settings name it.
-        seconds: In which episodes were played.
+        models: Tokens by model name, as in the settings.
+        seconds: Seconds in which episodes were played.
     """
 
     models: Mapping[str, ModelTokens] = Field(default_factory=dict)
@@ -85,11 +85,11 @@ class RunUsage(Frozen):
 
     @property
     def tokens(self) -> int:
-        """Of all models."""
+        """Tokens of all models."""
         return sum(each.total for each in self.models.values())
 
     def plus(self, model: str, prompt_tokens: int, completion_tokens: int) -> RunUsage:
-        """The same with another request."""
+        """Return the usage with another request added."""
         before = self.models.get(model, ModelTokens())
         now = ModelTokens(
             prompt_tokens=before.prompt_tokens + prompt_tokens,
@@ -102,13 +102,13 @@ class RunMeter:
     """The meter of a run, in the program that plays it.
 
     Args:
-        limits: Of the run.
-        folder: Of the run; what is spent is written there.
-        spent: In earlier sessions.
+        limits: Execution settings of the run.
+        folder: Folder of the run, where the usage is written.
+        spent: Usage of earlier sessions.
     """
 
     def __init__(self, limits: ExecutionSettings, folder: Path, usage: RunUsage) -> None:
-        # Where others count for this program, they need not have its working directory.
+        # Another program that counts for this one may have another working directory.
         self._limits, self._path, self._before = limits, folder.absolute() / USAGE_FILE, usage
         self._now, self._saved = usage, 0.0
         self._began = time.monotonic()
@@ -123,25 +123,25 @@ class RunMeter:
 
     @property
     def usage(self) -> RunUsage:
-        """So far, in all sessions."""
+        """Usage so far, over all sessions."""
         return self._now.model_copy(update={"seconds": self._before.seconds + time.monotonic() - self._began})
 
     def update(self, usage: RunUsage) -> None:
-        """Take over what another program has counted."""
+        """Replace the counted tokens by those that another program counted."""
         self._now = usage
 
     def check(self) -> None:
-        """See Meter."""
+        """See `Meter.check`."""
         if words := self.describe_reached_limit():
             raise LimitReachedError(words)
 
     def check_time(self) -> None:
-        """See Meter."""
+        """See `Meter.check_time`."""
         if words := self._describe_time_limit():
             raise LimitReachedError(words)
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """See Meter."""
+        """See `Meter.count`."""
         if not prompt_tokens + completion_tokens:
             print_note(f"model {model}: its server does not say how many tokens it takes, so that they are not counted")
         with self._lock:
@@ -150,12 +150,12 @@ class RunMeter:
                 self._save()
 
     def save(self) -> None:
-        """Write down what is spent."""
+        """Write the usage to the run's folder."""
         with self._lock:
             self._save()
 
     def describe_reached_limit(self) -> str:
-        """The limit that is reached, in words; empty for none."""
+        """Describe the limit that is reached. The text is empty if none is."""
         limits, now = self._limits, self._now
         if limits.max_total_tokens is not None and now.tokens >= limits.max_total_tokens:
             return f"max_total_tokens={limits.max_total_tokens} is reached with {now.tokens:,} tokens"
@@ -166,7 +166,7 @@ class RunMeter:
 
     @property
     def cost(self) -> float | None:
-        """What the tokens cost of models that have a price; None where none has."""
+        """Cost of the tokens of all models that have a price, or None if no used model has one."""
         prices = self._limits.prices
         if not self._now.models.keys() & prices.keys():
             return None
@@ -190,11 +190,11 @@ class RunMeter:
 
 
 def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
-    """The meter of a run; None where nothing is limited, nothing has a price and nothing was counted before.
+    """Return the meter of a run, or None if it has no limit, no price and no earlier usage.
 
     Args:
-        system: Plays the run.
-        folder: Of the run. Where nothing was counted before, the tokens of its finished episodes are.
+        system: System that plays the run.
+        folder: Folder of the run. Without earlier usage, the tokens of its finished episodes are counted.
     """
     execution, path = system.settings.execution, folder / USAGE_FILE
     if path.exists():
@@ -210,10 +210,10 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
 
 
 def check_prices(system: System[Any]) -> None:
-    """Check that all models of a run have a price where its cost is limited.
+    """Check that every model has a price if the cost is limited.
 
     Raises:
-        UserError: When one has none.
+        UserError: A model has no price.
     """
     execution = system.settings.execution
     models = [getattr(system.settings.models, role).model for role in system.roles]

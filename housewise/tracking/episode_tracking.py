@@ -10,7 +10,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.record import FINISHED, Failure, Result
 from housewise.core.text_files import read_json
-from housewise.rollout.executors import RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.scores import result_metrics
@@ -66,7 +66,7 @@ class TrackedEpisodes:
         if not self._curves.trackers:
             return
         with self._lock:
-            records = {job.name: self._session.episodes / f"{job.name}{FINISHED}" for job in self._session.finished}
+            records = {job.name: self._session.episodes / f"{job.name}{FINISHED}" for job in self._session.finished_jobs}
             if self._order is None:
                 # A record that was deleted leaves its point behind; the episode gets another one.
                 self._order = [name if name in records else "" for name in _read_order(self._path)]

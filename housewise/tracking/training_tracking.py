@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.files import read_bytes
-from housewise.rollout.executors import RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED

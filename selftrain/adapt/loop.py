@@ -24,10 +24,11 @@ from housewise.language.local.libraries import convert_save_errors, silence_tran
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load_model
 from housewise.people.kitchen.invented_profiles import invent_profile
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import sort_by_use
 from housewise.people.memory.note import check_person_name
-from housewise.rollout.executors import RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import check_user_files, copy_user_files, find_changed_settings

@@ -19,7 +19,7 @@ from housewise.core.settings import short_key
 from housewise.language.adapters import ADAPTER_CONFIG_FILE, AdapterConfig, adapter_defaults
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.count_failures import FailedEpisodesError
-from housewise.rollout.executors import RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run, has_episodes
 from housewise.rollout.saved_settings import check_user_files, copy_user_files, is_same_setting
 from housewise.rollout.scores import VERSION

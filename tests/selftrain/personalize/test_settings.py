@@ -13,7 +13,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
 from housewise.core.settings import packaged_configs
-from housewise.rollout.executors import NullCallback, RunCallback
+from housewise.rollout.executor import NullCallback, RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play

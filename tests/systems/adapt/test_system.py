@@ -8,7 +8,7 @@ import pytest
 
 from housewise.language.embedder import has_minilm
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.executors import NullCallback
+from housewise.rollout.executor import NullCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent

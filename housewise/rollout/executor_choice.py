@@ -1,4 +1,4 @@
-"""Where episodes are played: in threads or processes of this machine, or on the machines of a Ray cluster."""
+"""Chooses where episodes are played: in threads or processes of this machine, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.processes import can_start_processes
-from housewise.rollout.executor import Executor, NullCallback, RunCallback
+from housewise.rollout.executor import Executor, RunCallback
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
-
-__all__ = ["Executor", "NullCallback", "RunCallback", "open_executor"]
 
 
 def open_executor(
     system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
 ) -> Executor:
-    """The executor that a system's settings name.
+    """Return the executor that a system's settings select.
 
     Args:
-        system: plays the episodes.
-        episodes: folder of the records.
-        watcher: told of how it goes.
-        meter: counts what models take; None where nothing is limited.
+        system: System that plays the episodes.
+        episodes: Folder of the records.
+        callback: Called when episodes start and end.
+        meter: Meter of the run, or None for a run without limits.
 
     Raises:
-        UserError: when it is not installed, or the settings do not fit.
+        UserError: Ray is selected but not installed.
     """
     execution = system.settings.execution
     if execution.ray is None and execution.workers > 1 and not system.roles and can_start_processes():

@@ -13,7 +13,8 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Result
-from housewise.rollout.executors import NullCallback, open_executor
+from housewise.rollout.executor import NullCallback
+from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.process_executor import ProcessExecutor
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
