@@ -1,4 +1,4 @@
-"""A person who is played by a chat model: it is told who it is, and answers what is asked."""
+"""A respondent played by a chat model."""
 
 from __future__ import annotations
 
@@ -6,39 +6,40 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.people.respondent import Answer, Question
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, match_option
 
-_LIKELIEST = Sampling(0.0, max_tokens=80)
+_GREEDY = Sampling(0.0, max_tokens=80)
 
 
 class ChatRespondent:
-    """Answers as a chat model does, and sees the questions alone; see Person.
+    """A ``Respondent`` played by a chat model, which sees its persona and the questions only.
 
     Args:
-        model: plays the person; whoever opened it closes it.
-        told: who it is and what it wants.
-        name: whose memory the answers go into.
-        sampling: how answers are drawn; as they come, they are the same whenever the same is asked.
-        converses: whether it hears what was said before.
+        model: The chat model. The caller closes it.
+        persona: System message: who the person is and what they want.
+        name: The person in whose memory the answers are stored.
+        sampling: Sampling options. The default is greedy, so that equal questions get equal answers.
+        keeps_history: Whether earlier questions and answers are part of each request.
     """
 
     def __init__(
-        self, model: ChatModel, told: str, name: str, sampling: Sampling = _LIKELIEST, converses: bool = False
+        self, model: ChatModel, persona: str, name: str, sampling: Sampling = _GREEDY, keeps_history: bool = False
     ) -> None:
         self.name = name
-        self._model, self._told, self._sampling, self._converses = model, told, sampling, converses
-        self._said: list[Message] = []
+        self._model, self._persona, self._sampling, self._keeps_history = model, persona, sampling, keeps_history
+        self._history: list[Message] = []
 
     def answer(self, question: Question) -> Answer:
-        """The first line of what the model says; of options the one that it begins with.
+        """Return the first line of the model's reply. Its first word decides which option is chosen.
 
         Raises:
-            ChatModelError: when it does not answer.
+            ChatModelError: The model does not answer.
         """
         options = f"\n({'/'.join(question.options)})" if question.options else ""
-        asked = Message("user", f"{question.text}{options}")
-        messages = (Message("system", self._told), *self._said, asked)
+        request = Message("user", f"{question.text}{options}")
+        messages = (Message("system", self._persona), *self._history, request)
         [[reply]] = self._model.complete([ChatRequest(messages, self._sampling)])
-        said = next((line.strip() for line in reply.text[:MAX_ANSWER_CHARACTERS].splitlines() if line.strip()), "")
-        if self._converses:
-            self._said += [asked, Message("assistant", said)]
-        first = said.split()[0].strip(",;:") if said else ""
-        return Answer(said, match_option(first, question.options))
+        lines = reply.text[:MAX_ANSWER_CHARACTERS].splitlines()
+        text = next((line.strip() for line in lines if line.strip()), "")
+        if self._keeps_history:
+            self._history += [request, Message("assistant", text)]
+        first_word = text.split()[0].strip(",;:") if text else ""
+        return Answer(text, match_option(first_word, question.options))

@@ -1,4 +1,4 @@
-"""What is asked of a person: answers to questions, and a judgement of what was done."""
+"""The interface of everybody who can be asked: ``Respondent``, ``Question`` and ``Answer``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from housewise.people.memory.note import About
 
 
 class RespondentLeft(UserError):
-    """Who is asked has left, or nobody is there; what they said before is kept."""
+    """The respondent is absent or has left. Earlier answers are kept."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a robot asks.
+    """A question that a robot asks.
 
     Attributes:
-        text: in words.
-        options: answers to choose from; none where any answer will do.
-        about: what it is about, so that the answer can be remembered.
+        text: The question in words.
+        options: Answers to choose from; empty for a free answer.
+        about: The subject of the question, so that the answer can be remembered.
     """
 
     text: str
@@ -30,11 +30,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person says.
+    """The answer to a question.
 
     Attributes:
-        text: in words.
-        option: number of the option that was chosen, from 0; None where none was.
+        text: The answer in words.
+        option: Index of the chosen option, from 0, or None.
     """
 
     text: str
@@ -42,18 +42,21 @@ class Answer:
 
 
 class Respondent(Protocol):
-    """Somebody who lives in the house. Answering may take as long as a person takes.
+    """A person who answers questions: simulated, played by a chat model, or at a terminal.
 
     Attributes:
-        name: whose memory the answers go into.
+        name: The person in whose memory the answers are stored.
     """
 
     name: str
 
     def answer(self, question: Question) -> Answer:
-        """What the person says to a question; "" where they say nothing.
+        """Answer a question. The call blocks until the person answers.
+
+        Returns:
+            The answer; its text is empty if the person says nothing.
 
         Raises:
-            PersonLeft: they say nothing any more.
+            RespondentLeft: The person does not answer any more.
         """
         ...

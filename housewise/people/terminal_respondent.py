@@ -1,4 +1,4 @@
-"""A person at this terminal, who is asked in words and types what they say."""
+"""A respondent who types answers at the terminal."""
 
 from __future__ import annotations
 
@@ -8,68 +8,68 @@ from typing import TextIO
 
 from housewise.core.errors import make_printable
 from housewise.language.words import one_line
-from housewise.people.respondent import Answer, RespondentLeft, Question
+from housewise.people.respondent import Answer, Question, RespondentLeft
 
 MAX_ANSWER_CHARACTERS = 2000
-"""Characters of an answer; what is typed beyond is not read as part of it."""
+"""Characters that are read of an answer; the rest of the line is discarded."""
 
 
 class TerminalRespondent:
-    """Answers at the terminal; see Person.
+    """A ``Respondent`` that prints questions to the terminal and reads typed answers.
 
     Args:
-        read: puts a text to the person and brings what they say; EOFError where nobody is there.
-        name: whose memory the answers go into.
-        patience: how often a question is put until an answer counts that is none of its options.
+        read: Shows a text and returns the typed line. It raises EOFError at the end of the input.
+        name: The person in whose memory the answers are stored.
+        max_attempts: How often a question is repeated if the answer is none of its options.
     """
 
-    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal", patience: int = 3) -> None:
+    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal", max_attempts: int = 3) -> None:
         self.name = name
-        self._read, self._patience = read or prompt_terminal, patience
+        self._read, self._max_attempts = read or prompt_terminal, max_attempts
 
     def answer(self, question: Question) -> Answer:
-        """What the person types: one of the options, its number, or the beginning of one alone.
+        """Return the typed answer. An option can be given by name, number or unambiguous beginning.
 
         Raises:
-            PersonLeft: they have left, or nobody is there.
+            RespondentLeft: The input has ended.
         """
         options = f" ({'/'.join(question.options)})" if question.options else ""
-        said, asked = "", f"{question.text}{options} "
-        for _ in range(self._patience):
-            said = self._said(asked)
-            option = match_option(said, question.options)
+        text = ""
+        for _ in range(self._max_attempts):
+            text = self._read_line(f"{question.text}{options} ")
+            option = match_option(text, question.options)
             if not question.options or option is not None:
-                return Answer(said, option)
-        return Answer(said)
+                return Answer(text, option)
+        return Answer(text)
 
-    def _said(self, text: str) -> str:
+    def _read_line(self, prompt: str) -> str:
         try:
-            # What a model or a file says is put to the terminal: nothing in it may be more than letters.
-            return one_line(self._read(make_printable(text))[:MAX_ANSWER_CHARACTERS])
+            # Questions may contain model output or file content, so control characters are removed.
+            return one_line(self._read(make_printable(prompt))[:MAX_ANSWER_CHARACTERS])
         except EOFError:
             raise RespondentLeft(
-                "nobody answers at this terminal (its input has ended); run the same command again to go on from here, "
+                "nobody answers at this terminal (its input has ended); run the same command again to continue, "
                 "or choose person=simulated in another folder"
             ) from None
 
 
-def match_option(said: str, options: tuple[str, ...]) -> int | None:
-    """The number of the option that an answer means, from 0; None where it means none, or several."""
-    word = said.strip().rstrip(".!").strip().lower()
+def match_option(answer: str, options: tuple[str, ...]) -> int | None:
+    """Return the index of the option that an answer means, from 0, or None if it means none or several."""
+    word = answer.strip().rstrip(".!").strip().lower()
     names = [option.lower() for option in options]
     if word in names:
         return names.index(word)
     if word.isdecimal() and len(word) < 4 and 1 <= int(word) <= len(names):
         return int(word) - 1
-    begun = [number for number, name in enumerate(names) if word and name.startswith(word)]
-    return begun[0] if len(begun) == 1 else None
+    matches = [number for number, name in enumerate(names) if word and name.startswith(word)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def prompt_terminal(text: str) -> str:
-    """Put a text to who sits at this terminal, and read a line of bounded length.
+    """Print a text to the terminal and read a line of bounded length.
 
     Raises:
-        EOFError: when its input has ended.
+        EOFError: The input has ended.
     """
     if sys.stdin.isatty():
         return input(text)
@@ -80,9 +80,9 @@ def prompt_terminal(text: str) -> str:
     return line
 
 
-def read_bounded_line(stream: TextIO, most: int) -> str | None:
-    """A line of a stream, without what is beyond so many characters of it; None at the end of all."""
-    line = rest = stream.readline(most)
+def read_bounded_line(stream: TextIO, max_characters: int) -> str | None:
+    """Read a line, discarding what exceeds ``max_characters``. Returns None at the end of the stream."""
+    line = rest = stream.readline(max_characters)
     while rest and not rest.endswith("\n"):
         rest = stream.readline(1 << 16)
     return line or None

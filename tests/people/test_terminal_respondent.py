@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from housewise.people.respondent import RespondentLeft, Question
+from housewise.people.respondent import Question, RespondentLeft
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, TerminalRespondent, match_option
 
 FRUIT = ("apple", "apricot", "Pear")

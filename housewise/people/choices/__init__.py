@@ -1,1 +1,1 @@
-"""TODO: what this folder holds."""
+"""People of the single decisions (CLIPR): preference profiles and a simulated respondent."""

@@ -1,1 +1,1 @@
-"""TODO: what this folder holds."""
+"""People of the simulated house: their answers about where things belong, and their reactions to placements."""

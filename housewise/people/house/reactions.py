@@ -1,4 +1,4 @@
-"""A person who lives in a house and reacts to where things are put: today's preferences, in notes."""
+"""Turns reactions of a house's user into notes for their memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from housewise.worlds.house.scene import Scene
 
 @dataclass(frozen=True)
 class SpokenPlace:
-    """Where a thing stood or was put, as the person speaks of it.
+    """A receptacle as people speak of it.
 
     Attributes:
-        receptacle: its kind, such as ``"shelf"``.
-        room: kind of the room that it stands in.
+        receptacle: Kind of receptacle, such as ``"shelf"``.
+        room: Kind of the room in which it stands, or None.
     """
 
     receptacle: str
@@ -23,42 +23,55 @@ class SpokenPlace:
 
 
 def spoken_places(scene: Scene) -> dict[str, SpokenPlace]:
-    """The receptacles of a house by name, as people speak of them."""
+    """Return the receptacles of a house, by name, as people speak of them."""
     rooms = {room.name: room.kind for room in scene.rooms}
-    return {place.name: SpokenPlace(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles}
+    return {
+        place.name: SpokenPlace(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles
+    }
 
 
 @dataclass(frozen=True)
 class ReactingUser:
-    """Reacts, and is remembered under a name.
+    """A user whose reactions to placements become notes of the kind ``reaction``.
 
     Attributes:
-        name: whose memory the notes go into.
+        name: The person in whose memory the notes are stored.
     """
 
     name: str
 
     def react_to_placement(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
-        """What is learned when a thing is put somewhere: people are glad of it (+1) or say nothing (0).
+        """Return the note about a thing that was placed somewhere.
 
         Args:
-            thing: as spoken, with or without its number.
-            place: where it was put.
-            reward: what the person gave for that.
-            source: record and line.
+            thing: Name of the thing, with or without its number.
+            place: Where it was placed.
+            reward: The reward of the placement: +1 if the user wants the thing there, otherwise 0.
+            source: Episode record and line.
         """
         return self._note(thing, place, reward > 0, source)
 
     def react_to_removal(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
-        """What is learned when a thing is taken away: people mind (-1) where it belonged there; see on_placed."""
-        return self._note(thing, place, reward < 0, source)
-
-    def react_to_demonstration(self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None = None) -> Note:
-        """What is learned when the person shows how the house should be, of a thing that need not be moved for it.
+        """Return the note about a thing that was taken away.
 
         Args:
-            thing, place, source: see on_placed.
-            wanted: whether the person wants it there.
+            thing: Name of the thing, with or without its number.
+            place: Where it was before.
+            reward: The reward of the removal: -1 if the user wanted the thing there, otherwise 0.
+            source: Episode record and line.
+        """
+        return self._note(thing, place, reward < 0, source)
+
+    def react_to_demonstration(
+        self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None = None
+    ) -> Note:
+        """Return the note about a thing that the user points out without moving it.
+
+        Args:
+            thing: Name of the thing, with or without its number.
+            place: Where it is.
+            wanted: Whether the user wants it there.
+            source: Episode record and line.
         """
         return self._note(thing, place, wanted, source)
 

@@ -1,1 +1,1 @@
-"""TODO: what this folder holds."""
+"""People of the text kitchen: profiles with breakfast preferences, their evaluation, and a respondent (ADAPT)."""

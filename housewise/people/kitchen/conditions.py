@@ -1,31 +1,31 @@
-"""The language in which people's files say what has to be true of a breakfast.
+"""The language of conditions in profile files: what has to be true of a breakfast.
 
-A condition is one line: predicates joined by ``and``, ``or``, ``not`` and brackets.
+A condition is one line of predicates, joined by ``and``, ``or``, ``not`` and brackets.
 
 ============================  ========================================================================================
 used(G)                       something of G was moved, poured from, heated, made into something, or had food put into
-                              it; ``used(G, kinds=2)``: of at least two kinds
+                              it; ``used(G, kinds=2)``: things of at least two kinds
 together(G, H)                something of G came together with something of H, in one container or on one food,
-                              whatever became of them; one thing that is of both is not together with itself
-before(G, H)                  they came together, and something of G went in before anything of H did;
-                              ``before(G, H, on_top=True)``: leaving aside what the task's dish is made of (the cereal
-                              of a bowl of cereal), so that only what comes on top is compared
-made("omelet", of=G)          something made of G has one of the words in its name, or was made by that verb; without
-                              ``of`` something made of anything
-done("scramble", of=G)        something made of G was made by one of the verbs, whatever it is called
+                              whatever became of them; a thing of both groups is not together with itself
+before(G, H)                  they came together, and something of G was added before anything of H;
+                              ``before(G, H, on_top=True)`` ignores what the task's dish is made of (the cereal of a
+                              bowl of cereal), so that only what is added on top is compared
+made("omelet", of=G)          food made of G has one of the words in its name, or was made by that verb; without ``of``
+                              food made of anything
+done("scramble", of=G)        food made of G was made by one of the verbs, whatever its name is
 cooked(G)                     something of G was heated, or cooked in some way
 in_container(G)               food of G was in a container
 on_appliance(G)               food of G was on or in a cooking appliance
-served_at(P)                  at the end everything that was prepared and still exists stands at P
+served_at(P)                  at the end all prepared food that still exists is at P
 served_before(G, H)           something of G came to a dining place before anything of H, which came too
-available(G)                  something of G was there at the start; ``available(G, kinds=2)``
-task_says("omelet")           the words of the task hold one of the words
+available(G)                  something of G was in the scene at the start; ``available(G, kinds=2)``
+task_says("omelet")           the text of the task contains one of the words
 ============================  ========================================================================================
 
 G, H and P are names of groups (``housekeep_configs/kitchen/groups.yaml``, or the file's own) or of things, or several
-of them with ``|`` between: ``together(milk | whipped_cream, coffee)``. "Not with" is ``not together(G, H)``.
+of them joined by ``|``: ``together(milk | whipped_cream, coffee)``. "Not with" is ``not together(G, H)``.
 
-A line is parsed by Python's grammar, checked name by name, and never executed.
+A line is parsed with Python's grammar and checked name by name. It is never executed.
 """
 
 from __future__ import annotations
@@ -37,40 +37,47 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_CHARACTERS = 2000  # characters of a condition
-MAX_DEPTH = 20  # brackets within brackets
+MAX_CHARACTERS = 2000
+MAX_DEPTH = 20
+"""Levels of nested brackets."""
 
 
 class ConditionError(ValueError):
-    """A condition is not of the language; the message says what is wrong and what would be right."""
+    """A text is not a condition. The message says what is wrong and how to correct it."""
 
 
 @dataclass(frozen=True)
 class AllOf:
+    """A conjunction."""
+
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class AnyOf:
+    """A disjunction."""
+
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class Not:
+    """A negation."""
+
     part: Condition
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """One predicate.
+    """One predicate of a condition.
 
     Attributes:
-        name: of the table above.
-        groups: for each group argument the names that ``|`` joined.
-        ids: for each group argument the things that it stands for.
-        words: the words of ``made``, ``done`` and ``task_says``, as they are compared.
-        kinds: of at least how many kinds.
-        on_top: of ``before``.
+        name: Its name in the table above.
+        groups: The names that ``|`` joins, for each group argument.
+        ids: The things that these names stand for, for each group argument.
+        words: The normalized words of ``made``, ``done`` and ``task_says``.
+        kinds: The least number of different kinds.
+        on_top: The option of ``before``.
     """
 
     name: str
@@ -113,46 +120,49 @@ PREDICATE_FORMS: Mapping[str, _Form] = {
     "available": _Form(options=("kinds",)),
     "task_says": _Form(groups=0, words=True),
 }
+"""The arguments of each predicate."""
 
 GroupLookup = Callable[[str], "frozenset[str] | None"]
+"""Returns the ids of a group or thing by name, or None for an unknown name."""
 
 
 def parse_condition(text: str, lookup: GroupLookup) -> Condition:
-    """The condition that a line says.
+    """Parse a condition.
 
     Args:
-        lookup: gives the ids of a group or a thing by its name, None for what is neither.
+        text: The line.
+        lookup: Resolves names of groups and things.
 
     Raises:
-        ConditionError: it is none.
+        ConditionError: The line is no condition, or names something unknown.
     """
     if len(text) > MAX_CHARACTERS:
-        raise ConditionError(f"has {len(text)} characters; at most {MAX_CHARACTERS} are read")
+        raise ConditionError(f"has {len(text)} characters; at most {MAX_CHARACTERS} are allowed")
     try:
         tree = ast.parse(" ".join(text.split()), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise ConditionError(f"cannot be read{where}: {text[:80]!r}") from error
     try:
-        return _condition(tree.body, lookup, 0)
+        return _parse_node(tree.body, lookup, 0)
     except RecursionError:
-        raise ConditionError(f"has too much within each other: {text[:80]!r}") from None
+        raise ConditionError(f"is nested too deeply: {text[:80]!r}") from None
 
 
-def _condition(node: ast.expr, lookup: GroupLookup, depth: int) -> Condition:
+def _parse_node(node: ast.expr, lookup: GroupLookup, depth: int) -> Condition:
     if depth > MAX_DEPTH:
-        raise ConditionError(f"has more than {MAX_DEPTH} brackets within each other")
+        raise ConditionError(f"has more than {MAX_DEPTH} levels of nested brackets")
     if isinstance(node, ast.BoolOp):
-        parts = tuple(_condition(value, lookup, depth + 1) for value in node.values)
+        parts = tuple(_parse_node(value, lookup, depth + 1) for value in node.values)
         return AllOf(parts) if isinstance(node.op, ast.And) else AnyOf(parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return Not(_condition(node.operand, lookup, depth + 1))
+        return Not(_parse_node(node.operand, lookup, depth + 1))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _predicate(node, node.func.id, lookup)
+        return _parse_predicate(node, node.func.id, lookup)
     raise ConditionError(f"{ast.unparse(node)[:80]!r} is no predicate; write one such as used(milk)")
 
 
-def _predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicate:
+def _parse_predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicate:
     form = PREDICATE_FORMS.get(name)
     if form is None:
         raise ConditionError(f"unknown predicate {name!r}; use one of {', '.join(PREDICATE_FORMS)}")
@@ -163,34 +173,34 @@ def _predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicate:
     words: tuple[str, ...] = ()
     arguments = list(node.args)
     if form.words:
-        words = tuple(_word(argument, name) for argument in arguments)
+        words = tuple(_parse_word(argument, name) for argument in arguments)
         if not words:
             raise ConditionError(f'{name} needs words, such as {name}("omelet")')
         arguments = [options["of"]] if "of" in options else []
     elif len(arguments) != form.groups:
         raise ConditionError(f"{name} needs {form.groups} of groups or things, not {len(arguments)}")
-    groups = tuple(tuple(_names(argument, name)) for argument in arguments)
+    groups = tuple(tuple(_parse_names(argument, name)) for argument in arguments)
     return Predicate(
         name,
         groups,
-        tuple(_ids(names, lookup) for names in groups),
+        tuple(_find_ids(names, lookup) for names in groups),
         words,
-        _number(options.get("kinds"), f"{name}: kinds"),
-        _truth(options.get("on_top"), f"{name}: on_top"),
+        _parse_number(options.get("kinds"), f"{name}: kinds"),
+        _parse_bool(options.get("on_top"), f"{name}: on_top"),
     )
 
 
-def _names(node: ast.expr, predicate: str) -> Iterator[str]:
+def _parse_names(node: ast.expr, predicate: str) -> Iterator[str]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        yield from _names(node.left, predicate)
-        yield from _names(node.right, predicate)
+        yield from _parse_names(node.left, predicate)
+        yield from _parse_names(node.right, predicate)
     elif isinstance(node, ast.Name):
         yield node.id
     else:
         raise ConditionError(f"{ast.unparse(node)[:80]!r} in {predicate} is no name of a group or a thing")
 
 
-def _ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
+def _find_ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
     found: set[str] = set()
     for name in names:
         ids = lookup(name)
@@ -200,47 +210,42 @@ def _ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
     return frozenset(found)
 
 
-def _word(node: ast.expr, predicate: str) -> str:
+def _parse_word(node: ast.expr, predicate: str) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and normalize_words(node.value):
         return stem(normalize_words(node.value))
     raise ConditionError(f'{predicate} needs words in quotes, such as {predicate}("omelet")')
 
 
-def _number(node: ast.expr | None, what: str) -> int:
-    value = node.value if isinstance(node, ast.Constant) else None
-    if node is None:
-        return 1
+def _parse_number(node: ast.expr | None, what: str) -> int:
+    value = 1 if node is None else node.value if isinstance(node, ast.Constant) else None
     if type(value) is int and value > 0:
         return value
     raise ConditionError(f"{what} has to be a number from 1")
 
 
-def _truth(node: ast.expr | None, what: str) -> bool:
-    if node is None:
-        return False
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        return node.value
+def _parse_bool(node: ast.expr | None, what: str) -> bool:
+    value = False if node is None else node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool):
+        return value
     raise ConditionError(f"{what} has to be True or False")
 
 
 def normalize_words(text: str) -> str:
-    """Names as they are compared: lower case, blanks between, no accents; omelette is spelt omelet."""
+    """Return a name in the form in which names are compared: lower case, spaces, no accents, omelet for omelette."""
     letters = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(re.split(r"[\W_]+", plain)).strip().replace("omelette", "omelet")
 
 
 def stem(word: str) -> str:
-    """A word without its ending, so that poached finds a poached_egg and what was made by the verb poach."""
+    """Return a word without its ending, so that "poached" finds poached_egg and food made by the verb poach."""
     return re.sub(r"(?<=\w{4})(ing|ed|es|s|e)$", "", word)
 
 
 def iter_predicates(condition: Condition) -> Iterator[Predicate]:
-    """All predicates of a condition, from left to right."""
+    """Yield all predicates of a condition, from left to right."""
     if isinstance(condition, Predicate):
         yield condition
-    elif isinstance(condition, Not):
-        yield from iter_predicates(condition.part)
     else:
-        for part in condition.parts:
+        for part in (condition.part,) if isinstance(condition, Not) else condition.parts:
             yield from iter_predicates(part)

@@ -1,39 +1,117 @@
-"""Conditions taken apart: the ways in which they can come true, and which of those go together."""
+"""Finds preferences that no breakfast can satisfy together, from their conditions alone.
+
+A condition is expanded into cases, which are conjunctions of literals (disjunctive normal form). Two preferences
+contradict each other if no combination of their cases is consistent. Everything is assumed to be available: a lack in
+one scene is no contradiction.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
+from math import prod
 from typing import NamedTuple
 
-from housewise.people.kitchen.conditions import AllOf, Condition, Not, Predicate
+from housewise.people.kitchen.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Not,
+    Predicate,
+    normalize_words,
+    parse_condition,
+)
+from housewise.people.kitchen.profiles import KitchenPreference
+from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask
 
-MAX_CASES = 5000  # alternatives of one condition that are written out
+MAX_CASES = 5000
+"""Cases into which one condition is expanded at most."""
 
 
 class Literal(NamedTuple):
-    """A predicate that has to hold, or not to."""
+    """A predicate that has to be true, or (``positive=False``) false."""
 
     predicate: Predicate
     positive: bool
 
 
-Case = tuple[Literal, ...]  # what has to hold together; a condition is a list of cases, one of which has to hold
+Case = tuple[Literal, ...]
+"""Literals that have to hold together. A condition holds if one of its cases does."""
+
 Decide = Callable[[Predicate], "bool | None"]
+"""Tells whether a predicate is known to be true or false; None if it is open."""
 
 
 class TooManyCases(Exception):
-    """A condition has more alternatives than are written out."""
+    """A condition has more than ``MAX_CASES`` cases."""
+
+
+def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: Kitchen) -> str | None:
+    """Return a message about the first preference that cannot be satisfied, alone or with another one, or None."""
+    made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
+    for one in preferences:
+        for number in one.tasks:
+            if not _can_be_satisfied([one], kitchen.tasks.tasks[number], kitchen, made):
+                return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
+    for first, second in combinations(preferences, 2):
+        for number in sorted(set(first.tasks) & set(second.tasks)):
+            task = kitchen.tasks.tasks[number]
+            if not _can_be_satisfied([first, second], task, kitchen, made):
+                return (
+                    f"preferences {first.id} and {second.id} contradict each other where the task is {task.text!r}; "
+                    f"change one ({first.wants_text} against {second.wants_text})"
+                )
+    return None
+
+
+def _can_be_satisfied(
+    preferences: Sequence[KitchenPreference], task: KitchenTask, kitchen: Kitchen, made: Mapping[str, Condition]
+) -> bool:
+    """Whether one breakfast can satisfy all preferences.
+
+    One of several preferences may also be inapplicable. A single preference has to be applicable, if it can be.
+
+    Args:
+        made: The condition, for each dish, under which it counts as made.
+    """
+
+    def decide(predicate: Predicate) -> bool | None:
+        if predicate.name == "available":
+            return len({kitchen.kinds[id] for id in predicate.ids[0]}) >= predicate.kinds
+        if predicate.name == "task_says":
+            return any(word in normalize_words(task.text) for word in predicate.words)
+        if predicate.name == "done" and not any(kitchen.verbs.matching_verbs(word) for word in predicate.words):
+            return False
+        possible = kitchen.usable if predicate.name == "used" else kitchen.foods
+        if predicate.name != "served_at" and not all(ids & possible for ids in predicate.ids):
+            return False
+        return None
+
+    wanted: list[Condition] = []
+    for preference in preferences:
+        if preference.condition is None:
+            wanted.append(preference.wish)
+        elif len(preferences) > 1:
+            wanted.append(AnyOf((Not(preference.condition), preference.wish)))
+        elif expand_cases(preference.condition, decide):
+            wanted.append(AllOf((preference.condition, preference.wish)))
+        wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
+    try:
+        return any(are_consistent(case, kitchen.kinds) for case in expand_cases(AllOf(tuple(wanted)), decide))
+    except TooManyCases:
+        return True
 
 
 def expand_cases(condition: Condition, decide: Decide, positive: bool = True) -> list[Case]:
-    """The ways in which a condition (or its negation) can come true.
+    """Return the cases in which a condition is true.
 
     Args:
-        decide: what is known of a predicate already; None where it is open.
+        condition: The condition.
+        decide: Evaluates predicates whose value is known; these are left out of the cases.
+        positive: False to expand the negation of the condition.
 
     Raises:
-        TooManyCases: there are more than ``MOST_CASES``.
+        TooManyCases: There are more than ``MAX_CASES``.
     """
     if isinstance(condition, Not):
         return expand_cases(condition.part, decide, not positive)
@@ -45,16 +123,14 @@ def expand_cases(condition: Condition, decide: Decide, positive: bool = True) ->
     parts = [expand_cases(part, decide, positive) for part in condition.parts]
     if isinstance(condition, AllOf) != positive:
         return [case for part in parts for case in part]
-    count = 1
-    for part in parts:
-        count *= len(part)
+    count = prod(map(len, parts))
     if count > MAX_CASES:
         raise TooManyCases(f"{count} alternatives")
     return [tuple(dict.fromkeys(literal for case in chosen for literal in case)) for chosen in product(*parts)]
 
 
 class LiteralIndex:
-    """Literals by predicate and sign."""
+    """Literals by name and sign of their predicate."""
 
     def __init__(self, literals: Iterable[Literal]) -> None:
         self._found: dict[tuple[str, bool], list[Predicate]] = {}
@@ -66,71 +142,73 @@ class LiteralIndex:
 
     @property
     def banned_things(self) -> frozenset[str]:
-        """What must not be used at all."""
+        """Things that must not be used."""
         return union(predicate.ids[0] for predicate in self("used", False) if predicate.kinds == 1)
 
     @property
     def separated_groups(self) -> list[tuple[frozenset[str], frozenset[str]]]:
-        """Groups of which nothing may come together."""
+        """Pairs of groups whose members must not come together."""
         return [(predicate.ids[0], predicate.ids[1]) for predicate in self("together", False)]
 
 
 def are_consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: frozenset[str] = frozenset()) -> bool:
-    """Whether one breakfast can fulfil all the literals.
+    """Whether one breakfast can satisfy all literals.
 
     Args:
-        kinds: the kind of each thing.
-        absent: things that cannot be used because they are not there.
+        literals: What has to hold together.
+        kinds: The kind of each thing, by id.
+        absent: Things that cannot be used because they are not in the scene.
     """
-    said = LiteralIndex(literals)
-    banned = said.banned_things | absent
-    for predicate in said("used"):
+    index = LiteralIndex(literals)
+    banned = index.banned_things | absent
+    for predicate in index("used"):
         if len({kinds.get(id, id) for id in predicate.ids[0] - banned}) < predicate.kinds:
             return False
-        for other in said("used", False):
+        for other in index("used", False):
             if predicate.ids[0] <= other.ids[0] and predicate.kinds >= other.kinds:
                 return False
-    for predicate in said("together") + said("before"):
+    for predicate in index("together") + index("before"):
         first, second = predicate.ids
         if predicate.name == "before":
-            first = first - second  # what is of both cannot go in before itself
-        if not _can_meet(first - banned, second - banned, said.separated_groups):
+            first = first - second  # A thing of both groups cannot be added before itself.
+        if not _any_can_meet(first - banned, second - banned, index.separated_groups):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
-        # Nothing is cooked but on an appliance.
-        ruled_out = said(name, False) + (said("on_appliance", False) if name == "cooked" else [])
+        # Food is cooked only on an appliance.
+        ruled_out = index(name, False) + (index("on_appliance", False) if name == "cooked" else [])
         never = banned | union(predicate.ids[0] for predicate in ruled_out)
-        if any(not predicate.ids[0] - never for predicate in said(name)):
+        if any(not predicate.ids[0] - never for predicate in index(name)):
             return False
-    for first, second in (predicate.ids for predicate in said("served_before")):
+    for first, second in (predicate.ids for predicate in index("served_before")):
         if not first - second - banned or not second - banned:
             return False
     return (
-        _order_possible(said("before"), said("before", False))
-        and _order_possible(said("served_before"), said("served_before", False))
-        and _place_possible(said("served_at"), said("served_at", False))
-        and _names_possible(said("made"), said("made", False), banned)
-        # What was done to something is what it was made by.
-        and _names_possible(said("done"), said("done", False) + said("made", False), banned)
+        _orders_are_possible(index("before"), index("before", False))
+        and _orders_are_possible(index("served_before"), index("served_before", False))
+        and _places_are_possible(index("served_at"), index("served_at", False))
+        and _names_are_possible(index("made"), index("made", False), banned)
+        # "made" includes everything that "done" does, so what is not made is not done either.
+        and _names_are_possible(index("done"), index("done", False) + index("made", False), banned)
     )
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Return the union of any number of sets."""
     return frozenset().union(*sets)
 
 
-def _can_meet(
-    first: frozenset[str], second: frozenset[str], apart: Sequence[tuple[frozenset[str], frozenset[str]]]
+def can_meet(one: str, other: str, separated: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
+    """Whether two things may come together, given pairs of groups that must not."""
+    return not any((one in a and other in b) or (one in b and other in a) for a, b in separated)
+
+
+def _any_can_meet(
+    first: frozenset[str], second: frozenset[str], separated: Sequence[tuple[frozenset[str], frozenset[str]]]
 ) -> bool:
-    return any(one != other and can_meet(one, other, apart) for one in first for other in second)
+    return any(one != other and can_meet(one, other, separated) for one in first for other in second)
 
 
-def can_meet(one: str, other: str, apart: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
-    """Whether two things may come together."""
-    return not any((one in a and other in b) or (one in b and other in a) for a, b in apart)
-
-
-def _order_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]) -> bool:
+def _orders_are_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]) -> bool:
     for one, other in combinations(positive, 2):
         if one.on_top == other.on_top and one.ids == other.ids[::-1] and one.ids != other.ids:
             return False
@@ -141,19 +219,19 @@ def _order_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]
     )
 
 
-def _place_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]) -> bool:
+def _places_are_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]) -> bool:
     if not positive:
         return True
     left = frozenset.intersection(*(predicate.ids[0] for predicate in positive))
     return bool(left) and not any(left <= predicate.ids[0] for predicate in negative)
 
 
-def _names_possible(positive: Sequence[Predicate], negative: Sequence[Predicate], banned: frozenset[str]) -> bool:
+def _names_are_possible(positive: Sequence[Predicate], negative: Sequence[Predicate], banned: frozenset[str]) -> bool:
     for predicate in positive:
         if predicate.ids and not predicate.ids[0] - banned:
             return False
         for other in negative:
             same_food = not other.ids or (bool(predicate.ids) and predicate.ids[0] <= other.ids[0])
-            if same_food and all(any(word in said for word in other.words) for said in predicate.words):
+            if same_food and all(any(word in text for word in other.words) for text in predicate.words):
                 return False
     return True

@@ -1,7 +1,7 @@
-"""People who do not exist: wishes drawn at random, for training and for trying out cooks.
+"""Draws kitchen profiles at random, for training and for tests of cooks.
 
-No invented person is one of the sixteen of ``housekeep_configs/people/adapt``; single wishes may coincide with theirs.
-Their wishes are drawn here, and put into words with ``housekeep_configs/adapt/invented.yaml``.
+An invented profile is none of the sixteen of ``housekeep_configs/people/adapt``; single preferences may coincide with
+theirs. The preferences are drawn here and put into words with ``housekeep_configs/adapt/invented.yaml``.
 """
 
 from __future__ import annotations
@@ -14,27 +14,29 @@ from pydantic import BaseModel, ConfigDict
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
-from housewise.people.kitchen.profile_files import KitchenProfile, parse_profile
+from housewise.people.kitchen.profile_files import parse_profile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
 PREFERENCE_RANGE = (10, 19)
-"""How many a person has, at least and at most, as the sixteen have."""
-_TRIES = 300  # wishes that are drawn for one person, of whom those are kept that contradict none before
+"""Smallest and greatest number of preferences of a person, as among the sixteen."""
+_MAX_DRAWS = 300
+"""Preferences drawn for one person; those that contradict an earlier one are discarded."""
 
 
 @dataclass(frozen=True)
 class _Dish:
-    """What can be wished for one dish.
+    """Preferences that are possible for one dish.
 
     Attributes:
-        tasks: that it concerns.
-        dishes: of them.
-        base: what it is made of.
-        with_it: what goes with it.
-        variants: of what it is made of, and of what goes with it.
-        instead: one of these and not the other.
-        name: in words.
+        tasks: Name of the tasks.
+        dishes: Dishes of these tasks.
+        base: Group of the main ingredient.
+        with_it: Groups of things that go with it.
+        variants: Groups of variants of the ingredients.
+        instead: Pairs of groups, of which the first can replace the second.
+        name: The dish in words.
     """
 
     tasks: str
@@ -129,72 +131,83 @@ _PLACES = ("dining_table", "patio_table", "island", "desk")
 
 
 class _Phrasings(BaseModel):
-    """Ways to say each kind of wish, and words for groups."""
+    """Sentences for each kind of preference, and words for groups."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     phrasings: dict[str, tuple[str, ...]]
     words: dict[str, tuple[str, ...]]
 
-    def say(self, rng: random.Random, kind: str, **about: str) -> str:
-        """A wish in words; about what, by the names of groups."""
-        named = {key: self.word(rng, name) for key, name in about.items()}
-        named |= {key.capitalize(): name[:1].upper() + name[1:] for key, name in named.items()}
-        return rng.choice(self.phrasings[kind]).format(**named)
+    def say(self, rng: random.Random, kind: str, **groups: str) -> str:
+        """Draw a sentence for a kind of preference and fill in words for groups."""
+        slots = {key: self._word(rng, name) for key, name in groups.items()}
+        slots |= {key.capitalize(): name[:1].upper() + name[1:] for key, name in slots.items()}
+        return rng.choice(self.phrasings[kind]).format(**slots)
 
-    def word(self, rng: random.Random, name: str) -> str:
-        """One of the words for a group; several, with a bar between, are alternatives."""
+    def _word(self, rng: random.Random, name: str) -> str:
+        """Draw a word for a group, or for several groups joined by ``|``."""
         each = name.split(" | ")
         return " or the ".join(rng.choice(self.words.get(one, (one.replace("_", " "),))) for one in each)
 
 
 @cache
-def _usual() -> _Phrasings:
+def _phrasings() -> _Phrasings:
     return read_model(PHRASINGS_FILE, _Phrasings)
 
 
-def invent_profile(seed: int, wishes: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None) -> KitchenProfile:
-    """A person with some wishes that do not contradict each other.
+def _say(rng: random.Random, kind: str, **groups: str) -> str:
+    return _phrasings().say(rng, kind, **groups)
+
+
+def invent_profile(
+    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None
+) -> KitchenProfile:
+    """Draw a profile whose preferences do not contradict each other.
 
     Args:
-        seed: of what is drawn.
-        wishes: the fewest and the most of them.
-        kitchen: what they are about.
+        seed: Seed of the random number generator.
+        preferences: Smallest and greatest number of preferences.
+        kitchen: The kitchen that they are about.
 
     Raises:
-        UserError: so many were not found in many tries.
+        UserError: Too few preferences without contradictions were found.
     """
     kitchen = kitchen or load_kitchen()
-    return parse_profile(invent_profile_fields(seed, wishes, kitchen), kitchen, f"invented-{seed}")
+    return parse_profile(invent_profile_fields(seed, preferences, kitchen), kitchen, f"invented-{seed}")
 
 
-def invent_profile_fields(seed: int, wishes: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None) -> dict[str, object]:
-    """That person as a people file holds one; see invent."""
+def invent_profile_fields(
+    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None
+) -> dict[str, object]:
+    """Draw a profile in the form of a profile file; see ``invent_profile``."""
     kitchen = kitchen or load_kitchen()
     rng = random.Random(seed)
-    wanted = rng.randint(*wishes)
+    count = rng.randint(*preferences)
     lines: dict[str, dict[str, object]] = {}
-    for _ in range(_TRIES):
+    for _ in range(_MAX_DRAWS):
         line = rng.choice(_KINDS)(rng)
         # Nobody has eggs in several ways at once.
         key = "style" if line["category"] == "preparation" else f"{line['tasks']}: {line['wants']}"
-        if key not in lines and _agree(more := _person(seed, [*lines.values(), line]), kitchen):
+        if key not in lines and _is_valid(fields := _profile_fields(seed, [*lines.values(), line]), kitchen):
             lines[key] = line
-            if len(lines) == wanted:
-                return more
-    raise UserError(f"invented-{seed}: no {wanted} wishes without contradictions in {_TRIES} draws; ask for fewer")
+            if len(lines) == count:
+                return fields
+    raise UserError(
+        f"invented-{seed}: {count} preferences without contradictions were not found in {_MAX_DRAWS} draws; "
+        "ask for fewer"
+    )
 
 
-def _person(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:
+def _profile_fields(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:
     return {
         "name": f"invented-{seed}",
         "preferences": [{"id": str(number), **line} for number, line in enumerate(lines, 1)],
     }
 
 
-def _agree(person: dict[str, object], kitchen: Kitchen) -> bool:
+def _is_valid(fields: dict[str, object], kitchen: Kitchen) -> bool:
     try:
-        parse_profile(person, kitchen, str(person["name"]))
+        parse_profile(fields, kitchen, str(fields["name"]))
     except DataError:
         return False
     return True
@@ -203,34 +216,28 @@ def _agree(person: dict[str, object], kitchen: Kitchen) -> bool:
 def _line(
     text: str, category: str, tasks: str, dishes: tuple[str, ...], wants: str, if_: str = ""
 ) -> dict[str, object]:
-    line: dict[str, object] = {
-        "text": text,
-        "category": category,
-        "tasks": tasks,
-        "dishes": list(dishes),
-        "wants": wants,
-    }
-    return {**line, "if": if_} if if_ else line
+    line = {"text": text, "category": category, "tasks": tasks, "dishes": list(dishes), "wants": wants, "if": if_}
+    return {name: value for name, value in line.items() if name != "if" or value}
 
 
 def _addition(rng: random.Random) -> dict[str, object]:
     dish = rng.choice(_DISHES)
     one, other = rng.sample(dish.with_it, 2)
     if rng.random() < 0.3:
-        text = _usual().say(rng, "choice", one=one, other=other, dish=dish.name)
+        text = _say(rng, "choice", one=one, other=other, dish=dish.name)
         wants = f"together({one} | {other}, {dish.base})"
         return _line(text, "addition", dish.tasks, dish.dishes, wants, f"available({one} | {other})")
-    text = _usual().say(rng, "addition", one=one, dish=dish.name)
+    text = _say(rng, "addition", one=one, dish=dish.name)
     return _line(text, "addition", dish.tasks, dish.dishes, f"together({one}, {dish.base})", f"available({one})")
 
 
 def _exclusion(rng: random.Random) -> dict[str, object]:
     if rng.random() < 0.2:
         one = rng.choice(_AVOIDED)
-        return _line(_usual().say(rng, "avoidance", one=one), "exclusion", "all", (), f"not used({one})")
+        return _line(_say(rng, "avoidance", one=one), "exclusion", "all", (), f"not used({one})")
     dish = rng.choice(_DISHES)
     one = rng.choice(dish.with_it)
-    text = _usual().say(rng, "exclusion", one=one, dish=dish.name)
+    text = _say(rng, "exclusion", one=one, dish=dish.name)
     return _line(text, "exclusion", dish.tasks, dish.dishes, f"not together({one}, {dish.base})")
 
 
@@ -238,11 +245,11 @@ def _variation(rng: random.Random) -> dict[str, object]:
     dish = rng.choice(_DISHES)
     if rng.random() < 0.5:
         one, other = rng.choice(dish.instead)
-        text = _usual().say(rng, "replacement", one=one, other=other, dish=dish.name)
+        text = _say(rng, "replacement", one=one, other=other, dish=dish.name)
         wants, if_ = f"used({one}) and not used({other})", f"available({one})"
         return _line(text, "variation", dish.tasks, dish.dishes, wants, if_)
     one = rng.choice(dish.variants)
-    text = _usual().say(rng, "variation", one=one, dish=dish.name)
+    text = _say(rng, "variation", one=one, dish=dish.name)
     return _line(text, "variation", dish.tasks, dish.dishes, f"used({one})", f"available({one})")
 
 
@@ -250,9 +257,9 @@ def _side(rng: random.Random) -> dict[str, object]:
     one = rng.choice(_SIDES)
     tasks, dishes = rng.choice((("savory", ("eggs",)), ("sweet", ("cereal", "yoghurt")), ("all", ())))
     if one in ("vegetable", "condiment") and rng.random() < 0.5:
-        text = _usual().say(rng, "several", one=one)
+        text = _say(rng, "several", one=one)
         return _line(text, "addition", tasks, dishes, f"used({one}, kinds=2)", f"available({one}, kinds=2)")
-    return _line(_usual().say(rng, "side", one=one), "addition", tasks, dishes, f"used({one})", f"available({one})")
+    return _line(_say(rng, "side", one=one), "addition", tasks, dishes, f"used({one})", f"available({one})")
 
 
 def _tool(rng: random.Random) -> dict[str, object]:
@@ -260,13 +267,13 @@ def _tool(rng: random.Random) -> dict[str, object]:
     tool = rng.choice(tools)
     dishes = (dish,) if dish else ()
     if rng.random() < 0.3:
-        return _line(_usual().say(rng, "no_tool", one=tool), "tool", tasks, dishes, f"not used({tool})")
-    return _line(_usual().say(rng, "tool", one=tool), "tool", tasks, dishes, f"used({tool})", f"available({tool})")
+        return _line(_say(rng, "no_tool", one=tool), "tool", tasks, dishes, f"not used({tool})")
+    return _line(_say(rng, "tool", one=tool), "tool", tasks, dishes, f"used({tool})", f"available({tool})")
 
 
 def _style(rng: random.Random) -> dict[str, object]:
     chosen = rng.sample(_NAMES, rng.choice((1, 1, 2)))
-    text = _usual().say(rng, "style", one=" or ".join(said for _, said in chosen))
+    text = _say(rng, "style", one=" or ".join(said for _, said in chosen))
     wanted = ", ".join(f'"{word}"' for word, _ in chosen)
     return _line(text, "preparation", "savory", ("eggs",), f"made({wanted}, of=egg)")
 
@@ -275,21 +282,21 @@ def _order(rng: random.Random) -> dict[str, object]:
     kind = rng.randrange(3)
     if kind == 0:
         said, first, second = rng.choice((("drinks_first", "beverage", "food"), ("food_first", "food", "beverage")))
-        text = _usual().say(rng, said)
+        text = _say(rng, said)
         return _line(text, "order", "beverages", ("tea", "coffee"), f"served_before({first}, {second})")
     if kind == 1:
         first, second = rng.choice((("milk", "cereal"), ("cereal", "milk")))
-        text = _usual().say(rng, "poured", one=first, other=second)
+        text = _say(rng, "poured", one=first, other=second)
         return _line(text, "order", "cereal", ("cereal",), f"before({first}, {second})", "available(milk)")
     first, second = rng.sample(("fruit", "nut", "honey", "cinnamon"), 2)
-    text = _usual().say(rng, "topped", one=first, other=second)
+    text = _say(rng, "topped", one=first, other=second)
     if_ = f"available({first}) and available({second})"
     return _line(text, "order", "sweet", ("cereal", "yoghurt"), f"before({first}, {second})", if_)
 
 
 def _place(rng: random.Random) -> dict[str, object]:
     places = " | ".join(rng.sample(_PLACES, rng.randint(1, 2)))
-    return _line(_usual().say(rng, "place", place=places), "place", "all", (), f"served_at({places})")
+    return _line(_say(rng, "place", place=places), "place", "all", (), f"served_at({places})")
 
 
 _KINDS = (_addition, _addition, _exclusion, _variation, _side, _tool, _style, _order, _place)

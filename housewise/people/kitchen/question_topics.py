@@ -1,4 +1,4 @@
-"""What can be asked about a breakfast, as data: questions in words, and which wishes they are about."""
+"""Topics of questions about a breakfast: how to ask about each, and which preferences it is about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
@@ -14,68 +13,68 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
-from housewise.people.kitchen.profile_files import Category, KitchenProfile, KitchenPreference
+from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 TOPICS_FILE = CONFIGS / "adapt" / "topics.yaml"
-_CALLED = {"yoghurt": "yoghurt parfait"}
+_DISH_NAMES = {"yoghurt": "yoghurt parfait"}
 
 
 @dataclass(frozen=True)
 class QuestionTopic:
-    """Something that can be asked.
+    """Something that can be asked about a breakfast.
 
     Attributes:
-        name: of it.
-        questions: ways to ask, ``{dish}`` for the dish.
-        dishes: that it is about; () for any.
-        predicates: by which a wish is about it.
-        things: a wish is about it where one of its predicates is about nothing else.
-        categories: of wishes that are about it whatever they are about.
-        words: by which people speak of it, each as its tokens in one line.
-        supposed: what the person may want.
+        name: Its name.
+        questions: Ways to ask; ``{dish}`` stands for the dish.
+        dishes: The dishes that it is about; empty for all.
+        predicates: Names of predicates by which a preference can be about it.
+        things: A preference is about the topic if one of these predicates names no other things.
+        categories: Preferences of these categories are about the topic in any case.
+        words: Words by which people refer to it, each as its tokens in one line.
+        supposed: Conditions that the person may want.
     """
 
     name: str
     questions: tuple[str, ...]
-    dishes: tuple[str, ...]
-    predicates: frozenset[str]
-    things: frozenset[str]
-    categories: frozenset[str]
-    words: frozenset[str]
-    supposed: tuple[Condition, ...]
+    dishes: tuple[str, ...] = ()
+    predicates: frozenset[str] = frozenset()
+    things: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    supposed: tuple[Condition, ...] = ()
 
     def questions_about(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Questions about dishes of a task, each with its dish."""
+        """Yield the questions about the dishes of a task, each with its dish."""
         for dish in dishes:
             if not self.dishes or dish in self.dishes:
                 for question in self.questions:
-                    yield question.format(dish=_CALLED.get(dish, dish)), dish
+                    yield question.format(dish=_DISH_NAMES.get(dish, dish)), dish
 
-    def concerns(self, wish: KitchenPreference, dish: str) -> bool:
-        """Whether a wish is about it and nothing else, where it is about that dish."""
-        return self._applies(wish, dish, lambda ids: ids <= self.things)
+    def concerns(self, preference: KitchenPreference, dish: str) -> bool:
+        """Whether a preference for a dish is about this topic and nothing else."""
+        return self._applies(preference, dish, lambda ids: ids <= self.things)
 
-    def is_answered_by(self, wish: KitchenPreference, dish: str) -> bool:
-        """Whether a wish says something of it: it is about it, or about all of it and more."""
-        # What is about kinds of wishes names no things, and nothing is about all of none.
-        return self._applies(wish, dish, lambda ids: ids <= self.things or frozenset() < self.things <= ids)
+    def is_answered_by(self, preference: KitchenPreference, dish: str) -> bool:
+        """Whether a preference for a dish is about this topic, or about all of its things and others."""
+        # A topic of categories has no things, and its empty set would be part of every other.
+        return self._applies(preference, dish, lambda ids: ids <= self.things or frozenset() < self.things <= ids)
 
-    def _applies(self, wish: KitchenPreference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
-        if wish.dishes and dish not in wish.dishes:
+    def _applies(self, preference: KitchenPreference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
+        if preference.dishes and dish not in preference.dishes:
             return False
-        return wish.category in self.categories or any(
+        return preference.category in self.categories or any(
             predicate.name in self.predicates and any(map(fits, predicate.ids))
-            for predicate in iter_predicates(wish.wish)
+            for predicate in iter_predicates(preference.wish)
         )
 
     def is_named_in(self, question: str) -> bool:
-        """Whether a question has one of its words."""
-        said = _spoken(question)
-        return any(word in said for word in self.words)
+        """Whether a question contains one of the words of the topic."""
+        text = _token_line(question)
+        return any(word in text for word in self.words)
 
 
-class _Line(BaseModel):
+class _TopicEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     questions: tuple[str, ...] = Field(min_length=1)
@@ -87,84 +86,86 @@ class _Line(BaseModel):
     supposed: tuple[str, ...] = ()
 
 
-class _File(RootModel[dict[str, _Line]]):
+class _TopicFile(RootModel[dict[str, _TopicEntry]]):
     pass
 
 
 def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tuple[QuestionTopic, ...]:
-    """The topics of a file, in its order.
+    """Read the topics of a YAML file, in its order.
 
     Raises:
-        DataError: a line naming the file, the topic and what is wrong.
+        DataError: The file is invalid. The message names the file, the topic and the problem.
     """
     kitchen = kitchen or load_kitchen()
-
-    def things(name: str, line: _Line) -> frozenset[str]:
-        found = [(word, kitchen.find_ids(word)) for word in line.things]
-        for word, ids in found:
-            if ids is None:
-                raise DataError(f"{path}: {name}: things: {word!r} is neither a group nor a thing of the kitchen")
-        return frozenset().union(*(ids for _, ids in found if ids))
-
-    topics = []
-    for name, line in read_model(path, _File).root.items():
-        for dish in line.dishes:
-            if dish not in kitchen.tasks.dishes:
-                raise DataError(f"{path}: {name}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
-        try:
-            supposed = tuple(parse_condition(text, kitchen.find_ids) for text in line.supposed)
-        except ConditionError as error:
-            raise DataError(f"{path}: {name}: supposed: {error}") from error
-        about = frozenset(line.predicates)
-        found, words = things(name, line), frozenset(map(_spoken, line.words))
-        if not (found or line.categories):
-            raise DataError(f"{path}: {name}: is about nothing; name things, or categories of wishes")
-        topics.append(
-            QuestionTopic(name, line.questions, line.dishes, about, found, frozenset(line.categories), words, supposed)
-        )
-    return tuple(topics)
+    entries = read_model(path, _TopicFile).root.items()
+    return tuple(_topic(name, entry, kitchen, f"{path}: {name}") for name, entry in entries)
 
 
-def topic_of_preference(wish: KitchenPreference, dishes: Sequence[str]) -> QuestionTopic:
-    """What a wish alone is about: its words ask for it, and name it but for those of the dishes.
-
-    Args:
-        wish: one that no other topic is about.
-        dishes: of the task.
-    """
-    said = tuple(filter(None, (wish.text, wish.paraphrase)))
-    words = frozenset(content_words(" ".join(said))) - frozenset(content_words(" ".join(dishes)))
-    nothing: frozenset[Any] = frozenset()
+def _topic(name: str, entry: _TopicEntry, kitchen: Kitchen, where: str) -> QuestionTopic:
+    things: frozenset[str] = frozenset()
+    for word in entry.things:
+        ids = kitchen.find_ids(word)
+        if ids is None:
+            raise DataError(f"{where}: things: {word!r} is neither a group nor a thing of the kitchen")
+        things |= ids
+    for dish in entry.dishes:
+        if dish not in kitchen.tasks.dishes:
+            raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
+    try:
+        supposed = tuple(parse_condition(text, kitchen.find_ids) for text in entry.supposed)
+    except ConditionError as error:
+        raise DataError(f"{where}: supposed: {error}") from error
+    if not (things or entry.categories):
+        raise DataError(f"{where}: is about nothing; name things, or categories of preferences")
     return QuestionTopic(
-        f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ()
+        name,
+        entry.questions,
+        entry.dishes,
+        frozenset(entry.predicates),
+        things,
+        frozenset(entry.categories),
+        frozenset(map(_token_line, entry.words)),
+        supposed,
     )
 
 
-def _spoken(text: str) -> str:
-    """The tokens of a text in one line, with a space at either end, so that words are found as parts."""
+def topic_of_preference(preference: KitchenPreference, dishes: Sequence[str]) -> QuestionTopic:
+    """Build a topic for a preference that no other topic is about.
+
+    Args:
+        preference: Its texts are the questions. Their content words refer to it, except for names of dishes.
+        dishes: The dishes of the task.
+    """
+    texts = tuple(filter(None, (preference.text, preference.paraphrase)))
+    words = frozenset(content_words(" ".join(texts))) - frozenset(content_words(" ".join(dishes)))
+    return QuestionTopic(f"wish {preference.id}", texts, preference.dishes, words=frozenset(map(_token_line, words)))
+
+
+def _token_line(text: str) -> str:
+    """Return the tokens of a text in one line with a space at either end, so that words can be found as substrings."""
     return f" {' '.join(word_stems(text))} "
 
 
 @lru_cache(maxsize=1)
 def default_topics() -> tuple[QuestionTopic, ...]:
-    """Those that come along."""
+    """Return the bundled topics."""
     return load_topics()
 
 
 def sort_by_use(
-    people: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None
+    profiles: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None
 ) -> tuple[QuestionTopic, ...]:
-    """Topics in the order of how many of some people wish something about them, for the mean dish that they are about.
+    """Sort topics by how many people have a preference about them, averaged over the dishes of the topic.
 
     Args:
-        people: whose wishes count.
-        topics: the usual ones without it; those of which equally many wish something keep their order.
+        profiles: The people that are counted.
+        topics: The topics; the bundled ones by default. Equally frequent ones keep their order.
     """
     dishes = tuple(load_kitchen().tasks.dishes)
 
     def use(topic: QuestionTopic) -> float:
         about = topic.dishes or dishes
-        wished = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in people for dish in about)
-        return sum(wished) / len(about)
+        uses = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in profiles for dish in about)
+        return sum(uses) / len(about)
 
     return tuple(sorted(topics or default_topics(), key=use, reverse=True))

@@ -1,7 +1,7 @@
-"""A person of the kitchen who answers without a language model: by meaning, from the wishes in their file.
+"""A respondent of the kitchen without a language model: matches questions with preferences by meaning.
 
-A question is compared with everything that can be asked (``people.topics``). Where what comes closest is about one of
-the person's wishes, they say it in the words of their file; else they are flexible.
+A question is compared with all known questions (``question_topics.py``). If the most similar ones are about preferences
+of the person, the answer is the text of these preferences. Otherwise the person is flexible.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import TooManyCases, expand_cases
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference
-from housewise.people.kitchen.question_topics import QuestionTopic, topic_of_preference, default_topics
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
+from housewise.people.kitchen.question_topics import QuestionTopic, default_topics, topic_of_preference
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.kitchen.trace import Trace
 
@@ -37,9 +37,10 @@ PARAPHRASES = {
     NO_LOCATION_ANSWER: ("You'll have to have a look around for that.", "No idea where that is, go and see."),
     UNAVAILABLE_REMARK: ("But I think we've run out.",),
 }
-"""How people say these where they paraphrase; which of several depends on the question alone."""
-LONGEST = 1000  # characters of a question that are heard
-MOST_TOLD = 3  # wishes in one answer
+"""Other wordings of the fixed answers. The question alone decides which of several is used."""
+MAX_QUESTION_CHARACTERS = 1000
+"""Characters of a question that are considered."""
+MAX_ANSWERED_PREFERENCES = 3
 
 _PLACES = re.compile(
     r"\b(where|which|what|in which|in what)\b.{0,40}"
@@ -67,13 +68,13 @@ _DINING = re.compile(
 
 @dataclass(frozen=True)
 class AnswerThresholds:
-    """When a question is about a wish; chosen by cross-validation (``experiments.adapt.answers --choose``).
+    """Cosine thresholds of the matching. Cross-validation chose the defaults (``experiments.adapt.answers --choose``).
 
     Attributes:
-        least: nearness to a question about the wish from which it may be meant.
-        slack: by how much a question that no wish is about may come closer all the same.
-        close: wishes told together differ by no more.
-        named: how much closer a topic is where the question has one of its words.
+        least: Least similarity to a question about a preference for it to be meant.
+        slack: How much more similar a question about no preference may be.
+        close: Greatest difference between the scores of preferences that are answered together.
+        named: Bonus for a topic that the question names.
     """
 
     least: float = 0.55
@@ -82,7 +83,7 @@ class AnswerThresholds:
     named: float = 0.3
 
 
-THRESHOLDS = AnswerThresholds()
+DEFAULT_THRESHOLDS = AnswerThresholds()
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class QuestionMatch:
     """What a question is about.
 
     Attributes:
-        wishes: the one that is most likely meant first; () for none.
-        places: whether it asks where something is.
+        preferences: The matching preferences, best match first; empty if there is none.
+        asks_for_location: Whether the question asks where something is.
     """
 
     preferences: tuple[KitchenPreference, ...] = ()
@@ -99,112 +100,109 @@ class QuestionMatch:
 
 
 class KitchenRespondent:
-    """Answers about one breakfast, the same whenever the same is asked; see people.base.Person.
+    """A ``Respondent`` for one breakfast. Equal questions get equal answers.
 
     Args:
-        person: whose wishes.
-        judge: of the task.
-        start: how the scene is found; everything counts as there without it.
-        embedder: compares meanings.
-        paraphrasing: whether they answer in other words than those of their file.
+        profile: Whose preferences are told.
+        judge: The judge of the task.
+        start: A trace at the start of the episode, which shows what is available. Without it everything is.
+        embedder: Sentence embeddings.
+        paraphrasing: Whether to answer with paraphrases instead of the texts of the profile.
     """
 
     def __init__(
         self,
-        person: KitchenProfile,
+        profile: KitchenProfile,
         judge: PreferenceJudge,
         start: Trace | None,
         embedder: Embedder,
         paraphrasing: bool = False,
     ) -> None:
-        self.name = person.name
+        self.name = profile.name
         self._judge, self._start, self._embedder = judge, start, embedder
         self._paraphrasing = paraphrasing
-        self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
-        self._asked = [
-            (topic, question, [wish for wish in self._wishes if topic.is_answered_by(wish, dish)])
+        self._preferences = [preference for preference in profile.preferences if judge.task in preference.tasks]
+        self._known = [
+            (topic, question, [each for each in self._preferences if topic.is_answered_by(each, dish)])
             for topic in default_topics()
             for question, dish in topic.questions_about(judge.dishes)
         ]
-        known = {wish.id for *_, about in self._asked for wish in about}
-        # What no topic is about is asked about in its own words.
-        for wish in self._wishes:
-            if wish.id not in known:
-                topic = topic_of_preference(wish, judge.dishes)
-                self._asked += [(topic, question, [wish]) for question in topic.questions]
+        covered = {preference.id for *_, about in self._known for preference in about}
+        # A preference without a topic is matched by its own words.
+        for preference in self._preferences:
+            if preference.id not in covered:
+                topic = topic_of_preference(preference, judge.dishes)
+                self._known += [(topic, question, [preference]) for question in topic.questions]
 
     def answer(self, question: Question) -> Answer:
-        """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
-        found = self.match_question(question.text)
-        if found.asks_for_location:
-            return Answer(self._worded(NO_LOCATION_ANSWER, question.text))
-        if not found.preferences:
-            return Answer(self._worded(FLEXIBLE_ANSWER, question.text))
-        return Answer(" ".join(self._told(wish, question.text) for wish in found.preferences))
+        """Answer with the preferences that the question is about, or say that the person is flexible."""
+        match = self.match_question(question.text)
+        if match.asks_for_location:
+            return Answer(self._fixed_answer(NO_LOCATION_ANSWER, question.text))
+        if not match.preferences:
+            return Answer(self._fixed_answer(FLEXIBLE_ANSWER, question.text))
+        return Answer(" ".join(self._tell(preference, question.text) for preference in match.preferences))
 
-    def match_question(self, question: str, thresholds: AnswerThresholds = THRESHOLDS) -> QuestionMatch:
-        """What is asked.
-
-        Args:
-            question: in anybody's words.
-            thresholds: when it is about a wish.
-        """
-        heard = one_line(question[:LONGEST])
-        if asks_for_location(heard):
+    def match_question(self, question: str, thresholds: AnswerThresholds = DEFAULT_THRESHOLDS) -> QuestionMatch:
+        """Find the preferences that a question in free words is about."""
+        text = one_line(question[:MAX_QUESTION_CHARACTERS])
+        if asks_for_location(text):
             return QuestionMatch(asks_for_location=True)
-        if not heard or not self._wishes:
+        if not text or not self._preferences:
             return QuestionMatch()
-        vector = self._embedder.embed([heard])[0]
-        named = {name for name, topic in self._topics.items() if topic.is_named_in(heard)}
-        nearness = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, _, _ in self._asked]
-        return QuestionMatch(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
+        vector = self._embedder.embed([text])[0]
+        named = {name for name, topic in self._topics.items() if topic.is_named_in(text)}
+        similarities = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, *_ in self._known]
+        text_similarities = self._preference_vectors @ vector
+        return QuestionMatch(self._best_matches(similarities.tolist(), text_similarities.tolist(), thresholds))
 
     @cached_property
     def _topics(self) -> Mapping[str, QuestionTopic]:
-        return {topic.name: topic for topic, *_ in self._asked}
+        return {topic.name: topic for topic, *_ in self._known}
 
     @cached_property
     def _vectors(self) -> np.ndarray:
-        """Of all that can be asked."""
-        return self._embedder.embed([question for _, question, _ in self._asked])
+        return self._embedder.embed([question for _, question, _ in self._known])
 
     @cached_property
-    def _wish_vectors(self) -> np.ndarray:
-        return self._embedder.embed([wish.text for wish in self._wishes])
+    def _preference_vectors(self) -> np.ndarray:
+        return self._embedder.embed([preference.text for preference in self._preferences])
 
-    def _meant(self, nearness: list[float], by_text: list[float], thresholds: AnswerThresholds) -> tuple[KitchenPreference, ...]:
-        """The wishes that are meant.
+    def _best_matches(
+        self, similarities: list[float], text_similarities: list[float], thresholds: AnswerThresholds
+    ) -> tuple[KitchenPreference, ...]:
+        """Return the preferences that are meant.
 
         Args:
-            nearness: cosine of the question to each that can be asked, more where it has its words.
-            by_text: cosine of the question to each wish.
-            thresholds: when one is meant.
+            similarities: Similarity of the question to each known question: cosine, plus the bonus for named topics.
+            text_similarities: Cosine of the question with the text of each preference.
+            thresholds: When a preference is meant.
         """
-        ids = [wish.id for wish in self._wishes]
+        ids = [preference.id for preference in self._preferences]
         topical = dict.fromkeys(ids, -1.0)
         other = -1.0
-        for cosine, about in zip(nearness, (about for *_, about in self._asked), strict=True):
-            for wish in about:
-                topical[wish.id] = max(topical[wish.id], cosine)
-            other = other if about else max(other, cosine)
-        scores = np.array([topical[id] + text for id, text in zip(ids, by_text, strict=True)])
+        for similarity, (*_, about) in zip(similarities, self._known, strict=True):
+            for preference in about:
+                topical[preference.id] = max(topical[preference.id], similarity)
+            other = other if about else max(other, similarity)
+        scores = np.array([topical[id] + text for id, text in zip(ids, text_similarities, strict=True)])
         best = int(scores.argmax())
         if topical[ids[best]] < max(thresholds.least, other - thresholds.slack):
             return ()
-        order = [int(place) for place in np.argsort(-scores, kind="stable")]
-        near = [place for place in order if scores[place] >= scores[best] - thresholds.close]
-        return tuple(self._wishes[place] for place in near[:MOST_TOLD])
+        order = [int(index) for index in np.argsort(-scores, kind="stable")]
+        close = [index for index in order if scores[index] >= scores[best] - thresholds.close]
+        return tuple(self._preferences[index] for index in close[:MAX_ANSWERED_PREFERENCES])
 
-    def _told(self, wish: KitchenPreference, question: str) -> str:
-        text = (self._paraphrasing and wish.paraphrase) or wish.text
-        return text if self._may_apply(wish) else f"{text} {self._worded(UNAVAILABLE_REMARK, question)}"
+    def _tell(self, preference: KitchenPreference, question: str) -> str:
+        text = (self._paraphrasing and preference.paraphrase) or preference.text
+        return text if self._may_apply(preference) else f"{text} {self._fixed_answer(UNAVAILABLE_REMARK, question)}"
 
-    def _worded(self, said: str, question: str) -> str:
-        return random.Random(question).choice(PARAPHRASES[said]) if self._paraphrasing else said
+    def _fixed_answer(self, text: str, question: str) -> str:
+        return random.Random(question).choice(PARAPHRASES[text]) if self._paraphrasing else text
 
-    def _may_apply(self, wish: KitchenPreference) -> bool:
-        """Whether what the wish depends on can hold in this scene."""
-        if wish.condition is None or self._start is None:
+    def _may_apply(self, preference: KitchenPreference) -> bool:
+        """Whether the condition of a preference can become true in this scene."""
+        if preference.condition is None or self._start is None:
             return True
         start = self._start
 
@@ -212,12 +210,12 @@ class KitchenRespondent:
             return self._judge.holds(predicate, start) if predicate.name in ("available", "task_says") else None
 
         try:
-            return bool(expand_cases(wish.condition, decide))
+            return bool(expand_cases(preference.condition, decide))
         except TooManyCases:
             return True
 
 
 def asks_for_location(question: str) -> bool:
-    """Whether a question asks where something is, or whether it is there; not where to eat."""
+    """Whether a question asks where something is or whether it is there, and not where to eat."""
     where = _WHERE.search(question) and _PLACES.search(question)
     return bool(_STORED.search(question) or ((where or _WHETHER.search(question)) and not _DINING.search(question)))

@@ -1,4 +1,4 @@
-"""One memory of a person: what they showed, answered, agreed to and confirmed, in readable lines."""
+"""The memory of a person: notes about what they showed, answered, agreed to and confirmed."""
 
 from housewise.people.memory.folder import MemoryFolder
 from housewise.people.memory.memory import Memory, RecalledNote

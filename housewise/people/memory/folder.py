@@ -1,4 +1,4 @@
-"""Memories on disk: a folder for each person, in which ``notes.jsonl`` holds all that is remembered of them."""
+"""Memories on disk: a folder per person, whose ``notes.jsonl`` holds all notes about them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NOTES_FILE = "notes.jsonl"
 
 
 class MemoryFolder:
-    """Memories of several people; any number of programs may use them at once, and none loses what another has kept.
+    """The memories of several people. Any number of programs can use a folder at once without losing notes.
 
     Args:
-        root: with a folder for each person; made when something is first kept.
-        patience: seconds to wait for another program that is writing.
+        root: The folder. It is created when the first memory is saved.
+        patience: Seconds to wait for another program that is writing.
     """
 
     def __init__(self, root: Path, patience: float = 60.0) -> None:
@@ -31,75 +31,75 @@ class MemoryFolder:
 
     @classmethod
     def default(cls, named: str | Path | None = None) -> MemoryFolder:
-        """The folder that was named, else that of HOUSEWISE_MEMORY, else ``~/.local/share/housewise/memory``."""
+        """Return the named folder, or that of HOUSEWISE_MEMORY, or ``~/.local/share/housewise/memory``."""
         home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
         folder = named or os.environ.get("HOUSEWISE_MEMORY") or Path(home) / "housewise" / "memory"
         return cls(expand_user(folder, "name the folder of memories in HOUSEWISE_MEMORY"))
 
     def notes_path(self, person: str) -> Path:
-        """Where a person's notes are.
+        """Return the path of the file with a person's notes.
 
         Raises:
-            UserError: when that cannot be a person's name.
+            UserError: The name is not valid for a person.
         """
         return self.root / check_person_name(person) / NOTES_FILE
 
     def people(self) -> list[str]:
-        """Of whom something is remembered, by name."""
+        """Return the names of the people with a memory, in alphabetical order."""
         return [name for name in self.folder_names() if is_person_name(name)]
 
     def folder_names(self) -> list[str]:
-        """Names of all folders with notes in them, also of those that cannot be a person's."""
+        """Return the names of all folders with notes, including names that are not valid for a person."""
         return [path.parent.name for path in find_paths(self.root, f"*/{NOTES_FILE}")]
 
     def load(self, person: str, missing_ok: bool = False) -> Memory:
-        """What is remembered of a person.
+        """Read the memory of a person.
 
         Args:
-            person: whose memory it is.
-            new: whether it is empty where nothing is remembered, which is an error otherwise.
+            person: Name of the person.
+            missing_ok: Whether to return an empty memory if the person has none.
 
         Raises:
-            UserError: when nothing is, or the file is damaged or of another version.
+            UserError: There is no memory, or its file is damaged or has another version.
         """
         path = self.notes_path(person)
-        if missing_ok and not path.exists():
-            return Memory(person)
         if not path.exists():
+            if missing_ok:
+                return Memory(person)
             raise UserError(f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}")
-        written = read_jsonl(path, changed=False)
-        if written.person != person:
-            raise UserError(f"{path}: line 1: has notes of {written.person}; name the folder {written.person}")
-        return Memory(person, (note for note, _ in written.notes), written.forgotten)
+        content = read_jsonl(path, allow_edits=False)
+        if content.person != person:
+            raise UserError(f"{path}: line 1: has notes about {content.person}; name the folder {content.person}")
+        return Memory(person, (note for note, _ in content.notes), content.forgotten)
 
     def save(self, memory: Memory) -> Memory:
-        """Keep a memory together with what others have kept meanwhile; what either has forgotten is left out.
+        """Merge a memory with the saved one and write the result.
 
         Returns:
-            What is kept.
+            The merged memory.
 
         Raises:
-            UserError: when the disk does not take it, or what is there is damaged, which is then left as it is.
+            UserError: The file cannot be written, or the saved memory is damaged and is left unchanged.
         """
-        with self._alone(memory.person):
+        with self._lock(memory.person):
             merged = self.load(memory.person).merge(memory) if self.notes_path(memory.person).exists() else memory
             self._write(merged)
         return merged
 
     @contextmanager
     def edit_memory(self, person: str, missing_ok: bool = False) -> Iterator[Memory]:
-        """A memory to be changed, while other programs wait; it is kept at the end, unless an error is raised.
+        """Lock a memory for changes and save it at the end, unless an error is raised.
 
         Args:
-            person: whose.
-            new: whether it may begin here.
+            person: Name of the person.
+            missing_ok: Whether to begin with an empty memory if the person has none.
 
         Raises:
-            UserError: see load and save.
+            UserError: See ``load`` and ``save``.
         """
         if not missing_ok and not self.notes_path(person).exists():
-            self.load(person)
-        with self._alone(person):
+            self.load(person)  # Raises the error without creating the folder.
+        with self._lock(person):
             memory = self.load(person, missing_ok)
             before = memory.copy()
             yield memory
@@ -109,13 +109,13 @@ class MemoryFolder:
     def _write(self, memory: Memory) -> None:
         path = self.notes_path(memory.person)
         write_text(path, to_jsonl(memory))
-        # What a killed program left half written may hold what is forgotten by now.
+        # A partial file of a killed program may hold notes that are forgotten by now.
         for partial in path.parent.glob(".*.partial"):
             partial.unlink(missing_ok=True)
 
-    def _alone(self, person: str) -> AbstractContextManager[None]:
+    def _lock(self, person: str) -> AbstractContextManager[None]:
         folder = self.notes_path(person).parent
-        # Nobody else's business; what keeps it from being made, alone() says.
+        # Memories are private. If the folder cannot be created, exclusive_lock() says why.
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return exclusive_lock(folder, self._patience, may_hold_links=True)

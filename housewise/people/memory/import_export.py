@@ -1,13 +1,12 @@
-"""Notes in files: JSON lines for programs and for memories themselves, YAML for people.
+"""Reads and writes memories as files: JSON Lines for memories on disk and for programs, YAML for people.
 
-A file of lines begins with a line that says what it is, then has a note a line, the oldest first, and may end with the
-ids of what was forgotten, one a line::
+A JSON Lines file begins with a header line. A line per note follows, oldest first, and then a line per forgotten id::
 
     {"format": "housewise-memory", "version": 1, "person": "ada"}
     {"id": "9c1b04a3d87e", "person": "ada", "kind": "reaction", "text": "...", "about": {"things": ["mug"]}, ...}
     {"forgotten": "5f0e6c2b91aa"}
 
-A YAML file says the same, with the notes in a list under ``notes`` and the person once.
+A YAML file has the fields of the header, and the notes in a list under ``notes``, without their person.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from housewise.people.memory.note import Note, check_person_name, parse_note
 
 FORMAT, VERSION = "housewise-memory", 1
 MAX_LINE_CHARACTERS = 1_000_000
-"""Characters; no note has as many."""
+"""More characters than any valid note has."""
 
 FileFormat = Literal["yaml", "jsonl"]
 
 
 @dataclass
 class MemoryFile:
-    """What a file says.
+    """The content of a file.
 
     Attributes:
-        person: whose notes they are.
-        notes: each with the id that stands beside it, which is another one where the note was changed since; None where
-            there is none.
-        forgotten: ids.
+        person: Name of the person.
+        notes: Each note with the id that the file gives, or None. The given id differs from that of the note if a user
+            edited the note in the file.
+        forgotten: Ids of forgotten notes.
     """
 
     person: str
@@ -49,14 +48,14 @@ class MemoryFile:
 
 @dataclass
 class ImportResult:
-    """What has come of an import.
+    """What an import changed.
 
     Attributes:
-        added: notes that are new.
-        edited: notes that replace others, as they were changed in the file.
-        dropped: notes that the file says were forgotten.
-        known: how many were there already.
-        forgotten: how many had been forgotten here, and stay so.
+        added: New notes.
+        edited: Notes that replaced others, because they were edited in the file.
+        dropped: Notes that were forgotten, because the file lists them as forgotten.
+        known: Number of notes that the memory had already.
+        forgotten: Number of notes that were not added, because the memory has forgotten them.
     """
 
     added: list[Note] = field(default_factory=list)
@@ -67,148 +66,152 @@ class ImportResult:
 
 
 def to_jsonl(memory: Memory, forgotten: bool = True) -> str:
-    """A memory as JSON lines.
+    """Return a memory as JSON Lines.
 
     Args:
-        memory: of a person.
-        forgotten: whether ids of what was forgotten are told.
+        memory: The memory.
+        forgotten: Whether to include the ids of forgotten notes.
     """
-    header = {"format": FORMAT, "version": VERSION, "person": memory.person}
-    lines: list[dict[str, Any]] = [header, *({"id": note.id, **note.fields()} for note in memory.notes)]
+    lines: list[dict[str, Any]] = [_header(memory), *({"id": note.id, **note.fields()} for note in memory.notes)]
     if forgotten:
         lines += [{"forgotten": id} for id in sorted(memory.forgotten_ids)]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def to_yaml(memory: Memory) -> str:
-    """A memory as YAML, without what was forgotten."""
+    """Return a memory as YAML for people, without forgotten ids."""
     import yaml
 
-    notes = [{"id": note.id, **_without_person(note.fields())} for note in memory.notes]
-    content = {"format": FORMAT, "version": VERSION, "person": memory.person, "notes": notes}
+    notes = [{"id": note.id, **_without(note.fields(), "person")} for note in memory.notes]
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    content = {**_header(memory), "notes": notes}
     text: str = yaml.dump(content, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100)
     name = memory.person
     return (
-        f"# What is remembered of {name}. Change what is wrong, leave the ids as they are, and bring it back with\n"
+        f"# The memory of {name}. Correct the notes, keep their ids, and import the file with\n"
         f"#   housewise memory import {name} FILE\n"
-        f"# To add a note, write one without id and time; to take one out, housewise memory forget {name} ID.\n{text}"
+        f"# To add a note, write one without id and time. To remove one, run housewise memory forget {name} ID.\n{text}"
     )
 
 
 def read_memory_file(path: Path) -> MemoryFile:
-    """What a file of either kind says.
+    """Read a file of either format. The name decides which, or else the first character.
 
     Raises:
-        UserError: when it is damaged or of another version; the message names file and line, or note.
+        UserError: The file is damaged or has another version. The message names the file and the line or note.
     """
-    style = find_format(path) or ("jsonl" if _begins_with_brace(path) else "yaml")
-    return read_jsonl(path) if style == "jsonl" else read_memory_yaml(path)
+    file_format = find_format(path) or ("jsonl" if _begins_with_brace(path) else "yaml")
+    return read_jsonl(path) if file_format == "jsonl" else read_memory_yaml(path)
 
 
 def find_format(path: Path) -> FileFormat | None:
-    """How a file is written, by its name."""
-    styles: dict[str, FileFormat] = {".jsonl": "jsonl", ".json": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
-    return styles.get(path.suffix.lower())
+    """Return the format that the suffix of a file stands for, or None."""
+    formats: dict[str, FileFormat] = {".jsonl": "jsonl", ".json": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
+    return formats.get(path.suffix.lower())
 
 
-def read_jsonl(path: Path, changed: bool = True) -> MemoryFile:
-    """What a file of JSON lines says.
+def read_jsonl(path: Path, allow_edits: bool = True) -> MemoryFile:
+    """Read a JSON Lines file.
 
     Args:
-        path: of the file.
-        changed: whether notes may be changed, so that they do not fit their ids.
+        path: The file.
+        allow_edits: Whether notes may differ from their ids, because a user edited them.
 
     Raises:
-        UserError: see read_file.
+        UserError: See ``read_memory_file``.
     """
-    written: MemoryFile | None = None
-    for number, line in _lines(path):
+    content: MemoryFile | None = None
+    for number, line in _json_lines(path):
         where = f"{path}: line {number}"
-        if written is None:
-            written = MemoryFile(_person(line, str(path)))
+        if content is None:
+            content = MemoryFile(_person_of_header(line, str(path)))
         elif "forgotten" in line:
             if not isinstance(line["forgotten"], str) or len(line) > 1:
                 raise UserError(f"{where}: not the id of a forgotten note; take the line out, or restore the file")
-            written.forgotten.append(line["forgotten"])
+            content.forgotten.append(line["forgotten"])
         else:
-            written.notes.append(_note(line, where, changed))
-    if written is None:
+            content.notes.append(_note(line, where, allow_edits))
+    if content is None:
         raise UserError(f"{path}: is empty, without even a first line; restore it, or remove it")
-    return written
+    return content
 
 
 def read_memory_yaml(path: Path) -> MemoryFile:
-    """What a YAML file says.
+    """Read a YAML file.
 
     Raises:
-        UserError: see read_file.
+        UserError: See ``read_memory_file``.
     """
-    content = _yaml(path)
-    if not isinstance(content, dict) or not isinstance(content.get("notes") or [], list):
+    from housewise.core.yaml_files import read_yaml
+
+    fields = read_yaml(path, "name a file with notes, or correct it")
+    if not isinstance(fields, dict) or not isinstance(fields.get("notes") or [], list):
         raise UserError(f"{path}: no exported memory; write it as `housewise memory export` does")
-    written = MemoryFile(_person(content, str(path)))
-    for number, fields in enumerate(content.get("notes") or [], start=1):
+    content = MemoryFile(_person_of_header(fields, str(path)))
+    for number, note in enumerate(fields.get("notes") or [], start=1):
         where = f"{path}: note {number}"
-        if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
+        if not isinstance(note, dict) or not all(isinstance(key, str) for key in note):
             raise UserError(f"{where}: not a note; write it as `housewise memory export` does")
-        written.notes.append(_note({"person": written.person, **fields}, where, changed=True))
-    return written
+        content.notes.append(_note({"person": content.person, **note}, where, allow_edits=True))
+    return content
 
 
-def import_notes(memory: Memory, written: MemoryFile) -> ImportResult:
-    """Remember what a file says; what was changed in it replaces what is remembered.
+def import_notes(memory: Memory, content: MemoryFile) -> ImportResult:
+    """Add the notes of a file to a memory. Notes that were edited in the file replace the remembered ones.
 
     Raises:
-        UserError: when the file is about another person.
+        UserError: The file is about another person.
     """
-    if written.person != memory.person:
+    if content.person != memory.person:
         raise UserError(
-            f"the file has notes of {written.person}, not of {memory.person}; import them as {written.person}'s, or "
-            "change the person in the file"
+            f"the file has notes about {content.person}, not about {memory.person}; import them as "
+            f"{content.person}'s, or change the person in the file"
         )
-    found = ImportResult()
-    for gone in written.forgotten:
-        if gone in memory:
-            found.dropped.extend(memory.forget(gone))
-    edits = _edits(memory, written)
-    found.edited = memory.edit_all({old: _changes(memory[old], new) for old, new in edits.items()})
-    for note, id in written.notes:
-        if id is not None and edits.get(id) is note:
+    result = ImportResult()
+    for id in content.forgotten:
+        if id in memory:
+            result.dropped.extend(memory.forget(id))
+    edits = _find_edits(memory, content)
+    result.edited = memory.edit_all({old: _changes(memory[old], new) for old, new in edits.items()})
+    for note, given_id in content.notes:
+        if given_id is not None and edits.get(given_id) is note:
             continue
         if note.id in memory:
-            found.known += 1
+            result.known += 1
         elif memory.add(note).id in memory:
-            found.added.append(note)
+            result.added.append(note)
         else:
-            found.forgotten += 1
-    return found
+            result.forgotten += 1
+    return result
 
 
-def _edits(memory: Memory, written: MemoryFile) -> dict[str, Note]:
-    """What replaces which note; where that one is in the file as well, it was copied to make another of it."""
-    kept = {note.id for note, _ in written.notes}
+def _find_edits(memory: Memory, content: MemoryFile) -> dict[str, Note]:
+    """Return the edited notes by the ids of the notes that they replace.
+
+    If the file also contains the original note, the user copied it to add another one, and nothing is replaced.
+    """
+    unchanged = {note.id for note, _ in content.notes}
     edits: dict[str, Note] = {}
-    for note, id in written.notes:
-        if id is not None and id in memory and id not in kept and note.id not in memory:
+    for note, id in content.notes:
+        if id is not None and id in memory and id not in unchanged and note.id not in memory:
             edits.setdefault(id, note)
     return edits
 
 
 def _changes(old: Note, new: Note) -> dict[str, Any]:
-    return {
-        name: getattr(new, name)
-        for name in Note.model_fields
-        if name != "id" and getattr(new, name) != getattr(old, name)
-    }
+    names = (name for name in Note.model_fields if name != "id")
+    return {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
 
 
-def _without_person(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name != "person"}
+def _header(memory: Memory) -> dict[str, Any]:
+    return {"format": FORMAT, "version": VERSION, "person": memory.person}
 
 
-def _person(header: Mapping[str, Any], where: str) -> str:
-    """Whose notes a file has, by what it says of itself."""
+def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
+
+
+def _person_of_header(header: Mapping[str, Any], where: str) -> str:
     if header.get("format") != FORMAT:
         raise UserError(f"{where}: does not begin as a memory does (format: {FORMAT}); name another file")
     version, person = header.get("version"), header.get("person")
@@ -222,19 +225,18 @@ def _person(header: Mapping[str, Any], where: str) -> str:
     return check_person_name(person)
 
 
-def _note(fields: Mapping[str, Any], where: str, changed: bool) -> tuple[Note, str | None]:
+def _note(fields: Mapping[str, Any], where: str, allow_edits: bool) -> tuple[Note, str | None]:
     id = fields.get("id")
     if id is not None and not isinstance(id, str):
         raise UserError(f"{where}: id: not a text; leave it out")
-    kept = {name: value for name, value in fields.items() if name != "id"} if changed else fields
     try:
-        return parse_note(kept, where), id
+        return parse_note(_without(fields, "id") if allow_edits else fields, where), id
     except UserError as error:
         raise UserError(f"{error}; correct it, or take it out") from error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with _opened(path) as stream:
+def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with _open_text(path) as stream:
         number = 0
         try:
             while text := stream.readline(MAX_LINE_CHARACTERS + 1):
@@ -247,28 +249,22 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                         raise ValueError("it is no JSON object")
                     yield number, line
         except (ValueError, RecursionError) as error:
-            # A line that is no text is met while the one before it is read.
+            # Invalid UTF-8 raises the error while the line before it is read.
             number += isinstance(error, UnicodeDecodeError)
             raise UserError(
                 f"{path}: line {number} is damaged ({excerpt(error)}); take the line out, or restore the file"
             ) from error
 
 
-def _yaml(path: Path) -> Any:
-    from housewise.core.yaml_files import read_yaml as read_values
-
-    return read_values(path, "name a file with notes, or correct it")
-
-
 def _begins_with_brace(path: Path) -> bool:
-    with _opened(path) as stream:
+    with _open_text(path) as stream:
         try:
             return stream.read(1) == "{"
         except UnicodeDecodeError as error:
             raise UserError(f"{path}: is no text; name a file with notes") from error
 
 
-def _opened(path: Path) -> IO[str]:
+def _open_text(path: Path) -> IO[str]:
     try:
         return io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="\n")
     except OSError as error:

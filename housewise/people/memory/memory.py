@@ -1,4 +1,4 @@
-"""What is remembered of one person: recalled by what it is about, corrected, and forgotten with all that came of it."""
+"""The notes of one person: recall, editing, forgetting and merging."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, excerpt
-from housewise.people.memory.note import About, Kind, Note, is_future, next_millisecond, parse_note, current_time
+from housewise.people.memory.note import About, Kind, Note, current_time, is_future, next_millisecond, parse_note
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
     from housewise.people.memory.recall_index import RecallIndex
 
 MIN_ID_CHARACTERS = 4
-"""So many characters of an id at least name a note."""
+"""Least length of the beginning of an id that identifies a note."""
 MIN_SIMILARITY = 0.3
-"""Cosine below which two texts have little to do with each other."""
+"""Cosine below which two texts count as unrelated."""
 
 
 @dataclass(frozen=True)
 class RecalledNote:
-    """What is known, where notes that contradict each other have been settled.
+    """A recalled note, after contradictions were resolved.
 
     Attributes:
-        note: to go by: the newest, and of equally new ones the one whose value more notes say.
-        value: of that note.
-        count: how many notes say so.
-        contradicted: notes of the same kind about the same that say otherwise, the newest first.
-        similarity: 1 where it was recalled by key; else the cosine of what it says with the question, in [-1, 1].
+        note: The valid note: the newest, and of several equally new ones the one whose value more notes have.
+        value: The value of that note.
+        count: The number of notes with this value.
+        contradicted: Notes of the same kind about the same subject with other values, newest first.
+        similarity: 1 for a match by key, otherwise the cosine of note and question, in [-1, 1].
     """
 
     note: Note
@@ -41,23 +41,23 @@ class RecalledNote:
     similarity: float = 1.0
 
 
-class _Indexed:
-    """The index of some notes, made when it is first asked for; copies of a memory share it until one changes."""
+class _SharedIndex:
+    """Holds the index of some notes, once it was built. Copies of a memory share it until one of them changes."""
 
     def __init__(self, index: RecallIndex | None = None) -> None:
         self.index = index
 
 
 class Memory:
-    """Notes of one person.
+    """The notes of one person.
 
-    Memories can be merged in any order and any number of times: what either has is kept, what either has forgotten
-    stays forgotten. Of what is forgotten nothing is left but its id.
+    Memories can be merged in any order and any number of times: the result has the notes of both, except for those that
+    either has forgotten. Of a forgotten note only the id remains.
 
     Args:
-        person: whose.
-        notes: of that person.
-        forgotten: ids of notes that were forgotten.
+        person: Name of the person.
+        notes: Notes about that person.
+        forgotten: Ids of forgotten notes.
     """
 
     def __init__(self, person: str, notes: Iterable[Note] = (), forgotten: Iterable[str] = ()) -> None:
@@ -68,28 +68,27 @@ class Memory:
             self._check_person(note)
             self._by_id[note.id] = note
         self._sorted: list[Note] = []
-        self._indexed, self._shares_index = _Indexed(), False
-        self._settle()
+        self._indexed, self._shares_index = _SharedIndex(), False
+        self._update()
 
     def __len__(self) -> int:
         return len(self._sorted)
 
     def __contains__(self, id: str) -> bool:
-        """Whether a note of this id is remembered."""
         return id in self._by_id
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: everything but the index, which is soon made again."""
-        return {**self.__dict__, "_indexed": _Indexed(), "_shares_index": False}
+        """Return what is pickled: everything except the index, which is quickly rebuilt."""
+        return {**self.__dict__, "_indexed": _SharedIndex(), "_shares_index": False}
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The oldest first."""
+        """All notes, oldest first."""
         return tuple(self._sorted)
 
     @property
     def forgotten_ids(self) -> frozenset[str]:
-        """Ids of the notes that were forgotten, or replaced by edited ones."""
+        """Ids of the notes that were forgotten or replaced by edited ones."""
         return frozenset(self._forgotten)
 
     @property
@@ -98,15 +97,15 @@ class Memory:
         return hashlib.sha256("".join(f"{note.canonical_json}\n" for note in self._sorted).encode()).hexdigest()
 
     def __getitem__(self, id: str) -> Note:
-        """A note by its id, by the id of its first version, or by the beginning of either that no other has.
+        """Return a note by its id, by the id of its first version, or by an unambiguous beginning of either.
 
         Raises:
-            UserError: when there is none, or several.
+            UserError: There is no such note, or there are several.
         """
         if id in self._by_id:
             return self._by_id[id]
         ids = ((note.id, note.original_id) for note in self._sorted) if len(id) >= MIN_ID_CHARACTERS else ()
-        found = [self._by_id[own] for own, lasting in ids if own.startswith(id) or lasting.startswith(id)]
+        found = [self._by_id[own] for own, original in ids if own.startswith(id) or original.startswith(id)]
         if len(found) == 1:
             return found[0]
         if len({note.original_id for note in found}) == 1:
@@ -118,7 +117,7 @@ class Memory:
         )
 
     def copy(self) -> Memory:
-        """Another memory with the same notes."""
+        """Return another memory with the same notes."""
         other = Memory(self.person)
         other._by_id, other._sorted, other._forgotten = self._by_id.copy(), self._sorted.copy(), self._forgotten.copy()
         other._indexed, other._shares_index = self._indexed, True
@@ -126,10 +125,10 @@ class Memory:
         return other
 
     def add(self, note: Note) -> Note:
-        """Remember a note; one that is remembered already is not remembered twice, and a forgotten one stays forgotten.
+        """Add a note and return it. Adding a known note has no effect, and a forgotten note stays forgotten.
 
         Raises:
-            UserError: when it is another person's, or new and dated in the future.
+            UserError: The note is about another person, or is new and dated in the future.
         """
         self._check_person(note)
         if note.id not in self._by_id:
@@ -155,21 +154,21 @@ class Memory:
         embedder: Embedder | None = None,
         min_similarity: float = MIN_SIMILARITY,
     ) -> list[RecalledNote]:
-        """What is known that bears on a question, the most to the point first.
+        """Return the notes that match a question, the best match first.
 
-        By key: notes that agree with the question in at least one field and disagree in none, where fields that either
-        leaves open do not count, and things agree where one is the same. Notes about nothing in particular bear on
-        everything, and everything bears on an empty question. First come those that agree in more fields, then those
-        that say less of what was not asked, then newer ones.
+        By key: a note matches if it agrees with the question in at least one field and disagrees in none. Fields that
+        are open in either are ignored, and ``things`` agree if they have one in common. A note about nothing in
+        particular matches every question, and every note matches an empty question. Notes that agree in more fields
+        come first, then those that state fewer other fields, then newer ones.
 
-        By meaning, where an embedder is given: what else is close to the question, if fewer were found by key.
+        By similarity, with an embedder: if fewer notes match by key, the most similar others are added.
 
         Args:
-            about: the question.
-            most: how much is wanted.
-            kinds: of notes; None for all.
-            embedder: compares meanings.
-            least_similar: the smallest cosine that counts as close.
+            about: The question.
+            max_results: Greatest number of results.
+            kinds: Kinds of notes; None for all.
+            embedder: Sentence embeddings, or None to search by key only.
+            min_similarity: Smallest cosine of a match by similarity.
         """
         index = self._index()
         rows = index.search_by_key(about, max(max_results, 0), kinds)
@@ -183,36 +182,36 @@ class Memory:
         return recalled
 
     def edit(self, id: str, /, **changes: Any) -> Note:
-        """Put a corrected note in the place of another; what was concluded from that one is forgotten.
+        """Replace a note by a corrected one, and forget what was derived from it.
 
-        The corrected note is the newest of all, counts as told by hand, and is concluded from nothing, unless the
-        changes say otherwise. It can still be named by the id of the first version.
+        Unless the changes say otherwise, the corrected note is the newest of all, has no source and is derived from
+        nothing. The id of its first version still identifies it.
 
         Args:
-            id: of the note, or an unambiguous beginning.
-            **changes: fields of Note.
+            id: Id of the note, or an unambiguous beginning.
+            **changes: New values of fields of ``Note``.
 
         Raises:
-            UserError: when there is no such note, or it cannot be changed so.
+            UserError: There is no such note, or the changes are invalid.
         """
         return self.edit_all({id: changes})[0]
 
     def edit_all(self, changes: Mapping[str, Mapping[str, Any]]) -> list[Note]:
-        """Correct several notes at once, all or none, where some may be concluded from others; see edit.
+        """Edit several notes, all or none. Some of them may be derived from others; see ``edit``.
 
         Args:
-            changes: fields by id.
+            changes: New values of fields, by id.
 
         Raises:
-            UserError: see edit.
+            UserError: See ``edit``.
         """
-        pairs = [(self[id], self._corrected(self[id], each)) for id, each in changes.items()]
+        pairs = [(self[id], self._edited_note(self[id], each)) for id, each in changes.items()]
         self._forget(old.id for old, new in pairs if new.id != old.id)
         return [self.add(new) for _, new in pairs]
 
-    def _corrected(self, old: Note, changes: Mapping[str, Any]) -> Note:
+    def _edited_note(self, old: Note, changes: Mapping[str, Any]) -> Note:
         if "id" in changes or changes.get("person", self.person) != self.person:
-            raise UserError(f"note {old.id}: a note keeps its person, and its id follows from the rest; change neither")
+            raise UserError(f"note {old.id}: the person and the id of a note cannot be changed")
         fields = {**old.fields(), "source": None, "derived_from": (), **changes}
         if "time" not in changes:
             fields["time"] = max(current_time(), next_millisecond(self._sorted[-1].time))
@@ -221,51 +220,51 @@ class Memory:
             new = parse_note({**new.fields(), "version_of": old.id}, f"note {old.id}")
         _check_time(new)
         if new.id in self._forgotten:
-            raise UserError(f"note {old.id}: what it would become was forgotten before; leave out its time")
+            raise UserError(f"note {old.id}: the corrected note was forgotten before; leave out its time")
         return new
 
     def forget(self, what: str | About) -> list[Note]:
-        """Forget a note, or all that is about something, with everything that was concluded from it.
+        """Forget notes, with everything that was derived from them.
 
         Args:
-            what: a note's id, or an unambiguous beginning; or what notes are about: those that say all of it, and may
-                say more, are forgotten.
+            what: Id of a note, or an unambiguous beginning. Or a subject: all notes that state at least its fields are
+                forgotten.
 
         Returns:
-            What is forgotten.
+            The forgotten notes.
 
         Raises:
-            UserError: when there is no such note.
+            UserError: There is no note with this id.
         """
         if isinstance(what, str):
             return self._forget([self[what].id])
         return self._forget([note.id for note in self._sorted if what.covers(note.about)])
 
     def merge(self, other: Memory) -> Memory:
-        """A memory with the notes of both, but for what either has forgotten.
+        """Return a memory with the notes of both, except for those that either has forgotten.
 
         Raises:
-            UserError: when it is another person's.
+            UserError: The other memory is about another person.
         """
         return Memory(self.person, [*self._sorted, *other.notes], self._forgotten | other.forgotten_ids)
 
     def _forget(self, ids: Iterable[str]) -> list[Note]:
         before = self._sorted
         self._forgotten.update(ids)
-        self._settle()
+        self._update()
         return [note for note in before if note.id in self._forgotten]
 
-    def _settle(self) -> None:
-        """Leave out what is forgotten, with what was concluded from it, and put the rest in order."""
-        concluded: defaultdict[str, list[str]] = defaultdict(list)
+    def _update(self) -> None:
+        """Remove forgotten notes with all that was derived from them, and sort the rest."""
+        derived: defaultdict[str, list[str]] = defaultdict(list)
         for note in self._by_id.values():
             for origin in note.derived_from:
-                concluded[origin].append(note.id)
-        waiting = [id for id in self._forgotten if id in concluded]
+                derived[origin].append(note.id)
+        waiting = [id for id in self._forgotten if id in derived]
         while waiting:
-            for id in concluded.pop(waiting.pop(), ()):
+            for id in derived.pop(waiting.pop(), ()):
                 self._forgotten.add(id)
-                if id in concluded:
+                if id in derived:
                     waiting.append(id)
         self._by_id = {id: note for id, note in self._by_id.items() if id not in self._forgotten}
         self._sorted = sorted(self._by_id.values(), key=lambda note: note.sort_key)
@@ -273,26 +272,26 @@ class Memory:
 
     def _index(self) -> RecallIndex:
         if self._indexed.index is None:
-            # numpy is not for those who only look at notes.
+            # Programs that only read notes do not need numpy.
             from housewise.people.memory.recall_index import RecallIndex
 
             self._indexed.index = RecallIndex(self._sorted)
         return self._indexed.index
 
     def _drop_index(self) -> None:
-        self._indexed, self._shares_index = _Indexed(), False
+        self._indexed, self._shares_index = _SharedIndex(), False
 
     def _add_to_index(self, note: Note) -> None:
         index = self._indexed.index
         if self._shares_index:
             index = index and index.copy()
-            self._indexed, self._shares_index = _Indexed(index), False
+            self._indexed, self._shares_index = _SharedIndex(index), False
         if index is not None:
             index.add(note)
 
     def _check_person(self, note: Note) -> None:
         if note.person != self.person:
-            raise UserError(f"note {note.id} is of {note.person}, and this is the memory of {self.person}")
+            raise UserError(f"note {note.id} is about {note.person}, but this is the memory of {self.person}")
 
 
 def _check_time(note: Note) -> None:

@@ -1,7 +1,7 @@
-"""Notes: what was learned of a person once, in words and as a value, and what it is about.
+"""Notes: what was learned about a person, in words and as a value, and what it is about.
 
-Notes are untrusted text. They are bounded and hold nothing but what can be seen. What looks like an instruction in them
-is kept as it is: whoever puts notes into a prompt has to present them as data.
+Notes are untrusted text. Their length is bounded, and invisible characters are removed. Text that looks like an
+instruction is kept, so a prompt has to present notes as data.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from housewise.core.errors import UserError, excerpt
 Kind = Literal["reaction", "rule", "answer", "goal"]
 
 MAX_TEXT_CHARACTERS = 2000
-"""Characters of a note's text, of its situation and of its value."""
+"""Greatest length of a note's text, of its situation and of its value."""
 MAX_NAME_CHARACTERS = 200
-"""Characters of a name: of a thing, a room, a receptacle, a task, a record."""
+"""Greatest length of the name of a thing, room, receptacle, task or record."""
 _LARGEST = 1e15
 MAX_THINGS = 20
 MAX_ORIGINS = 1000
 PERSON_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?"
-"""What a person is called, who has a folder of that name."""
+"""Regular expression of names of people, which are names of folders too."""
 
-_NAMED_BY = "use letters a to z, digits, - _ and dots within, at most 80"
+_NAME_RULE = "use letters a to z, digits, - _ and dots within, at most 80"
 _ID = r"[0-9a-f]{12}"
-_MOST_READ = 20 * MAX_TEXT_CHARACTERS
-"""Characters of a text that are looked at at all: what is cleaned away is bounded as well."""
+_MAX_INPUT_CHARACTERS = 20 * MAX_TEXT_CHARACTERS
+"""Greatest length of a text before invisible characters are removed."""
 _SPACES = re.compile(r"\s+")
-# Fixed, not by what Python's Unicode tables say: ids must not depend on the version. Controls; then what is unseen
-# (soft hyphen, zero width, direction, byte order, interlinear, tags) and halves of surrogate pairs.
+# Listed here instead of taken from Python's Unicode tables, because ids must not depend on the version: control
+# characters; then invisible ones (soft hyphen, zero width, direction, byte order, interlinear, tags) and surrogates.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 
@@ -55,36 +55,38 @@ _UNSEEN = re.compile(
 def _clean(text: Any) -> Any:
     if not isinstance(text, str):
         return text
-    if len(text) > _MOST_READ:
-        raise ValueError(f"has {len(text)} characters; at most {MAX_TEXT_CHARACTERS} can be kept")
-    return _SPACES.sub(" ", _UNSEEN.sub("", _CONTROLS.sub(" ", text))).strip()
+    if len(text) > _MAX_INPUT_CHARACTERS:
+        raise ValueError(f"has {len(text)} characters; at most {MAX_TEXT_CHARACTERS} are allowed")
+    return _SPACES.sub(" ", _INVISIBLE.sub("", _CONTROLS.sub(" ", text))).strip()
 
 
-def _name(text: Any) -> Any:
+def _clean_name(text: Any) -> Any:
     text = _clean(text)
     return text.lower() or None if isinstance(text, str) else text
 
 
-def _or_none(text: Any) -> Any:
+def _clean_or_none(text: Any) -> Any:
     return _clean(text) or None if isinstance(text, str) else text
 
 
-def _value(said: Any) -> Any:
-    if isinstance(said, str):
-        said = _clean(said) or None
-    elif isinstance(said, int | float):
-        # One zero: -0.0 says nothing else.
-        said = float(said) + 0.0 if abs(said) <= _LARGEST else math.nan
-    if said is not None and not (len(said) <= MAX_TEXT_CHARACTERS if isinstance(said, str) else isinstance(said, float)):
+def _clean_value(value: Any) -> Any:
+    if isinstance(value, str):
+        value = _clean(value) or None
+    elif isinstance(value, int | float):
+        # Adding 0.0 turns -0.0 into 0.0, so that both have the same id.
+        value = float(value) + 0.0 if abs(value) <= _LARGEST else math.nan
+    is_short_text = isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS
+    if not (value is None or is_short_text or isinstance(value, float)):
         raise ValueError(f"not a number, or a text of at most {MAX_TEXT_CHARACTERS} characters")
-    if isinstance(said, float) and math.isnan(said):
+    if isinstance(value, float) and math.isnan(value):
         raise ValueError(f"not a number from -{_LARGEST:g} to {_LARGEST:g}")
-    return said
+    return value
 
 
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS), BeforeValidator(_clean)]
-Name = Annotated[str, Field(max_length=MAX_NAME_CHARACTERS), BeforeValidator(_name)]
-_Place = Annotated[Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)] | None, BeforeValidator(_name)]
+Name = Annotated[str, Field(max_length=MAX_NAME_CHARACTERS), BeforeValidator(_clean_name)]
+_Place = Annotated[Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)] | None, BeforeValidator(_clean_name)]
+_Situation = Annotated[Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_clean_or_none)]
 
 
 _TIME = TypeAdapter(datetime)
@@ -98,30 +100,32 @@ class _Frozen(BaseModel):
 
 
 class About(_Frozen):
-    """What a note is about, or a question. What is left out is left open. Names are in lower case, without numbers.
+    """The subject of a note or a question. Fields without a value are open. Names are in lower case, without numbers.
 
     Attributes:
-        things: kinds of things, in alphabetical order.
-        room: kind of room.
-        receptacle: kind of place.
-        task: name of what was to be done.
-        situation: in which this holds, in free words.
+        things: Kinds of things, in alphabetical order.
+        room: Kind of room.
+        receptacle: Kind of receptacle.
+        task: Name of the task.
+        situation: When it holds, in free words.
     """
 
     things: Annotated[tuple[Name, ...], Field(max_length=MAX_THINGS)] = ()
     room: _Place = None
     receptacle: _Place = None
     task: _Place = None
-    situation: Annotated[Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_or_none)] = None
+    situation: Annotated[
+        Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_clean_or_none)
+    ] = None
 
     @field_validator("things", mode="before")
     @classmethod
-    def _one(cls, things: Any) -> Any:
+    def _single_thing_as_tuple(cls, things: Any) -> Any:
         return (things,) if isinstance(things, str) else things
 
     @field_validator("things")
     @classmethod
-    def _ordered(cls, things: tuple[str, ...]) -> tuple[str, ...]:
+    def _sort_things(cls, things: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(sorted(set(things)))
 
     def __bool__(self) -> bool:
@@ -129,27 +133,27 @@ class About(_Frozen):
 
     @property
     def stated_fields(self) -> dict[str, Any]:
-        """What it says, by field."""
+        """The fields with a value."""
         return {field: value for field, value in self if value}
 
     @property
     def phrase(self) -> str:
-        """In words, as in ``mug, kitchen, sink``."""
+        """All values in one line, such as ``mug, kitchen, sink``."""
         return ", ".join([*self.things, *filter(None, (self.room, self.receptacle, self.task, self.situation))])
 
     def covers(self, other: About) -> bool:
-        """Whether everything that this says is said by another as well."""
+        """Whether another subject states at least the fields of this one, with the same values."""
         return set(self.things) <= set(other.things) and all(
             getattr(other, field) == value for field, value in self.stated_fields.items() if field != "things"
         )
 
 
 class Source(_Frozen):
-    """Where a note comes from.
+    """The origin of a note.
 
     Attributes:
-        record: name of the episode's record.
-        line: number of its line, from 1.
+        record: Name of the episode record.
+        line: Number of the line in the record, from 1.
     """
 
     record: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARACTERS), BeforeValidator(_clean)]
@@ -157,48 +161,48 @@ class Source(_Frozen):
 
 
 def current_time() -> str:
-    """The time as notes write it."""
-    return _written(datetime.now(timezone.utc))
+    """Return the current time in the format of notes."""
+    return _format_time(datetime.now(timezone.utc))
 
 
 def is_future(time: str) -> bool:
-    """Whether a time, as notes write it, is later than any computer's clock can be by now."""
-    return time > _written(datetime.now(timezone.utc) + _AHEAD)
+    """Whether a time is more than a day ahead, so that no clock error explains it."""
+    return time > _format_time(datetime.now(timezone.utc) + _AHEAD)
 
 
 def next_millisecond(time: str) -> str:
-    """A time that is later than another by as little as notes can tell; now, where that one is in the future."""
+    """Return the time a millisecond after another one, or the current time if that one is in the future."""
     if is_future(time):
         return current_time()
-    return _written(datetime.fromisoformat(time.replace("Z", "+00:00")) + timedelta(milliseconds=1))
+    return _format_time(datetime.fromisoformat(time.replace("Z", "+00:00")) + timedelta(milliseconds=1))
 
 
-def _written(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     return time.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Note(_Frozen):
-    """What was learned of a person once.
+    """One thing that was learned about a person.
 
     Attributes:
-        person: letters, digits, - _ and dots.
-        kind: a reaction to what was done, a rule they agreed to, an answer they gave, or a goal they confirmed.
-        text: in words.
-        about: what it is about.
-        value: what it says of that: of a reaction how good (1.0) or bad (-1.0) it was, of an answer the option. Notes
-            of one kind about the same that differ in their values contradict each other; those without values never do.
-        source: where it was learned; None when it was told by hand.
-        time: ISO 8601 in UTC, to the millisecond; now by default.
-        derived_from: ids of the notes that it was concluded from; it is forgotten with any of them.
-        version_of: id of the note as it was first written, where this is a corrected version of it.
-        id: a hash of the rest, which need not be given.
+        person: Name of the person.
+        kind: A reaction to an action, a rule that the person agreed to, an answer, or a goal that they confirmed.
+        text: The note in words.
+        about: Its subject.
+        value: For a reaction how good (1.0) or bad (-1.0) it was, for an answer the option. Notes of one kind about the
+            same subject contradict each other if their values differ. Notes without a value never do.
+        source: The origin, or None for a note that was entered by hand.
+        time: ISO 8601 in UTC, with milliseconds; the current time by default.
+        derived_from: Ids of the notes from which it was concluded. It is forgotten with any of them.
+        version_of: Id of the first version, if this is a corrected one.
+        id: Hash of the other fields. It is computed if it is not given.
     """
 
     person: Annotated[str, Field(pattern=f"^{PERSON_PATTERN}$")]
     kind: Kind
     text: Text = ""
     about: About = About()
-    value: Annotated[float | str | None, BeforeValidator(_value)] = None
+    value: Annotated[float | str | None, BeforeValidator(_clean_value)] = None
     source: Source | None = None
     time: str = Field(default_factory=current_time)
     derived_from: Annotated[tuple[Annotated[str, Field(pattern=f"^{_ID}$")], ...], Field(max_length=MAX_ORIGINS)] = ()
@@ -209,22 +213,22 @@ class Note(_Frozen):
     @classmethod
     def _in_utc(cls, time: Any) -> str:
         try:
-            said = _TIME.validate_python(time)
-            said = said if said.tzinfo else said.replace(tzinfo=timezone.utc)
-            if 1970 < said.year < 2200:
-                return _written(said)
+            moment = _TIME.validate_python(time)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+            if 1970 < moment.year < 2200:
+                return _format_time(moment)
         except (ValueError, OverflowError):
             pass
         raise ValueError("not a time; write it as 2026-11-23T14:05:00Z")
 
     @model_validator(mode="after")
-    def _says_something(self) -> Note:
+    def _check_not_empty(self) -> Note:
         if not self.text and self.value is None:
             raise ValueError("says nothing; give it a text or a value")
         return self
 
     @model_validator(mode="after")
-    def _named_by_content(self) -> Note:
+    def _set_id(self) -> Note:
         found = hashlib.sha256(self.canonical_json.encode()).hexdigest()[:12]
         if self.id not in ("", found):
             raise ValueError(f"its id is {excerpt(self.id)!r} and should be {found}: it was changed; leave out the id")
@@ -233,17 +237,17 @@ class Note(_Frozen):
 
     @property
     def original_id(self) -> str:
-        """The id that people know it by: that of its first version, which stays the same when it is corrected."""
+        """The id of the first version, which does not change when the note is corrected."""
         return self.version_of or self.id
 
     @property
     def canonical_json(self) -> str:
-        """All but the id as one line of JSON, which is the same everywhere."""
+        """All fields except the id as one line of JSON with sorted keys."""
         return json.dumps(self.fields(), sort_keys=True)
 
     @property
     def sort_key(self) -> tuple[str, str, int, str]:
-        """By which notes are sorted: the oldest first. A time in the future is not believed, and overrules nothing."""
+        """Sorts notes, oldest first. Notes from the future count as oldest, so that they overrule nothing."""
         source = self.source
         return (
             "" if is_future(self.time) else self.time,
@@ -253,33 +257,37 @@ class Note(_Frozen):
         )
 
     def fields(self) -> dict[str, Any]:
-        """What it says, for JSON and YAML: all but the id, and without what is left open."""
+        """Return the fields for JSON and YAML, without the id and without open fields."""
         values = self.model_dump(mode="json", exclude={"id"}, exclude_none=True)
         values["about"] = {field: value for field, value in values["about"].items() if value}
         return {field: value for field, value in values.items() if value not in ({}, [], "")}
 
 
 def is_person_name(name: str) -> bool:
-    """Whether a folder can be made of a person's name."""
+    """Whether a name is valid for a person, and thus for a folder."""
     return re.fullmatch(PERSON_PATTERN, name) is not None
 
 
 def check_person_name(name: str) -> str:
-    """A person's name, of which a folder can be made.
+    """Return a valid name of a person.
 
     Raises:
-        UserError: when it is none.
+        UserError: The name is invalid.
     """
     if not is_person_name(name):
-        raise UserError(f"{excerpt(name)!r} cannot be a person's name: {_NAMED_BY}")
+        raise UserError(f"{excerpt(name)!r} cannot be a person's name: {_NAME_RULE}")
     return name
 
 
 def parse_note(fields: Mapping[str, Any], where: str) -> Note:
-    """A note of somebody else's making.
+    """Validate a note from a file or user.
+
+    Args:
+        fields: The fields.
+        where: Where they are from, for the message.
 
     Raises:
-        UserError: when it is none; the message begins with where.
+        UserError: The fields are no valid note.
     """
     try:
         return Note.model_validate(dict(fields))
@@ -288,7 +296,7 @@ def parse_note(fields: Mapping[str, Any], where: str) -> Note:
 
 
 def parse_about(fields: Mapping[str, Any], where: str) -> About:
-    """What somebody else says a note is about; see note_from."""
+    """Validate a subject from a file or user; see ``parse_note``."""
     try:
         return About.model_validate(dict(fields))
     except ValidationError as error:
@@ -296,10 +304,10 @@ def parse_about(fields: Mapping[str, Any], where: str) -> About:
 
 
 def describe_error(error: ValidationError) -> str:
-    """What is wrong first, in a few words."""
+    """Return the first validation error in a few words."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(map(str, first["loc"]))
     words = str(first["msg"]).removeprefix("Value error, ")
     if first["loc"] and first["loc"][0] == "person":
-        words = _NAMED_BY
+        words = _NAME_RULE
     return excerpt(f"{field}: {words}" if field else words)

@@ -1,6 +1,6 @@
-"""Finds, among many notes, those that bear on a question: by key over arrays, and by meaning over vectors.
+"""Searches the notes of a memory by key, over arrays, and by similarity, over vectors.
 
-Every note is looked at, in a few passes over arrays: 10,000 take a fraction of a millisecond, whatever they are about.
+Every note is examined in a few passes over arrays. A search by key in 10,000 notes takes a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -18,62 +18,65 @@ from housewise.people.memory.note import About, Note
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder, Vectors
 
-_NAMES = ("room", "receptacle", "task", "situation")
-_OPEN, _UNHEARD_OF = 0, -1
-_TIMES = 40
-"""Bits for how new a note is; how well it fits stands above them."""
+_NAME_FIELDS = ("room", "receptacle", "task", "situation")
+_OPEN, _UNKNOWN = 0, -1
+_AGE_BITS = 40
+"""Low bits of a score, which order notes by age; the bits above say how well a note fits."""
 
 
 class Claim:
-    """Notes of one kind about the same, oldest first; those without values have one text as well.
+    """Notes of one kind about the same subject. Notes without a value also have the same text.
 
     Attributes:
-        notes: oldest first.
+        notes: The notes, oldest first.
     """
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
-        self._settled: tuple[Note, int, tuple[Note, ...]] | None = None
+        self._resolution: tuple[Note, int, tuple[Note, ...]] | None = None
 
     def copy(self) -> Claim:
-        """Another one of the same notes."""
+        """Return a claim with the same notes."""
         other = Claim()
-        other.notes, other._settled = self.notes.copy(), self._settled
+        other.notes, other._resolution = self.notes.copy(), self._resolution
         return other
 
     def add(self, note: Note) -> None:
         """Add a note that is newer than the others."""
         self.notes.append(note)
-        self._settled = None
+        self._resolution = None
 
     @property
     def resolution(self) -> tuple[Note, int, tuple[Note, ...]]:
-        """The note to go by, how many say the same, and those that say otherwise, newest first.
+        """The valid note, the number of notes with its value, and the contradicting notes, newest first.
 
-        The newest note is right; of several that are equally new, the one whose value more notes say.
+        The newest note is valid. Of several equally new ones it is the one whose value more notes have.
         """
-        if self._settled is None:
+        if self._resolution is None:
             counts = Counter(note.value for note in self.notes)
             latest = [note for note in self.notes if note.time == self.notes[-1].time]
-            right = max(latest, key=lambda note: (counts[note.value], note.sort_key))
-            others = tuple(note for note in reversed(self.notes) if note.value != right.value)
-            self._settled = right, counts[right.value], others
-        return self._settled
+            valid = max(latest, key=lambda note: (counts[note.value], note.sort_key))
+            others = tuple(note for note in reversed(self.notes) if note.value != valid.value)
+            self._resolution = valid, counts[valid.value], others
+        return self._resolution
 
 
 class RecallIndex:
-    """Claims by what they are about.
+    """The claims of a memory with the arrays for searching them.
 
     Args:
-        notes: oldest first.
+        notes: The notes, oldest first.
+
+    Attributes:
+        claims: The claims. Searches return indices into this list.
     """
 
     def __init__(self, notes: Iterable[Note]) -> None:
         self.claims: list[Claim] = []
         self._rows: dict[tuple[str, About, str | None], int] = {}
         self._kinds, self._stated, self._newest = array("b"), array("b"), array("q")
-        self._columns = {field: array("i") for field in _NAMES}
-        self._codes: dict[str, dict[str, int]] = {field: {} for field in (*_NAMES, "kind")}
+        self._columns = {field: array("i") for field in _NAME_FIELDS}
+        self._codes: dict[str, dict[str, int]] = {field: {} for field in (*_NAME_FIELDS, "kind")}
         self._things: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         self._has_things = array("b")
         self._vectors: dict[str, Vectors] = {}
@@ -83,7 +86,7 @@ class RecallIndex:
             self.add(note)
 
     def copy(self) -> RecallIndex:
-        """Another one of the same notes, which takes a tenth of the time that sorting them anew does."""
+        """Return an index of the same notes, in a tenth of the time that building one takes."""
         other = RecallIndex(())
         other.claims, other._rows = [claim.copy() for claim in self.claims], self._rows.copy()
         other._kinds, other._stated, other._newest = self._kinds[:], self._stated[:], self._newest[:]
@@ -91,7 +94,7 @@ class RecallIndex:
         other._codes = {field: codes.copy() for field, codes in self._codes.items()}
         other._things.update((thing, rows[:]) for thing, rows in self._things.items())
         other._has_things, other._count = self._has_things[:], self._count
-        # Vectors are replaced and never changed.
+        # Arrays of vectors are replaced and never changed, so both can share them.
         other._vectors = self._vectors.copy()
         other._changed = {name: rows.copy() for name, rows in self._changed.items()}
         return other
@@ -108,14 +111,14 @@ class RecallIndex:
         for changed in self._changed.values():
             changed.add(row)
 
-    def search_by_key(self, about: About, most: int, kinds: Collection[str] | None = None) -> list[int]:
-        """Claims that bear on a question, the most to the point first; see Memory.recall."""
+    def search_by_key(self, about: About, max_results: int, kinds: Collection[str] | None = None) -> list[int]:
+        """Return the claims that agree with a question, the best match first; see ``Memory.recall``."""
         agree = np.zeros(len(self.claims), np.int64)
         fits = self._of_kinds(kinds)
-        for field in _NAMES:
+        for field in _NAME_FIELDS:
             if (name := getattr(about, field)) is not None:
                 column = _view(self._columns[field], np.int32)
-                same = column == self._codes[field].get(name, _UNHEARD_OF)
+                same = column == self._codes[field].get(name, _UNKNOWN)
                 fits &= same | (column == _OPEN)
                 agree += same
         if about.things:
@@ -129,34 +132,34 @@ class RecallIndex:
         if about:
             fits &= (agree > 0) | (stated == 0)
         left_open = stated - agree
-        scores = ((agree * 8 - left_open) << _TIMES) + _view(self._newest, np.int64)
-        return _best(np.flatnonzero(fits), scores, most)
+        scores = ((agree * 8 - left_open) << _AGE_BITS) + _view(self._newest, np.int64)
+        return _best(np.flatnonzero(fits), scores, max_results)
 
     def search_by_similarity(
         self,
         about: About,
-        most: int,
+        max_results: int,
         kinds: Collection[str] | None,
         embedder: Embedder,
-        least: float,
-        besides: Collection[int] = (),
+        min_similarity: float,
+        exclude: Collection[int] = (),
     ) -> list[tuple[int, float]]:
-        """Claims close in meaning to a question, the closest first, with their cosine; see Memory.recall.
+        """Return the claims most similar to a question with their cosine; see ``Memory.recall``.
 
         Args:
-            about: the question.
-            most: how many.
-            kinds: of notes; None for all.
-            embedder: tells how close.
-            least: the smallest cosine that counts.
-            besides: claims that are known already.
+            about: The question.
+            max_results: Greatest number of results.
+            kinds: Kinds of notes; None for all.
+            embedder: Sentence embeddings.
+            min_similarity: Smallest cosine of a result.
+            exclude: Claims to leave out.
         """
         if not about or not self.claims:
             return []
-        scores = self._embedded(embedder) @ embedder.embed([about.phrase])[0]
-        fits = self._of_kinds(kinds) & (scores >= least)
-        fits[list(besides)] = False
-        return [(row, float(scores[row])) for row in _best(np.flatnonzero(fits), scores, most)]
+        scores = self._claim_vectors(embedder) @ embedder.embed([about.phrase])[0]
+        fits = self._of_kinds(kinds) & (scores >= min_similarity)
+        fits[list(exclude)] = False
+        return [(row, float(scores[row])) for row in _best(np.flatnonzero(fits), scores, max_results)]
 
     def _new_row(self, note: Note) -> int:
         row = len(self.claims)
@@ -164,7 +167,7 @@ class RecallIndex:
         self._kinds.append(self._code("kind", note.kind))
         self._stated.append(len(note.about.stated_fields))
         self._newest.append(0)
-        for field in _NAMES:
+        for field in _NAME_FIELDS:
             name = getattr(note.about, field)
             self._columns[field].append(_OPEN if name is None else self._code(field, name))
         self._has_things.append(bool(note.about.things))
@@ -178,15 +181,15 @@ class RecallIndex:
     def _of_kinds(self, kinds: Collection[str] | None) -> NDArray[np.bool_]:
         if kinds is None:
             return np.ones(len(self.claims), bool)
-        return np.isin(_view(self._kinds, np.int8), [self._codes["kind"].get(kind, _UNHEARD_OF) for kind in kinds])
+        return np.isin(_view(self._kinds, np.int8), [self._codes["kind"].get(kind, _UNKNOWN) for kind in kinds])
 
-    def _embedded(self, embedder: Embedder) -> Vectors:
-        """A vector for each claim; only those of new or changed ones are computed."""
+    def _claim_vectors(self, embedder: Embedder) -> Vectors:
+        """Return a vector for each claim. Only those of new or changed claims are computed."""
         rows = self._changed.setdefault(embedder.name, set(range(len(self.claims))))
         known = self._vectors.get(embedder.name)
         if rows or known is None:
             order = sorted(rows)
-            new = embedder.embed([_words(self.claims[row].resolution[0]) for row in order])
+            new = embedder.embed([_note_text(self.claims[row].resolution[0]) for row in order])
             vectors = np.zeros((len(self.claims), new.shape[1]), np.float32)
             if known is not None:
                 vectors[: len(known)] = known
@@ -196,16 +199,16 @@ class RecallIndex:
         return self._vectors[embedder.name]
 
 
-def _words(note: Note) -> str:
+def _note_text(note: Note) -> str:
     return ": ".join(filter(None, (note.about.phrase, note.text or str(note.value))))
 
 
-def _view(numbers: array[int], kind: Any) -> NDArray[Any]:
-    return np.frombuffer(numbers, kind)
+def _view(numbers: array[int], dtype: Any) -> NDArray[Any]:
+    return np.frombuffer(numbers, dtype)
 
 
-def _best(rows: NDArray[np.intp], scores: NDArray[Any], most: int) -> list[int]:
-    """The rows with the highest scores, the highest first; of equal ones the earliest."""
-    if len(rows) > most:
-        rows = rows[np.argpartition(-scores[rows], most - 1)[:most]] if most else rows[:0]
+def _best(rows: NDArray[np.intp], scores: NDArray[Any], max_results: int) -> list[int]:
+    """Return the rows with the highest scores, highest first. Of equal ones the earliest comes first."""
+    if len(rows) > max_results:
+        rows = rows[np.argpartition(-scores[rows], max_results - 1)[:max_results]] if max_results else rows[:0]
     return [int(row) for row in rows[np.lexsort((rows, -scores[rows]))]]

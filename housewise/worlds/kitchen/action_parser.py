@@ -1,6 +1,6 @@
-"""What the robot can say in the text kitchen, and how it is understood.
+"""Parses the robot's actions in the text kitchen.
 
-Source: ADAPT (arXiv 2504.04040), table 3. Every template is one line of ``TEMPLATES``.
+Source: ADAPT (arXiv 2504.04040), table 3. ``TEMPLATES`` lists all forms of actions.
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from dataclasses import dataclass
 
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
-MAX_NAME_LETTERS = 21  # letters and underscores in the name of a result
+MAX_NAME_LETTERS = 21
+"""Greatest number of letters and underscores in the name of a result."""
 _RESULT = re.compile(rf"[a-z_]{{1,{MAX_NAME_LETTERS}}}(_?\d{{1,4}})?")
-MAX_ACTION_CHARACTERS = 500  # characters of an action
+MAX_ACTION_CHARACTERS = 500
 MAX_QUESTION_CHARACTERS = 1000
 
 
 class ImpossibleAction(Exception):
-    """An action fails; the message is the reason that the robot observes, and nothing changes."""
+    """An action fails and changes nothing. The message is the reason, which the robot observes."""
 
 
 @dataclass(frozen=True)
 class KitchenAction:
-    """An action that was understood.
+    """A parsed action.
 
     Attributes:
-        name: which of the templates' actions: ask, open, move_from, ...
-        x, y, z: the entities named, in the template's order, not yet looked up; for ask ``x`` is the question.
-        result: the name of what comes of it, for the actions that end in "to get ...".
-        verb: the verb of an open-set action.
+        name: Name of its template: ask, open, move_from, ...
+        x: First entity of the template, as the robot named it; the question of ``ask``.
+        y: Second entity.
+        z: Third entity.
+        result: Name of the result, for the actions that end in "to get ...".
+        verb: Verb of an open-set action.
     """
 
     name: str
@@ -40,7 +43,7 @@ class KitchenAction:
     verb: str = ""
 
 
-# Earlier lines win. "X", "Y" and "Z" take anything; R is a result's name, V an open verb.
+# The first matching line counts. X, Y and Z match anything, R the name of a result, V a verb.
 TEMPLATES: tuple[tuple[str, str], ...] = (
     ("done", "declare done"),
     ("done", "task complete"),
@@ -64,7 +67,7 @@ TEMPLATES: tuple[tuple[str, str], ...] = (
 )
 
 
-def _compiled(template: str) -> re.Pattern[str]:
+def _compile_template(template: str) -> re.Pattern[str]:
     pattern = template
     for slot, group in (("X", "x"), ("Y", "y"), ("Z", "z"), ("R", "result"), ("V", "verb")):
         anything = r"[^\\W\\d_]+" if slot == "V" else ".+?"
@@ -72,7 +75,7 @@ def _compiled(template: str) -> re.Pattern[str]:
     return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
-_PATTERNS = tuple((name, _compiled(template)) for name, template in TEMPLATES)
+_PATTERNS = tuple((name, _compile_template(template)) for name, template in TEMPLATES)
 _ASK = re.compile(r"ask\s+(?P<x>.+)", re.IGNORECASE | re.DOTALL)
 _FIRST_WORDS = frozenset(
     ("ask", "open", "close", "turn", "cook", "mix", "chop", "heat", "search", "look", "find", "pour", "move", "serve")
@@ -81,10 +84,10 @@ _FIRST_WORDS = frozenset(
 
 
 def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
-    """The action that a line of text stands for.
+    """Parse an action.
 
     Raises:
-        Impossible: it fits no template, holds several actions, or its result's name cannot be one.
+        ImpossibleAction: The text matches no template, contains several actions, or names a result in an invalid way.
     """
     line = text.strip().rstrip(".")
     asked = _ASK.fullmatch(line)
@@ -104,7 +107,9 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
         if "verb" in slots:
             slots["verb"] = normalize_verb(slots["verb"])
             if slots["verb"] not in verbs.open and slots["verb"] not in verbs.cooking:
-                raise ImpossibleAction(f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food.")
+                raise ImpossibleAction(
+                    f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food."
+                )
         if "result" in slots:
             slots["result"] = parse_result_name(slots["result"])
         return KitchenAction(name, **slots)
@@ -112,32 +117,33 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
 
 
 def normalize_verb(word: str) -> str:
-    """A verb in lower case without accents: ``Sauté`` becomes ``saute``."""
+    """Return a verb in lower case without accents: ``Sauté`` becomes ``saute``."""
     letters = unicodedata.normalize("NFKD", word.lower())
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def strip_article(id: str) -> str:
-    """``the_oat_milk`` becomes ``oat_milk``."""
+    """Remove the article from an id: ``the_oat_milk`` becomes ``oat_milk``."""
     return re.sub(r"^(the|a|an)_(?=.)", "", id)
 
 
 def parse_result_name(words: str) -> str:
-    """The name of a result as an id: lower case, underscores for spaces, without an article, as things are named.
+    """Return the name of a result as an id: lower case, underscores for spaces, no article.
 
     Raises:
-        Impossible: it has other characters, or more than 21 letters.
+        ImpossibleAction: The name has other characters, or more than ``MAX_NAME_LETTERS``.
     """
     name = strip_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
         raise ImpossibleAction(
-            f"A result cannot be named {_short(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a number."
+            f"A result cannot be named {_short(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a "
+            "number."
         )
     return name
 
 
 def _refuse_several(line: str, verbs: KitchenVerbs) -> None:
-    """A comma between two actions, or two actions on two lines."""
+    """Raise ImpossibleAction for several actions, separated by commas, "then" or line breaks."""
     for part in re.split(r"[,;\n]|\bthen\b", line)[1:]:
         first = normalize_verb(part.split()[0]) if part.split() else ""
         if first in _FIRST_WORDS or first in verbs.open or first in verbs.cooking:

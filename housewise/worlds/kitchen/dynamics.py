@@ -11,10 +11,23 @@ import itertools
 import random
 import re
 
-from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction
-from housewise.worlds.kitchen.dishes import find_dish_root, dish_roots_below, foods_below, is_food, is_on_appliance, snapshot_dish
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction
+from housewise.worlds.kitchen.dishes import (
+    dish_roots_below,
+    find_dish_root,
+    foods_below,
+    is_food,
+    is_on_appliance,
+    snapshot_dish,
+)
 from housewise.worlds.kitchen.kitchen_data import Kitchen
-from housewise.worlds.kitchen.name_resolution import SimilarityFunction, describe_entity, resolve_entity, resolve_contents, search_house
+from housewise.worlds.kitchen.name_resolution import (
+    SimilarityFunction,
+    describe_entity,
+    resolve_contents,
+    resolve_entity,
+    search_house,
+)
 from housewise.worlds.kitchen.state import Entity, Place, State
 from housewise.worlds.kitchen.trace import Layer, PreparedFood, Serving, Trace
 
@@ -36,7 +49,11 @@ class KitchenDynamics:
     """
 
     def __init__(
-        self, start: State, kitchen: Kitchen, rng: random.Random | None = None, resembles: SimilarityFunction | None = None
+        self,
+        start: State,
+        kitchen: Kitchen,
+        rng: random.Random | None = None,
+        resembles: SimilarityFunction | None = None,
     ) -> None:
         self.trace = Trace(start)
         self.done = False
@@ -246,7 +263,9 @@ class KitchenDynamics:
             raise ImpossibleAction(f"{holder} is empty.")
         parts = [food for child in inside if is_food(self._state, child) for food in self._pile(child)]
         if not parts:
-            raise ImpossibleAction(f"{', '.join(inside)} in {holder} cannot be eaten; pour or move food into {holder} first.")
+            raise ImpossibleAction(
+                f"{', '.join(inside)} in {holder} cannot be eaten; pour or move food into {holder} first."
+            )
         layers = tuple(sorted((x for part in parts for x in self._layers[part]), key=lambda layer: layer.order))
         id = self._new_name(action.result)
         for child, place in list(self._state.places.items()):
@@ -268,7 +287,9 @@ class KitchenDynamics:
         holder = self._state.holder(id)
         if holder is None or not self._state[holder].can("chops"):
             surfaces = [other for other, entity in self._state.entities.items() if entity.can("chops")]
-            raise ImpossibleAction(f"{id} is on no chopping surface, but in/on {holder}. Chop on {', '.join(surfaces)}.")
+            raise ImpossibleAction(
+                f"{id} is on no chopping surface, but in/on {holder}. Chop on {', '.join(surfaces)}."
+            )
         return self._transform(id, action.result, "chop")
 
     def _do_object(self, action: KitchenAction) -> str:

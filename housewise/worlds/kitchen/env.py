@@ -13,7 +13,8 @@ from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
 from housewise.worlds.text_space import fit_text, text_space
 
-MAX_OBSERVATION_CHARACTERS = 20_000  # characters; searching a full fridge shows about 5,000
+MAX_OBSERVATION_CHARACTERS = 20_000
+"""Greatest length of an observation; searching a full fridge shows about 5,000 characters."""
 
 
 class TextKitchenEnv(gym.Env[str, str]):
@@ -23,23 +24,25 @@ class TextKitchenEnv(gym.Env[str, str]):
         ``info["task"]`` at reset, such as "Prepare eggs for breakfast".
 
     Action space:
-        Text: one line, as ``TextKitchen`` takes it.
+        Text: one line; see ``TextKitchen``.
 
     Observation space:
-        Text: the layout at reset, then what each action shows, or why it was impossible.
+        Text: the layout at reset, then the effect or finding of each action, or the reason why it was impossible.
 
     Rewards:
-        0 until the end; then what ``judge`` says of all that happened, 0 without one.
+        0 until the end of the episode, then the value of ``judge``, or 0 without a judge.
 
     Starting state:
-        ``reset(seed=...)`` draws the scene; ``options={"task": number}`` chooses another task.
+        ``reset(seed=...)`` draws the scene. ``options={"task": number}`` selects another task.
 
     Termination:
-        Declare Done. Truncation after ``max_steps`` actions.
+        The action "Declare Done". Truncation after ``max_steps`` actions.
 
     Args:
-        task: number of the task at the first reset.
-        judge: how good the breakfast was (such as the satisfaction of a person); None counts as 0.
+        task: Number of the task at the first reset.
+        judge: Returns how good the breakfast was, such as the satisfaction rate of a person; None counts as 0.
+        max_steps: Greatest number of actions.
+        kitchen: House, objects, tasks and verbs; the bundled kitchen by default.
     """
 
     metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  # Gymnasium's own way
@@ -77,5 +80,5 @@ class TextKitchenEnv(gym.Env[str, str]):
         return fit_text(step.observation, MAX_OBSERVATION_CHARACTERS), reward, step.ended, step.truncated, info
 
     def render(self) -> str:
-        """What has been made so far."""
+        """Return the food that was prepared so far."""
         return self.world.describe_prepared_food()

@@ -1,6 +1,6 @@
-"""The text kitchen as data: its house, its objects, groups of them, tasks and verbs, read from YAML and checked.
+"""Reads the fixed data of the text kitchen from YAML: house, objects, groups, tasks and verbs.
 
-The files are in ``housekeep_configs/kitchen/``; each begins with a comment that explains it.
+The files are in ``housekeep_configs/kitchen/``. Each begins with a comment that explains it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Strict(BaseModel):
 
 
 class KitchenThing(_Strict):
-    """One line of ``house.yaml`` or ``objects.yaml``; a bare text is its description."""
+    """A thing in ``house.yaml`` or ``objects.yaml``. A plain text is short for its description."""
 
     description: str = Field(alias="is")
     affords: frozenset[str] = frozenset()
@@ -45,12 +45,12 @@ class KitchenThing(_Strict):
 
 
 class KitchenLayout(_Strict):
-    """Rooms, and things by what they are in or on.
+    """Rooms and things with their places.
 
     Attributes:
-        rooms: descriptions by id; empty where a layout only adds to another.
-        presence: the probability with which a thing that is not ``always`` there is.
-        things: by holder, then by id.
+        rooms: Descriptions by id; empty for a layout that adds things to another.
+        presence: Probability (0 to 1) that a thing is in a scene, unless it is marked with ``always``.
+        things: Things by the id of their holder, then by their own.
     """
 
     rooms: dict[str, str] = {}
@@ -80,10 +80,12 @@ class KitchenLayout(_Strict):
 
 
 class Dish(_Strict):
-    """Something that a task may ask for: made of things of one group, and made when the condition holds.
+    """A dish that a task may ask for.
 
     Attributes:
-        published: when the authors' published functions take it for made.
+        of: Group of its main ingredient.
+        made: The condition under which it counts as made.
+        published: The condition of the authors' published functions.
     """
 
     of: str
@@ -92,17 +94,21 @@ class Dish(_Strict):
 
 
 class KitchenTask(_Strict):
+    """A task: the robot's instruction and the dishes that it asks for."""
+
     text: str
     dishes: tuple[str, ...]
 
 
 class KitchenTasks(_Strict):
+    """All dishes, tasks by number, and named sets of tasks."""
+
     dishes: dict[str, Dish]
     tasks: dict[int, KitchenTask]
     sets: dict[str, tuple[int, ...]]
 
     def find_tasks(self, name: str) -> tuple[int, ...] | None:
-        """The tasks of a set, or those that ask for a dish; None when there is neither of that name."""
+        """Return the tasks of a set, or those that ask for a dish, or None for an unknown name."""
         if name in self.sets:
             return self.sets[name]
         if name in self.dishes:
@@ -110,31 +116,44 @@ class KitchenTasks(_Strict):
         return None
 
 
-_OWN_ACTIONS = frozenset({"cook", "mix", "chop"})  # verbs that are actions of their own
+_TEMPLATE_VERBS = frozenset({"cook", "mix", "chop"})
+"""Verbs with an action template of their own."""
 
 
 class KitchenVerbs(_Strict):
+    """Verbs for preparing food.
+
+    Attributes:
+        open: Verbs that can be used in open-set actions.
+        cooking: Verbs that cook food and need an appliance.
+        warming: Verbs that cook food if it is on an appliance.
+    """
+
     open: tuple[str, ...]
     cooking: frozenset[str]
     warming: frozenset[str]
 
     def matching_verbs(self, word: str) -> list[str]:
-        """Verbs that a word of people's files holds for; see people.language."""
+        """Return the verbs that a word of a condition matches; see ``people.kitchen.conditions``."""
         return sorted(
-            verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if occurs_in_verb([word], verb)
+            verb
+            for verb in {*self.open, *self.cooking, *self.warming, *_TEMPLATE_VERBS}
+            if occurs_in_verb([word], verb)
         )
 
 
 @dataclass(frozen=True)
 class Kitchen:
-    """Everything that is fixed about the text kitchen.
+    """All fixed data of the text kitchen.
 
     Attributes:
-        house: rooms, furniture and appliances.
-        furniture: where each of these is, rooms left out.
-        objects: what may be there besides.
-        groups: the ids of each group, nested groups resolved.
-        kinds: the kind of each id; two things of one kind count as one where kinds are counted.
+        house: Rooms, furniture and appliances.
+        furniture: Places of furniture and appliances.
+        objects: The objects that a scene may contain.
+        groups: The ids of each group, with nested groups resolved.
+        tasks: Dishes and tasks.
+        verbs: Verbs for preparing food.
+        kinds: The kind of each id. Things of one kind count once where kinds are counted.
     """
 
     house: KitchenLayout
@@ -147,13 +166,13 @@ class Kitchen:
 
     @cached_property
     def foods(self) -> frozenset[str]:
-        """Things that can become part of a dish: food, and packets of food."""
+        """Ids of things that can become part of a dish: food and packets of food."""
         things = [*self.house.entities(), *self.objects.entities()]
         return frozenset(thing.id for thing in things if thing.can("edible") or thing.contents is not None)
 
     @cached_property
     def usable(self) -> frozenset[str]:
-        """Things that can be used at all: what can be moved or cooked on, or has food put into it."""
+        """Ids of things that can be used: what can be moved, cooked on or filled with food."""
         things = [*self.house.entities(), *self.objects.entities()]
         able = ("movable", "cooks", "container")
         fixed = self.furniture.keys() | self.house.rooms.keys()
@@ -161,26 +180,26 @@ class Kitchen:
         return loose | self.foods
 
     def find_ids(self, name: str) -> frozenset[str] | None:
-        """The ids of a group, a thing, or a room and the furniture in it; None for a name of nothing."""
+        """Return the ids of a group, of a thing, or of a room with its furniture, or None for an unknown name."""
         if name in self.groups:
             return self.groups[name]
         if name in self.house.rooms:
-            # What stands there stands in the room.
+            # Food on a table is also in its room.
             return frozenset({name, *(id for id, place in self.furniture.items() if place.holder == name)})
         return frozenset({name}) if name in self.ids else None
 
     @property
     def ids(self) -> frozenset[str]:
-        """Every id that a scene can have."""
+        """All ids that a scene can contain."""
         return frozenset(self.kinds)
 
 
 @lru_cache(maxsize=4)
 def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
-    """Read the kitchen's five files.
+    """Read the five files of a kitchen.
 
     Raises:
-        DataError: a file is missing, is no YAML, or does not say what it should.
+        DataError: A file is missing or invalid.
     """
     house = read_model(folder / "house.yaml", KitchenLayout)
     objects = read_model(folder / "objects.yaml", KitchenLayout)
@@ -204,16 +223,16 @@ def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
 def resolve_groups(
     groups: Any, ids: Iterable[str], where: str, known: Mapping[str, frozenset[str]] | None = None
 ) -> dict[str, frozenset[str]]:
-    """The ids of each group, with the groups that it lists written out.
+    """Return the ids of each group, with nested groups resolved.
 
     Args:
-        groups: by name a list of ids and names of groups, as read from a file.
-        ids: the things that exist.
-        where: the file, for messages.
-        known: groups resolved before, which may be listed too.
+        groups: Lists of ids and names of groups, by name, as read from a file.
+        ids: All known things.
+        where: Name of the file, for messages.
+        known: Further groups that may be listed, already resolved.
 
     Raises:
-        DataError: something listed is neither a thing nor a group, or groups list each other in a circle.
+        DataError: A listed name is neither a thing nor a group, or groups list each other in a circle.
     """
     if not isinstance(groups, dict) or not all(isinstance(listed, list) for listed in groups.values()):
         raise DataError(f"{where}: groups have to be lists of things by the name of the group")
@@ -248,19 +267,19 @@ def resolve_groups(
 
 
 def read_model(file: Path, model: type[_Model]) -> _Model:
-    """A YAML file as a pydantic model.
+    """Read a YAML file into a pydantic model.
 
     Raises:
-        DataError: naming the file, the field and what is wrong with it.
+        DataError: The file is invalid. The message names the file, the field and the problem.
     """
     return validate_model(read_yaml(file), model, str(file))
 
 
 def validate_model(content: Any, model: type[_Model], where: str) -> _Model:
-    """Something read as a pydantic model.
+    """Validate content with a pydantic model.
 
     Raises:
-        DataError: naming ``where``, the field and what is wrong with it.
+        DataError: The content is invalid. The message names ``where``, the field and the problem.
     """
     try:
         return model.model_validate(content)

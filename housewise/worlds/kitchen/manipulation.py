@@ -1,9 +1,9 @@
-"""What one arm can do in a symbolic room: go to furniture, open and close it, pick things up, put them in or on others.
+"""Manipulation by a robot with one arm in a symbolic room: go to, open, close, pick up and put.
 
-Opening, closing and picking up take an empty hand, as the robot has one. What is within reach is what stands at the
-piece of furniture where the robot is and is not shut away.
+Opening, closing and picking up need an empty hand. A thing is within reach if it belongs to the piece of furniture at
+which the robot is, and nothing closed is around it.
 
-Affordances: ``grabbable``, ``receptacle``, ``openable``. Tags: ``open``, and ``here`` for where the robot is.
+Affordances: ``grabbable``, ``receptacle``, ``openable``. Tags: ``open``, and ``here`` for the position of the robot.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from housewise.worlds.kitchen.state import HAND, Entity, Relation, State
 OPEN_TAG = "open"
 HERE_TAG = "here"
 Verb = Literal["go to", "open", "close", "pick up", "put"]
-_ALONE: tuple[Verb, ...] = ("go to", "open", "close", "pick up")
+_VERBS_WITHOUT_TARGET: tuple[Verb, ...] = ("go to", "open", "close", "pick up")
 _RELATIONS: tuple[Relation, ...] = ("in", "on")
 
 
 @dataclass(frozen=True)
 class ManipulationAction:
-    """One thing to do.
+    """One action of the robot.
 
     Attributes:
-        thing: the id of what it is done to.
-        relation: for ``put``, whether the thing comes into the target or on it.
-        target: for ``put``, the id of what the thing is put in or on.
+        verb: What to do.
+        thing: Id of the manipulated thing.
+        relation: For ``put``: whether the thing is put into the target or onto it.
+        target: For ``put``: id of the target.
     """
 
     verb: Verb
@@ -41,22 +42,22 @@ class ManipulationAction:
 
 
 class ImpossibleManipulation(ValueError):
-    """The state does not allow an act; the message says why."""
+    """An action is impossible in the current state. The message says why."""
 
 
 def create_hand() -> Entity:
-    """The robot's hand, which a state needs for things to be picked up."""
+    """Return the entity of the robot's hand, which every state with a robot needs."""
     return Entity(HAND, "hand")
 
 
 def standing_furniture(state: State, id: str) -> str:
-    """The piece of furniture at which one has to be to reach something: the last holder before the room."""
+    """Return the furniture at which the robot has to be to reach a thing: its last holder before the room."""
     chain = [id, *state.holders(id)]
     return chain[-2] if len(chain) > 1 else id
 
 
 def find_obstacle(state: State, act: ManipulationAction) -> str | None:
-    """Why an act is impossible now, None where it can be done."""
+    """Return why an action is impossible in a state, or None if it is possible."""
     for id in filter(None, (act.thing, act.target)):
         if id not in state:
             return f"there is no {id}"
@@ -64,7 +65,7 @@ def find_obstacle(state: State, act: ManipulationAction) -> str | None:
         stands = state.holder(act.thing) not in (None, HAND) and standing_furniture(state, act.thing) == act.thing
         return None if stands else f"{act.thing} is no furniture"
     if act.verb == "put":
-        return _why_not_put(state, act)
+        return _find_put_obstacle(state, act)
     if state.held_thing is not None:
         return f"the hand holds {state.held_thing}"
     if not _reachable(state, act.thing):
@@ -78,10 +79,10 @@ def find_obstacle(state: State, act: ManipulationAction) -> str | None:
 
 
 def apply_action(state: State, act: ManipulationAction) -> State:
-    """The state after an act.
+    """Return the state after an action.
 
     Raises:
-        ImpossibleAct: when the state does not allow it.
+        ImpossibleManipulation: The action is impossible.
     """
     if reason := find_obstacle(state, act):
         raise ImpossibleManipulation(f"cannot {act}: {reason}")
@@ -93,18 +94,20 @@ def apply_action(state: State, act: ManipulationAction) -> State:
         return state.put(act.thing, HAND)
     if act.verb == "put" and act.target is not None:
         return state.put(act.thing, act.target, act.relation)
-    return state.with_tags(act.thing, OPEN_TAG) if act.verb == "open" else state.with_tags(act.thing, without=[OPEN_TAG])
+    return (
+        state.with_tags(act.thing, OPEN_TAG) if act.verb == "open" else state.with_tags(act.thing, without=[OPEN_TAG])
+    )
 
 
 def possible_actions(state: State, ids: frozenset[str]) -> Iterator[ManipulationAction]:
-    """All acts on a few things that a state allows."""
-    everything = [ManipulationAction(verb, id) for id in sorted(ids) for verb in _ALONE]
+    """Yield all possible actions on some things."""
+    everything = [ManipulationAction(verb, id) for id in sorted(ids) for verb in _VERBS_WITHOUT_TARGET]
     if state.held_thing in ids and state.held_thing is not None:
         everything += [ManipulationAction("put", state.held_thing, how, id) for id in sorted(ids) for how in _RELATIONS]
     return (act for act in everything if find_obstacle(state, act) is None)
 
 
-def _why_not_put(state: State, act: ManipulationAction) -> str | None:
+def _find_put_obstacle(state: State, act: ManipulationAction) -> str | None:
     if state.held_thing != act.thing:
         return f"the hand does not hold {act.thing}"
     if act.target is None or act.thing in (act.target, *state.holders(act.target)):

@@ -1,4 +1,4 @@
-"""Scenes of the text kitchen: which of the objects are there today.
+"""Scenes of the text kitchen: random subsets of its objects.
 
 Source: ADAPT (arXiv 2504.04040), section 3 and appendix C.
 """
@@ -13,9 +13,9 @@ from housewise.worlds.kitchen.state import State
 
 
 def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
-    """A scene: the whole house, what is always there, and each other object with the kitchen's presence (0.7).
+    """Draw a scene: the whole house, all objects marked with ``always``, and each other one with probability 0.7.
 
-    What lies in a holder that was not drawn (an egg in its carton) brings the holder in.
+    A drawn object also adds its holder, such as the carton of an egg.
     """
     kitchen = kitchen or load_kitchen()
     rng = random.Random(seed)
@@ -29,10 +29,10 @@ def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
 
 
 def build_scene(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
-    """The scene that has exactly these objects, their holders, and what is always there.
+    """Build a scene with the given objects, their holders, and all objects marked with ``always``.
 
     Raises:
-        KeyError: an object that the kitchen does not know.
+        KeyError: The kitchen does not have one of the objects.
     """
     kitchen = kitchen or load_kitchen()
     homes = kitchen.objects.places()

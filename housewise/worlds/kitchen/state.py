@@ -1,8 +1,8 @@
-"""The symbolic state of a household: entities, what is in or on what, and the tags of each.
+"""The symbolic state of a household: entities, their places and their tags.
 
-A ``State`` is immutable: every change returns a new one, so that a planner can keep, hash and compare states, and a
-record can keep each step's. Entities say what a thing *is* (kind, description, what can be done with it) and never
-change; places and tags say how things *stand* and do. Whoever plans over a few things only hashes ``state.part(ids)``.
+A ``State`` is immutable. Every change returns a new one, so that planners can store, hash and compare states. Entities
+have fixed properties (kind, description, affordances); places and tags change. A planner that changes only a few things
+hashes ``state.substate(ids)``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 Relation = Literal["in", "on"]
 
-HAND = "hand"  # the id of the robot's gripper, where a world has one: what is held is ``in`` it
+HAND = "hand"
+"""Id of the robot's gripper, in worlds that have one. A held thing is ``in`` it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,12 @@ class Entity:
     """A thing, a piece of furniture, a room or a hand.
 
     Attributes:
-        id: unique in its state, such as ``milk_1``.
-        kind: what sort of thing it is, such as ``milk``: things of one kind are the same to a person who counts.
-        description: free words, such as "carton of oat milk".
-        affords: what can be done with it or in it, such as ``container``, ``openable``, ``grabbable``; a world's data
-            files decide which there are.
-        contents: the name of what a packet is full of, such as ``oat_milk``; it never runs out.
+        id: Unique in its state, such as ``milk_1``.
+        kind: Its kind, such as ``milk``. Things of one kind count once where kinds are counted.
+        description: Free words, such as "carton of oat milk".
+        affords: Its affordances, such as ``container``, ``openable`` or ``grabbable``. The data files of a world define
+            them.
+        contents: Name of the contents of a packet, such as ``oat_milk``, which never run out.
     """
 
     id: str
@@ -37,11 +38,12 @@ class Entity:
     contents: str | None = None
 
     def can(self, affordance: str) -> bool:
+        """Whether it has an affordance."""
         return affordance in self.affords
 
 
 class Place(NamedTuple):
-    """In or on what a thing is."""
+    """The place of a thing: in or on its holder."""
 
     holder: str
     relation: Relation = "in"
@@ -49,13 +51,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """How things stand at one moment.
+    """All entities, places and tags at one moment.
 
     Attributes:
-        entities: all that exist, by id.
-        places: where each is; what has no place (a room, a hand) stands for itself. In the order of placing, so that
-            the contents of a thing are listed in the order in which they were added.
-        tags: what else is true of each: ``open``, ``on``, ``hot``, ``dirty``; only entities that have any are listed.
+        entities: All entities, by id.
+        places: The place of each, in the order of placing. Rooms and hands have none.
+        tags: The tags of each, such as ``open``, ``on``, ``hot`` or ``dirty``. Entities without tags are left out.
     """
 
     entities: Mapping[str, Entity]
@@ -72,7 +73,7 @@ class State:
         """Build a state and check it.
 
         Raises:
-            ValueError: an id twice, a place for or at something unknown, or things inside each other.
+            ValueError: An id is repeated, a place or tag refers to something unknown, or things contain each other.
         """
         by_id: dict[str, Entity] = {}
         for entity in entities:
@@ -102,15 +103,18 @@ class State:
     def _hash(self) -> int:
         return hash((frozenset(self.entities), frozenset(self.places.items()), frozenset(self.tags.items())))
 
-    # What is true
+    # Queries
 
     def has_tag(self, id: str, tag: str) -> bool:
+        """Whether ``id`` has a tag."""
         return tag in self.tags.get(id, ())
 
     def place(self, id: str) -> Place | None:
+        """Return the place of ``id``, or None."""
         return self.places.get(id)
 
     def holder(self, id: str) -> str | None:
+        """Return what ``id`` is directly in or on, or None."""
         place = self.places.get(id)
         return place.holder if place else None
 
@@ -122,18 +126,18 @@ class State:
         return inside
 
     def inside(self, id: str) -> list[str]:
-        """What is directly in or on ``id``, in the order in which it was put there."""
+        """Return what is directly in or on ``id``, in the order of placing."""
         return list(self._inside.get(id, ()))
 
     def descendants(self, id: str) -> list[str]:
-        """All that is in or on ``id`` at any depth."""
+        """Return all that is in or on ``id`` at any depth."""
         found = self.inside(id)
-        for child in found:  # grows while it is gone through
+        for child in found:  # Grows during the loop.
             found += self._inside.get(child, ())
         return found
 
     def holders(self, id: str) -> Iterator[str]:
-        """What ``id`` is in or on, what that is in or on, and so on, nearest first."""
+        """Yield the holder of ``id``, the holder of that, and so on."""
         place = self.places.get(id)
         while place is not None:
             yield place.holder
@@ -144,30 +148,30 @@ class State:
         return holder in self.holders(id)
 
     def room(self, id: str) -> str:
-        """The outermost holder of ``id``, itself if it has none."""
+        """Return the outermost holder of ``id``, or ``id`` itself if it has none."""
         return [id, *self.holders(id)][-1]
 
     def is_shut_away(self, id: str) -> bool:
-        """Whether something closable around ``id`` is not open, so that a hand cannot reach it."""
+        """Whether a holder of ``id`` is closed, so that a hand cannot reach it."""
         return any(self[holder].can("openable") and not self.has_tag(holder, "open") for holder in self.holders(id))
 
     @property
     def held_thing(self) -> str | None:
-        """What the robot's hand holds."""
+        """Id of what the robot's hand holds, or None."""
         inside = self.inside(HAND)
         return inside[0] if inside else None
 
     def substate(self, ids: Iterable[str]) -> frozenset[tuple[str, Place | None, frozenset[str]]]:
-        """Places and tags of a few things, to hash and compare by a planner that changes nothing else."""
+        """Return places and tags of some things, for a planner that changes nothing else."""
         return frozenset((id, self.places.get(id), self.tags.get(id, frozenset())) for id in ids)
 
-    # What changes
+    # Changes
 
     def put(self, id: str, holder: str, relation: Relation = "in") -> State:
-        """``id``, with all that is in or on it, is in or on ``holder`` from now on.
+        """Place ``id``, with all that is in or on it, in or on ``holder``.
 
         Raises:
-            ValueError: when it would be within itself.
+            ValueError: ``holder`` is ``id`` or within it.
         """
         if id == holder or self.is_within(holder, id):
             raise ValueError(f"{id} cannot be within itself")
@@ -176,7 +180,7 @@ class State:
         return replace(self, places=places)
 
     def with_tags(self, id: str, *tags: str, without: Iterable[str] = ()) -> State:
-        """``id`` has these tags from now on, and not the others."""
+        """Add tags to ``id`` and remove others."""
         now = (self.tags.get(id, frozenset()) | frozenset(tags)) - frozenset(without)
         kept = {other: words for other, words in self.tags.items() if other != id}
         if now:
@@ -184,10 +188,10 @@ class State:
         return replace(self, tags=kept)
 
     def with_entity(self, entity: Entity, place: Place, tags: Iterable[str] = ()) -> State:
-        """A new thing comes to be.
+        """Add a new entity.
 
         Raises:
-            ValueError: when its id is taken or its holder unknown.
+            ValueError: Its id is taken or its holder unknown.
         """
         if entity.id in self.entities:
             raise ValueError(f"{entity.id!r} is there already")
@@ -201,10 +205,10 @@ class State:
         )
 
     def without_entities(self, ids: Iterable[str]) -> State:
-        """Things cease to be; nothing may be left in or on them.
+        """Remove entities.
 
         Raises:
-            ValueError: when something would be left without a place.
+            ValueError: Something else is in or on one of them.
         """
         gone = frozenset(ids)
         for child, place in self.places.items():
@@ -217,10 +221,10 @@ class State:
         )
 
     def check(self) -> None:
-        """Raise where the state contradicts itself.
+        """Check that the state does not contradict itself.
 
         Raises:
-            ValueError: a place or tag of or at something unknown, or things inside each other.
+            ValueError: A place or tag refers to something unknown, or things contain each other.
         """
         for id, place in self.places.items():
             for known in (id, place.holder):

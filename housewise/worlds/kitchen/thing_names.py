@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
 from housewise.language.words import STOP_WORDS, word_stems
-from housewise.worlds.kitchen.name_resolution import to_id, describe_entity
+from housewise.worlds.kitchen.name_resolution import describe_entity, to_id
 from housewise.worlds.kitchen.state import Entity, State
 
 _NUMBER = re.compile(r"_\d+$")

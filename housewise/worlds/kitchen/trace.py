@@ -1,8 +1,8 @@
-"""What became of everything: what was used, what came together in which order, what was made, where it was served.
+"""The trace of an episode in the text kitchen: what was used, combined, prepared and served, and in which order.
 
-A thing of the scene is the *source* of all that is poured from it or made of it. Whoever judges a breakfast reads the
-``Trace`` (ADAPT, arXiv 2504.04040, section 3: object usage, additions, order and final placement are followed through
-every change).
+A thing of the scene is the *source* of all that is poured from it or made of it. Judges of a breakfast read the
+``Trace``. Source: ADAPT (arXiv 2504.04040), section 3, where usage, additions, order and final place of objects are
+followed through every change.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import NamedTuple
 from housewise.worlds.kitchen.state import State
 
 Sources = frozenset[str]
+"""Ids of things of the scene."""
 
 
 class Layer(NamedTuple):
-    """Something that was added to a dish.
+    """An addition to a dish.
 
     Attributes:
-        order: a number that grows with every addition; what was added together has the same.
-        sources: the things of the scene that it stems from.
+        order: A number that grows with every addition. Things that are added together have the same number.
+        sources: The things of the scene from which it comes.
     """
 
     order: int
@@ -30,15 +31,15 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True)
 class DishSnapshot:
-    """What one dish held after a step.
+    """The contents of one dish after a step.
 
     Attributes:
-        step: counted from 1.
-        root: the container, or the food that other food lies on.
-        in_container: whether the root is a container.
-        on_appliance: whether it stood on or in a cooking appliance, or is one.
-        layers: what it held, in the order of adding.
-        foods: the ids of what it held.
+        step: Number of the step, from 1.
+        root: The container, or the food on which other food lies.
+        in_container: Whether the root is a container.
+        on_appliance: Whether the root is a cooking appliance, or is in or on one.
+        layers: Its layers in the order of adding.
+        foods: Ids of its food.
     """
 
     step: int
@@ -50,12 +51,22 @@ class DishSnapshot:
 
     @property
     def sources(self) -> Sources:
+        """The sources of all layers."""
         return frozenset().union(*(layer.sources for layer in self.layers))
 
 
 @dataclass(frozen=True)
 class PreparedFood:
-    """A result: of what, by which verb, and whether that cooked it."""
+    """A food that the robot prepared.
+
+    Attributes:
+        step: Number of the step, from 1.
+        id: Id of the food.
+        verb: Verb of the action.
+        sources: The things of the scene from which it comes.
+        cooked: Whether the verb cooked it.
+        parts: Ids of the food of which it was made.
+    """
 
     step: int
     id: str
@@ -67,7 +78,7 @@ class PreparedFood:
 
 @dataclass(frozen=True)
 class Serving:
-    """Food came to a place where one dines."""
+    """Food that came to a dining place."""
 
     step: int
     place: str
@@ -76,20 +87,20 @@ class Serving:
 
 @dataclass
 class Trace:
-    """All that happened in one episode, step by step.
+    """All that happened in one episode.
 
     Attributes:
-        start: the scene at the start.
-        states: the state after each executed step.
-        actions: the executed actions in words.
-        used: when each thing of the scene was used first: moved, poured from, heated, turned into something, or had
-            food put into it.
-        cooked: when each source was cooked first.
-        made: the results of mixing, cooking, chopping and open verbs, in order.
-        portions: what was poured or taken from a packet, by id, with its packet.
-        shots: each dish after each step that changed it.
-        servings: what came to which dining place, in order.
-        sources: the things of the scene that each entity stems from, those that were used up included.
+        start: The scene at the start.
+        states: The state after each executed step.
+        actions: The texts of the executed actions.
+        used: The step in which each thing of the scene was first used: moved, poured from, heated, made into something,
+            or filled with food.
+        cooked: The step in which each source was first cooked.
+        made: All prepared food, in order.
+        portions: The packet of each portion that was poured or taken from one, by the id of the portion.
+        snapshots: Each dish after each step that changed it.
+        servings: What came to which dining place, in order.
+        sources: The sources of each portion and prepared food, including those that were used up.
     """
 
     start: State
@@ -105,31 +116,31 @@ class Trace:
 
     @property
     def step(self) -> int:
-        """How many steps were executed."""
+        """Number of executed steps."""
         return len(self.actions)
 
     @property
     def state(self) -> State:
-        """How things stand now."""
+        """The current state."""
         return self.states[-1] if self.states else self.start
 
     @property
     def available(self) -> frozenset[str]:
-        """What was there at the start."""
+        """Ids of all entities at the start."""
         return frozenset(self.start.entities)
 
     def sources_of(self, id: str) -> Sources:
-        """What an entity stems from; a thing of the scene stems from itself."""
+        """Return the sources of an entity. A thing of the scene is its own source."""
         return self.sources.get(id) or frozenset({id})
 
     def prepared_foods(self) -> list[str]:
-        """What the robot made, portioned or cooked and still exists."""
+        """Return the food that the robot prepared, portioned or cooked and that still exists."""
         state = self.state
         cooked = [id for id in self.cooked if id in state and state[id].can("edible")]
         return cooked + [id for id in self.sources if id in state]
 
     def cut_at(self, step: int) -> Trace:
-        """The episode as it was after a step (0: at its start)."""
+        """Return the trace as it was after a step, or at the start for 0."""
         made = [result for result in self.made if result.step <= step]
         there = set().union(self.start.entities, *(state.entities for state in self.states[:step]))
         return Trace(
@@ -140,13 +151,13 @@ class Trace:
             cooked={id: when for id, when in self.cooked.items() if when <= step},
             made=made,
             portions={id: packet for id, packet in self.portions.items() if id in there},
-            snapshots=[shot for shot in self.snapshots if shot.step <= step],
+            snapshots=[dish for dish in self.snapshots if dish.step <= step],
             servings=[serving for serving in self.servings if serving.step <= step],
             sources={id: sources for id, sources in self.sources.items() if id in there},
         )
 
     def copy(self) -> Trace:
-        """The same so far; what happens to the one does not happen to the other."""
+        """Return an independent copy."""
         return Trace(
             self.start,
             list(self.states),
@@ -161,15 +172,17 @@ class Trace:
         )
 
     def descendants(self, id: str) -> list[str]:
-        """All that a thing of the scene turned into, in order, what was used up included."""
+        """Return all that was made of a thing of the scene, in order, including what was used up."""
         return [other for other, sources in self.sources.items() if id in sources and other != id]
 
     def record_use(self, ids: Iterable[str], step: int) -> None:
+        """Record that the sources of some entities were used in a step."""
         for id in ids:
             for source in self.sources_of(id):
                 self.used.setdefault(source, step)
 
     def record_cooking(self, ids: Iterable[str], step: int) -> None:
+        """Record that the sources of some entities were cooked in a step."""
         for id in ids:
             for source in self.sources_of(id):
                 self.cooked.setdefault(source, step)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from housewise.core.errors import UserError
-from housewise.worlds.kitchen.action_parser import KitchenAction, ImpossibleAction, parse_action
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask, load_kitchen
 from housewise.worlds.kitchen.name_resolution import SimilarityFunction, describe_entity
@@ -49,9 +49,9 @@ class TextKitchen:
         One of the eight tasks of ``housekeep_configs/kitchen/tasks.yaml``, such as "Prepare eggs for breakfast".
 
     Action space:
-        A line of text of one of the forms of ``worlds.kitchen.action_parser.TEMPLATES``: looking (Search, Look for), states
-        (Open, Close, Turn on, Turn off, Heat), moving (Move, Serve, Pour), making (Mix, Cook, Chop and 77 open verbs,
-        with a name for the result), Ask "..." and Declare Done.
+        A line of text of one of the forms of ``worlds.kitchen.action_parser.TEMPLATES``: looking (Search, Look for),
+        states (Open, Close, Turn on, Turn off, Heat), moving (Move, Serve, Pour), preparing (Mix, Cook, Chop and 77
+        open verbs, with a name for the result), Ask "..." and Declare Done.
 
     Observation space:
         Text. At the start the rooms and the furniture without objects. After an action its effect or what it found,

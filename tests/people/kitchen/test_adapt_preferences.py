@@ -15,11 +15,11 @@ import pytest
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.people.kitchen.conditions import AllOf, Condition, Not, iter_predicates
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenPreference
+from housewise.people.kitchen.profiles import KitchenPreference
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, cook_breakfast, decide
+from tests.people.kitchen.breakfasts import KITCHEN, cook_breakfast, decide, single_preference_profile
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
 WISHES = [preference for person in ADAPT_PEOPLE.values() for preference in person.preferences]
@@ -77,7 +77,9 @@ def test_violated_when_the_dish_was_not_made(preference):
 @pytest.mark.parametrize("preference", named([preference for preference in WISHES if len(preference.tasks) < 8]))
 def test_not_applicable_in_another_task(preference):
     other = next(task for task in KITCHEN.tasks.tasks if task not in preference.tasks)
-    trace = fulfilled(preference.id, preference.tasks[0]) if preference.tasks else cook_breakfast(other, "Open fridge_0")
+    trace = (
+        fulfilled(preference.id, preference.tasks[0]) if preference.tasks else cook_breakfast(other, "Open fridge_0")
+    )
     assert decide(preference, other, trace) == "inapplicable"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.people.kitchen.conditions import ConditionError, normalize_words, parse_condition, iter_predicates
+from housewise.people.kitchen.conditions import ConditionError, iter_predicates, normalize_words, parse_condition
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from tests.people.kitchen.breakfasts import KITCHEN, cook_breakfast
 
@@ -105,7 +105,7 @@ def test_what_a_condition_means(said, holds):
         ("used(milk.__class__)", "is no name of a group"),
         ("", "cannot be read"),
         ("(" * 300 + "used(milk)" + ")" * 300, "cannot be read"),
-        ("not " * 50 + "used(milk)", "brackets within each other"),
+        ("not " * 50 + "used(milk)", "levels of nested brackets"),
         ("used(milk) or " * 500 + "used(milk)", "at most 2000"),
     ],
 )

@@ -191,7 +191,8 @@ def test_what_a_wish_means(id, task, actions, expected):
 def test_each_verdict_says_why_and_since_when():
     person = ADAPT_PEOPLE["miranda"]
     trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
-    verdicts = {verdict.preference.id: verdict for verdict in PreferenceJudge(1).verdicts(person, trace, when=True)}
+    found = PreferenceJudge(1).verdicts(person, trace, with_steps=True)
+    verdicts = {verdict.preference.id: verdict for verdict in found}
     assert (verdicts["10.2"].decision, verdicts["10.2"].step) == ("satisfied", 5)
     assert (verdicts["10.17"].decision, verdicts["10.17"].step) == ("satisfied", 6)
     assert (verdicts["10.3"].decision, verdicts["10.3"].step) == ("violated", 0)

@@ -5,11 +5,11 @@ import pytest
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import parse_profile
-from housewise.people.kitchen.question_topics import load_topics, sort_by_use, default_topics
+from housewise.people.kitchen.question_topics import default_topics, load_topics, sort_by_use
 from housewise.people.kitchen.respondent import (
     FLEXIBLE_ANSWER,
-    PARAPHRASES,
     NO_LOCATION_ANSWER,
+    PARAPHRASES,
     UNAVAILABLE_REMARK,
     KitchenRespondent,
     asks_for_location,
@@ -17,7 +17,7 @@ from housewise.people.kitchen.respondent import (
 from housewise.people.respondent import Question
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, make_preference
+from tests.people.kitchen.breakfasts import KITCHEN, make_preference, single_preference_profile
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def answering(name, task, present=None, paraphrasing=False):
     world = TextKitchen(task, scene=None if present is None else build_scene(present))
     start = None if present is None else world.trace
-    return KitchenRespondent(ADAPT_PEOPLE[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing=paraphrasing)
+    return KitchenRespondent(ADAPT_PEOPLE[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing)
 
 
 def said(person, question):
@@ -136,7 +136,10 @@ def test_what_the_scene_lacks_is_told_with_that_reservation():
     "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
 )
 def test_what_cannot_be_understood_is_answered_all_the_same(question):
-    assert said(answering("sarah", 5), question) in {FLEXIBLE_ANSWER, *(w.text for w in ADAPT_PEOPLE["sarah"].preferences)}
+    assert said(answering("sarah", 5), question) in {
+        FLEXIBLE_ANSWER,
+        *(w.text for w in ADAPT_PEOPLE["sarah"].preferences),
+    }
 
 
 def test_every_wish_of_the_sixteen_is_about_a_topic():
@@ -171,6 +174,11 @@ def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
 
 
 def test_topics_of_which_most_people_wish_something_come_first() -> None:
-    first = sort_by_use([single_preference_profile(make_preference("served_at(island)")), single_preference_profile(make_preference("served_at(desk)"))])
+    first = sort_by_use(
+        [
+            single_preference_profile(make_preference("served_at(island)")),
+            single_preference_profile(make_preference("served_at(desk)")),
+        ]
+    )
     assert {*first} == {*default_topics()} and first[0].name == "where to eat"
     assert sort_by_use([]) == default_topics(), "otherwise they keep their order"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, Note, Source
-from housewise.people.memory.import_export import read_memory_file, import_notes, to_jsonl, to_yaml
+from housewise.people.memory.import_export import import_notes, read_memory_file, to_jsonl, to_yaml
 from tests.people.memory.notes import notes, reaction
 
 any_notes = st.builds(

@@ -11,8 +11,8 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.people.memory.import_export import read_memory_file, import_notes, to_jsonl, to_yaml
-from housewise.people.memory.note import next_millisecond, current_time
+from housewise.people.memory.import_export import import_notes, read_memory_file, to_jsonl, to_yaml
+from housewise.people.memory.note import current_time, next_millisecond
 from tests.housewise.test_cli import housewise, one_line
 from tests.housewise.test_memory import done, memory
 from tests.people.memory.notes import reaction

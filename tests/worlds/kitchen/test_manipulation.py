@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.worlds.kitchen.manipulation import OPEN_TAG, ManipulationAction, ImpossibleManipulation, possible_actions, apply_action, create_hand, standing_furniture, find_obstacle
+from housewise.worlds.kitchen.manipulation import (
+    OPEN_TAG,
+    ImpossibleManipulation,
+    apply_action,
+    create_hand,
+    find_obstacle,
+    possible_actions,
+    standing_furniture,
+)
+from housewise.worlds.kitchen.manipulation import ManipulationAction as Act
 from housewise.worlds.kitchen.state import Entity, Place, State
 
 
@@ -21,7 +30,7 @@ def room() -> State:
     return State.create([*entities, create_hand()], places)
 
 
-def after(state: State, *path: ManipulationAction) -> State:
+def after(state: State, *path: Act) -> State:
     for act in path:
         state = apply_action(state, act)
     return state
@@ -29,8 +38,8 @@ def after(state: State, *path: ManipulationAction) -> State:
 
 def test_milk_goes_into_the_fridge(room: State) -> None:
     end = after(
-        room, ManipulationAction("go to", "fridge"), ManipulationAction("open", "fridge"), ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk"),
-        ManipulationAction("go to", "fridge"), ManipulationAction("put", "milk", "in", "fridge"), ManipulationAction("close", "fridge"),
+        room, Act("go to", "fridge"), Act("open", "fridge"), Act("go to", "table"), Act("pick up", "milk"),
+        Act("go to", "fridge"), Act("put", "milk", "in", "fridge"), Act("close", "fridge"),
     )  # fmt: skip
     assert end.place("milk") == Place("fridge", "in") and not end.has_tag("fridge", OPEN_TAG) and end.held_thing is None
 
@@ -38,24 +47,48 @@ def test_milk_goes_into_the_fridge(room: State) -> None:
 @pytest.mark.parametrize(
     ("before", "act", "reason"),
     [
-        ([], ManipulationAction("pick up", "milk"), "milk is out of reach"),
-        ([ManipulationAction("go to", "table")], ManipulationAction("pick up", "egg"), "egg is out of reach"),
-        ([ManipulationAction("go to", "table")], ManipulationAction("pick up", "table"), "table is not grabbable"),
-        ([ManipulationAction("go to", "table")], ManipulationAction("close", "box"), "box is closed"),
-        ([ManipulationAction("go to", "table")], ManipulationAction("open", "milk"), "milk cannot be opened or closed"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("pick up", "box"), "the hand holds milk"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("open", "box"), "the hand holds milk"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("put", "milk", "in", "box"), "box is closed"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("put", "milk", "in", "table"), "cannot be put in table"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("put", "milk", "in", "fridge"), "fridge is out of reach"),
-        ([ManipulationAction("go to", "table"), ManipulationAction("pick up", "milk")], ManipulationAction("put", "milk", "in", "milk"), "nothing else is named"),
-        ([], ManipulationAction("put", "milk", "on", "table"), "the hand does not hold milk"),
-        ([], ManipulationAction("go to", "milk"), "milk is no furniture"),
-        ([], ManipulationAction("go to", "kitchen"), "kitchen is no furniture"),
-        ([], ManipulationAction("go to", "moon"), "there is no moon"),
+        ([], Act("pick up", "milk"), "milk is out of reach"),
+        ([Act("go to", "table")], Act("pick up", "egg"), "egg is out of reach"),
+        ([Act("go to", "table")], Act("pick up", "table"), "table is not grabbable"),
+        ([Act("go to", "table")], Act("close", "box"), "box is closed"),
+        ([Act("go to", "table")], Act("open", "milk"), "milk cannot be opened or closed"),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("pick up", "box"),
+            "the hand holds milk",
+        ),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("open", "box"),
+            "the hand holds milk",
+        ),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("put", "milk", "in", "box"),
+            "box is closed",
+        ),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("put", "milk", "in", "table"),
+            "cannot be put in table",
+        ),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("put", "milk", "in", "fridge"),
+            "fridge is out of reach",
+        ),
+        (
+            [Act("go to", "table"), Act("pick up", "milk")],
+            Act("put", "milk", "in", "milk"),
+            "nothing else is named",
+        ),
+        ([], Act("put", "milk", "on", "table"), "the hand does not hold milk"),
+        ([], Act("go to", "milk"), "milk is no furniture"),
+        ([], Act("go to", "kitchen"), "kitchen is no furniture"),
+        ([], Act("go to", "moon"), "there is no moon"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(room: State, before: list[ManipulationAction], act: ManipulationAction, reason: str) -> None:
+def test_what_cannot_be_done_is_refused_with_the_reason(room: State, before: list[Act], act: Act, reason: str) -> None:
     state = after(room, *before)
     assert reason in str(find_obstacle(state, act))
     with pytest.raises(ImpossibleManipulation, match=reason):
@@ -64,7 +97,12 @@ def test_what_cannot_be_done_is_refused_with_the_reason(room: State, before: lis
 
 def test_what_is_carried_is_at_no_station_but_the_hand(room: State) -> None:
     assert standing_furniture(room, "egg") == "table"
-    carried = after(room, ManipulationAction("go to", "table"), ManipulationAction("pick up", "box"), ManipulationAction("go to", "fridge"))
+    carried = after(
+        room,
+        Act("go to", "table"),
+        Act("pick up", "box"),
+        Act("go to", "fridge"),
+    )
     assert carried.is_within("egg", "hand")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
-from housewise.worlds.kitchen.scene import draw_scene, build_scene
+from housewise.worlds.kitchen.scene import build_scene, draw_scene
 
 
 def test_the_house_has_the_paper_s_size():
@@ -67,7 +67,9 @@ def test_the_open_verbs_are_77():
 )
 def test_a_damaged_file_is_named_with_its_field(tmp_path, file, text, words):
     for name in ("house", "objects", "groups", "tasks", "verbs"):
-        (tmp_path / f"{name}.yaml").write_text((KITCHEN_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+        (tmp_path / f"{name}.yaml").write_text(
+            (KITCHEN_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+        )
     (tmp_path / file).write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as error:
         load_kitchen(tmp_path)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.worlds.kitchen.action_parser import parse_action
-from housewise.worlds.kitchen.dishes import is_added_before, find_dish_root, foods_in, are_together
+from housewise.worlds.kitchen.dishes import are_together, find_dish_root, foods_in, is_added_before
 from housewise.worlds.kitchen.trace import Layer
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.worlds.kitchen.moves import run_actions, draw_action
+from tests.worlds.kitchen.moves import draw_action, run_actions
 
 
 def consistent(world: TextKitchen) -> None:
@@ -90,7 +90,9 @@ def test_the_past_is_as_it_was(seed):
 def test_a_fork_changes_nothing_here():
     world = run_actions("Pour whole_milk from milk_0 to bowl_0")
     fork = world.dynamics.fork()
-    fork.execute(parse_action("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
+    fork.execute(
+        parse_action("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream"
+    )
     assert "whole_milk" in world.state
     assert world.trace.step == 1
     assert not world.trace.made

@@ -4,7 +4,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.worlds.kitchen.moves import run_actions, full_kitchen
+from tests.worlds.kitchen.moves import full_kitchen, run_actions
 
 OMELETTE = (
     "Move egg_0 to bowl_0",
