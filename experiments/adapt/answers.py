@@ -26,7 +26,8 @@ from housewise.core.text_files import numbered_lines, read_text
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.respondent import LONGEST, AnswerThresholds, KitchenRespondent
 
 OWN = CONFIGS / "adapt" / "questions"
@@ -109,7 +110,7 @@ def figures(listeners: Listeners, questions: Sequence[Asked], thresholds: Answer
         others, those to which none is told; both None where there are no such questions; ``n``; ``about_a_wish``;
         ``wrong``: the others with what was understood.
     """
-    pairs = [(asked, listeners.understood(asked, thresholds)) for asked in questions]
+    pairs = [(asked, listeners.find_wishes(asked, thresholds)) for asked in questions]
     about = [asked.preference == said for asked, said in pairs if asked.preference is not None]
     free = [said is None for asked, said in pairs if asked.preference is None]
     return {
@@ -129,7 +130,7 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
         chosen on.
     """
     grid = [AnswerThresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
-    right = np.array([[listeners.understood(asked, each) == asked.preference for asked in questions] for each in grid])
+    right = np.array([[listeners.find_wishes(asked, each) == asked.preference for asked in questions] for each in grid])
     about = np.array([asked.preference is not None for asked in questions])
     fold = _folds(about)
 

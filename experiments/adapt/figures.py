@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from housewise.core.record import Record
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.rollout.scores import standard_error
 from housewise.systems.adapt.record import KitchenAnswerEvent
 

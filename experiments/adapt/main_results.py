@@ -31,7 +31,7 @@ from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.experiments.quick import say_left_out
-from housewise.people.kitchen.profile_files import ADAPT_PRload_profilesfind_profile_filesople_files
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files, load_profiles
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 
 SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "breakfast"}}}}

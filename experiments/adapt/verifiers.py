@@ -20,7 +20,8 @@ from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.people.kitchen.preference_judge import PreferenceJudge, PreferenceVerdict, satisfaction_rate
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.published_judge import PublishedJudge
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen

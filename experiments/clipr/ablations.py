@@ -45,7 +45,8 @@ from housewise.experiments.clipr.main_results import (
 )
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.house_profiles import find_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
+from housewise.people.choices.respondent import ChoicesRespondent
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 SETTINGS = CriticSettings(batch=10, interval=10)
@@ -143,7 +144,9 @@ def main(
     annotators: AnnotatorsOption = None,
     data: DataOption = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
 ) -> None:
     """Measure the ablations on every data set that is there."""
     console, made = Console(), provenance()

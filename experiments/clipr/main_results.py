@@ -48,7 +48,8 @@ from housewise.experiments.results import nested
 from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import find_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
+from housewise.people.choices.respondent import ChoicesRespondent
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.ambik_labels import read_ambik_choices
 from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET
 from housewise.worlds.choices.house_choices import make_house_choices

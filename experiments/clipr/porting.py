@@ -40,7 +40,8 @@ from housewise.experiments.clipr.main_results import (
 from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.house_profiles import find_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
+from housewise.people.choices.respondent import ChoicesRespondent
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.scenario import ChoiceSet
 
 LOCAL, AS_IT_COMES, LEARNED, NOBODY = "local components", "local model as it comes", "learned", "no rules"

@@ -18,7 +18,7 @@ from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import DONE
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig

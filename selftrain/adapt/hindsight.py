@@ -7,7 +7,7 @@ from itertools import islice
 
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.telling import Scene, Told

@@ -22,7 +22,7 @@ from housewise.core.record import Record
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.hindsight import Hindsight

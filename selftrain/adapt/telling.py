@@ -10,7 +10,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.systems.adapt.agents import format_known_answers
 from housewise.systems.adapt.record import AdaptInitialState, CookingActionEvent, KitchenAnswerEvent

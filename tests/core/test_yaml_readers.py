@@ -24,11 +24,12 @@ from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
-from housewise.people.choices.respondent import PROFILES_FOLDER, Profile, Speech
+from housewise.people.choices.profiles import PROFILES_FOLDER, Profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.import_export import read_memory_file, to_yaml
+from housewise.people.speech import Speech
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.clipr.invented import RECIPE, Recipe
 from housewise.selftrain.personalize.settings import load_selftraining

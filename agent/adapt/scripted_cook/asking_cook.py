@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.people.kitchen.conditions import Condition
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenPreference, KitchenProfile
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen

@@ -12,7 +12,7 @@ from housewise.agent.adapt.scripted_cook.menu_execution import MenuExecution
 from housewise.agent.adapt.scripted_cook.menu_planning import plan_menu
 from housewise.agent.adapt.scripted_cook.wish_selection import WishSelection, select_wishes
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from housewise.people.kitchen.conditions import AllOf, Not, Predicate
 from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCases, are_consistent, expand_cases, union
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import KitchenPreference, KitchenProfile
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.trace import Trace
 
 MAX_SEARCH_NODES = 20_000  # partial choices that are looked at

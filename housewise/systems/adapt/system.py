@@ -20,13 +20,8 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.kitchen.preference_judge import PreferenceJudge
-from housewise.people.kitchen.profile_files import (
-    ADAPT_PROFILES,
-    KitchenProfile,
-    check_paraphrases,
-    find_profile_files,
-    load_profiles,
-)
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, check_paraphrases, find_profile_files, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory

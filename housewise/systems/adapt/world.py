@@ -13,7 +13,7 @@ from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
 from housewise.language.words import normalize_letters, one_line
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.memory import About, Note
 from housewise.people.respondent import Question
 from housewise.people.respondent import Respondent as Speaker
@@ -138,7 +138,7 @@ class BreakfastWorld:
 
     def final(self) -> Mapping[str, Any]:
         """See World.final."""
-        verdicts = self._judge.verdicts(self._person, self._kitchen.trace, when=True)
+        verdicts = self._judge.verdicts(self._person, self._kitchen.trace, with_steps=True)
         return AdaptFinalState(
             verdicts=[VerdictLine.from_verdict(each) for each in verdicts], made=self._made
         ).model_dump()

@@ -22,16 +22,11 @@ from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.choices.house_profiles import find_profile
-from housewise.people.choices.respondent import (
-    PROFILES_FOLDER,
-    UNSEEN_SPEECH_FILE,
-    ChoicesRespondent,
-    Profile,
-    read_profile,
-    respondent_name,
-)
+from housewise.people.choices.profiles import PROFILES_FOLDER, Profile, read_profile
+from housewise.people.choices.respondent import ChoicesRespondent, respondent_name
 from housewise.people.memory import Memory
 from housewise.people.respondent import Respondent
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System, Task
@@ -178,7 +173,7 @@ def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, samp
     """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
     manner = "adversarial" if adversarial else "cooperative"
     told = CliprPrompts().fill("person", manner, topics=profile.topics)
-    return ChatRespondent(model, told, respondent_name(profile, adversarial), sampling, converses=True)
+    return ChatRespondent(model, told, respondent_name(profile, adversarial), sampling, keeps_history=True)
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:

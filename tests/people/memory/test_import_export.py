@@ -102,7 +102,7 @@ def test_what_was_forgotten_elsewhere_is_dropped(tmp_path: Path) -> None:
 def test_another_persons_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bruno.yaml"
     path.write_text(to_yaml(Memory("bruno", [Note(person="bruno", kind="rule", text="x")])))
-    with pytest.raises(UserError, match="has notes of bruno, not of ada; import them as bruno's"):
+    with pytest.raises(UserError, match="has notes about bruno, not about ada; import them as bruno's"):
         import_notes(Memory("ada"), read_memory_file(path))
 
 
@@ -123,7 +123,7 @@ BOMB = "a: &a {x: 1}\n" + "".join(
         (HEADER + "notes: [5]", "note 1: not a note"),
         (HEADER + "notes: [{1: 2}]", "note 1: not a note"),
         (HEADER + "notes:\n- {kind: rule, text: x}\n- {kind: rule}", "note 2: says nothing"),
-        (HEADER + "notes:\n- {kind: rule, text: x, person: bruno}", "is of bruno"),
+        (HEADER + "notes:\n- {kind: rule, text: x, person: bruno}", "is about bruno"),
         (HEADER + "notes:\n- {kind: rule, text: x, id: 123456789012}", "note 1: id: not a text"),
         (HEADER + f"notes:\n- {{kind: rule, text: {'x' * 10_000_000}}}", "note 1: text: has 10000000 characters"),
         (HEADER + "notes: [", "not readable as YAML"),

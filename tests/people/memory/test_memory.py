@@ -48,7 +48,7 @@ def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | 
             continue
         if agree or said == About() or about == About():
             found.append((-agree, left_open, claim))
-    found.sort(key=lambda each: [note.order for note in each[2]][-1], reverse=True)
+    found.sort(key=lambda each: [note.sort_key for note in each[2]][-1], reverse=True)
     found.sort(key=lambda each: each[:2])
     return [settled(claim) for _, _, claim in found[:most]]
 
@@ -266,7 +266,7 @@ def test_an_unknown_id_is_one_line(id: str) -> None:
 
 
 def test_another_persons_note_is_refused() -> None:
-    with pytest.raises(UserError, match="is of bruno, and this is the memory of ada"):
+    with pytest.raises(UserError, match="is about bruno, but this is the memory of ada"):
         Memory("ada").add(Note(person="bruno", kind="rule", text="x"))
 
 

@@ -16,7 +16,7 @@ from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
-from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen

@@ -23,7 +23,7 @@ from housewise.agent.clipr.memory_notes import (
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
-from housewise.people.choices.respondent import read_profile
+from housewise.people.choices.profiles import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop

@@ -19,8 +19,10 @@ from housewise.agent.clipr.methods import MethodInputs, MethodResult
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
-from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent, read_profile
+from housewise.people.choices.profiles import read_profile
+from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.memory import MemoryFolder
+from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml_settings
