@@ -23,7 +23,7 @@ from housewise.core.user_code import CodeReference
 from housewise.language.settings import Dtype
 from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.pairs import Wording
-from housewise.systems.personalize.settings import PersonalizeSettings, advice_of
+from housewise.systems.personalize.settings import PersonalizeSettings, derived_defaults
 
 
 class TrainingConfig(Settings):
@@ -298,7 +298,7 @@ def load_selftraining(
     """Put the settings of a self-training together; see core.settings.load_settings."""
 
     def advice(config: SelfTrainingConfig) -> dict[str, Any]:
-        advised = advice_of(config.run)
+        advised = derived_defaults(config.run)
         return {"run": advised} if advised else {}
 
     return load_with_derived_defaults(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)

@@ -1,4 +1,4 @@
-"""The settings of a run in houses; every key is explained in ``housekeep_configs/run.yaml``."""
+"""Settings of LLM-Personalize. ``housekeep_configs/run.yaml`` describes every key."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted_planner import MoveOrder
+from housewise.controller.skills import ControllerSettings
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
 from housewise.core.settings import (
     MAX_COUNT,
@@ -26,21 +27,13 @@ from housewise.rollout.settings import RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
 
 
-class ControllerSettings(Settings):
-    """How the robot moves; see housewise.controller.skills.ControllerSettings."""
-
-    kind: Literal["standard", "published"] = "standard"
-    goal_radius: float = Field(default=0.25, gt=0)
-    most_walk: int = Field(default=500, ge=1, le=MAX_COUNT)
-    most_look: int = Field(default=100, ge=0, le=MAX_COUNT)
-    follower: Literal["own", "greedy"] = "own"
-
-
 class DemonstratorSettings(Settings):
-    """How the demonstrator shows the task; see housewise.agent.personalize.scripted_planner.ScriptedPlanner.
+    """Settings of the demonstrator; see scripted_planner.ScriptedPlanner.
 
     Attributes:
-        verdicts: whether it lets a memory know of every thing in sight where it belongs, not of what it moves alone.
+        order: What it moves next: a random object, the nearest, or the first of the prompt's list.
+        thorough: Whether it looks around all receptacles before the end.
+        verdicts: Whether its notes say of every visible object where it belongs, not only of moved objects.
     """
 
     order: MoveOrder = "random"
@@ -49,7 +42,7 @@ class DemonstratorSettings(Settings):
 
 
 class HouseTaskSettings(TaskSettings):
-    """Which houses, and for whom."""
+    """Which houses and episodes are played, and for which person."""
 
     data: str | None = None
     scenes: list[str] | None = None
@@ -60,22 +53,22 @@ class HouseTaskSettings(TaskSettings):
     person: str = "majority"
 
     @model_validator(mode="after")
-    def _things_fit(self) -> HouseTaskSettings:
+    def _check_counts(self) -> HouseTaskSettings:
         for name, (fewest, most) in (("objects", self.objects), ("misplaced", self.misplaced)):
             if not 0 < fewest <= most:
-                raise ValueError(f"{name} are the fewest and the most, as in [5, 10]")
-        # Whoever draws no houses may say anything of what is in them.
+                raise ValueError(f"{name} must be a minimum and a maximum, such as [5, 10]")
+        # With data, no houses are generated, so the maximum is not used.
         most = self.misplaced[1] > self.objects[1] and self.data is None
         if self.misplaced[0] > self.objects[0] or most:
             raise ValueError(
-                f"no more things can be misplaced, here {list(self.misplaced)}, than there are, here "
-                f"{list(self.objects)}; lower misplaced or raise objects"
+                f"misplaced {list(self.misplaced)} exceeds objects {list(self.objects)}; lower misplaced or raise "
+                "objects"
             )
         return self
 
 
 class WorldSettings(Settings):
-    """In what the houses are walked through."""
+    """The simulator and the robot."""
 
     simulator: str = "raycast"
     max_steps: int = Field(default=1000, ge=1, le=MAX_COUNT)
@@ -84,12 +77,12 @@ class WorldSettings(Settings):
 
     @field_validator("simulator")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         return check_known_name(name, plugin_names(SIMULATORS))
 
 
 class AgentSettings(Settings):
-    """Who decides, and how it is asked."""
+    """The planner and its options."""
 
     planner: CodeReference = "llm"
     prompt: str = "planner"
@@ -114,21 +107,20 @@ class AgentSettings(Settings):
 
     @field_validator("planner")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if is_code_reference(name):
             return name
         if name.partition(":")[0].endswith(".py"):
             raise PydanticCustomError(
-                "no_class", "{name} names no class or function of the file; say {name}:NAME", {"name": name.rstrip(":")}
+                "no_class",
+                "{name} does not name a class or function in the file; use {name}:NAME",
+                {"name": name.rstrip(":")},
             )
         return check_known_name(name, plugin_names(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):
-    """One run in houses.
-
-    Where no prompt is given, it is the one that the adapter was trained with.
-    """
+    """Settings of a run in houses. The prompt defaults to the one that the adapter was trained with."""
 
     system: Literal["personalize"] = "personalize"
     tasks: HouseTaskSettings = HouseTaskSettings()
@@ -138,41 +130,41 @@ class PersonalizeSettings(RunSettings):
     @model_validator(mode="before")
     @classmethod
     def _bundled_adapter(cls, given: Any) -> Any:
-        """AUTO is the bundled adapter for the bundled model and the planner that it learned to be; else no adapter."""
-        if _adapter(given) != AUTO:
+        """Replace AUTO by the bundled adapter if model and planner are those it was trained for, else by None."""
+        if _adapter_of(given) != AUTO:
             return given
-        acting = given["models"]["agent"]
+        model = given["models"]["agent"]
         planner = (given.get("agent") or {}).get("planner", "llm")
-        fits = acting.get("model", "local") == "local" and planner == "llm"
+        fits = model.get("model", "local") == "local" and planner == "llm"
         found: dict[str, Any] = merge_nested(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
         return found
 
     @model_validator(mode="before")
     @classmethod
-    def _prompt_of_the_adapter(cls, given: Any) -> Any:
+    def _default_prompt(cls, given: Any) -> Any:
         agent = given.get("agent") if isinstance(given, dict) else None
         if not isinstance(agent, dict) or agent.get("prompt") is not None:
             return given
-        advised = {} if agent.get("planner") in ("sayplan", "saycan") else adapter_defaults(_adapter(given))
-        return {**given, "agent": {**agent, "prompt": advised.get("prompt", "planner")}}
+        defaults = {} if agent.get("planner") in ("sayplan", "saycan") else adapter_defaults(_adapter_of(given))
+        return {**given, "agent": {**agent, "prompt": defaults.get("prompt", "planner")}}
 
     @model_validator(mode="after")
-    def _meaning_is_compared(self) -> PersonalizeSettings:
+    def _check_meaning(self) -> PersonalizeSettings:
         if self.agent.planner == "nearest" and self.memory.meaning is False:
-            raise ValueError("planner=nearest compares meanings; leave memory.meaning out")
+            raise ValueError("planner=nearest needs sentence embeddings; leave memory.meaning out")
         return self
 
     @property
     def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity; which and how many houses may change."""
-        free = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
-        return {key: value for key, value in super().identity.items() if key not in free}
+        """See RunSettings.identity. The number and choice of houses may change."""
+        ignored = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
+        return {key: value for key, value in super().identity.items() if key not in ignored}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.bearing; how a model would be asked says nothing where none is."""
-        free = {"tasks.data", "agent.records"}
+        """See RunSettings.comparison_settings. Options of prompts are ignored without a model."""
+        ignored = {"tasks.data", "agent.records"}
         if not asks:
-            asking = (
+            model_keys = (
                 "prompt",
                 "grounded",
                 "second_look",
@@ -187,47 +179,46 @@ class PersonalizeSettings(RunSettings):
                 "familiar",
                 "most_steps_per_plan",
             )
-            free |= {f"agent.{key}" for key in asking}
+            ignored |= {f"agent.{key}" for key in model_keys}
         if self.agent.planner != "demonstrator":
-            free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
-        return {key: value for key, value in super().comparison_settings(asks).items() if key not in free}
+            ignored |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
+        return {key: value for key, value in super().comparison_settings(asks).items() if key not in ignored}
 
     @property
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
-        """See RunSettings.person_of_memory: a person with preferences or an annotator of the data."""
+        """See RunSettings.memory_person_settings: a known person, or an annotator of the data."""
         name = self.memory.start
         if name in (None, "majority") or not is_known_person(name, self.tasks.data):
             return {}
         return {"tasks": {"person": name}}
 
     @property
-    def advice(self) -> dict[str, Any]:
-        """What the adapter says of how it is meant to be asked, as settings of a run."""
+    def model_defaults(self) -> dict[str, Any]:
+        """The defaults of the adapter, as settings of a run."""
         return adapter_defaults(self.models.agent.adapter) if self.agent.planner == "llm" else {}
 
 
 def house_settings(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> PersonalizeSettings:
-    """Put a run's settings together; see core.settings.load_settings.
+    """Combine the settings of a run; see core.settings.load_with_derived_defaults.
 
-    What an adapter says of how it is meant to be asked wins over the packaged defaults, and what is given over both.
-    The model has no adapter unless one is named: what is measured or trained begins with the model itself. ``housewise
-    run`` begins with ``auto``; see Personalize.load.
+    The defaults of an adapter override the packaged defaults, and given settings override both. Unlike ``housewise
+    run``, which starts with ``adapter=auto``, this uses no adapter unless one is named.
     """
     base = OmegaConf.merge(packaged_defaults("run"), {"models": {"agent": {"adapter": None}}})
     assert isinstance(base, DictConfig)
-    return load_with_derived_defaults(PersonalizeSettings, base, advice_of, file, settings, overrides)
+    return load_with_derived_defaults(PersonalizeSettings, base, derived_defaults, file, settings, overrides)
 
 
-def advice_of(run: PersonalizeSettings) -> dict[str, Any]:
-    """Defaults that a run's adapter and the name of its memory bring along, by section."""
-    return merge_nested(run.advice, run.memory_person_settings)
+def derived_defaults(run: PersonalizeSettings) -> dict[str, Any]:
+    """Return the defaults that follow from a run's adapter and from the person of its memory, by section."""
+    return merge_nested(run.model_defaults, run.memory_person_settings)
 
 
-def _adapter(given: Any) -> Any:
+def _adapter_of(given: Any) -> Any:
     if not isinstance(given, dict):
         return None
     models = given.get("models")
-    acting = models.get("agent") if isinstance(models, dict) else None
-    return acting.get("adapter") if isinstance(acting, dict) else None
+    model = models.get("agent") if isinstance(models, dict) else None
+    return model.get("adapter") if isinstance(model, dict) else None
