@@ -1,15 +1,13 @@
-"""``housewise rules``: the rules of a memory as a list to read, and to correct, add to and forget from by their ids."""
+"""Edit the rules of a memory: list them, correct, add and forget them by id, and resolve contradictions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from housewise.agent.clipr.house_interview import (
+from housewise.agent.clipr.house_notes import (
     HOUSE_TOPIC,
     contradicting_notes,
     house_rule_notes,
@@ -19,9 +17,9 @@ from housewise.agent.clipr.house_interview import (
     root_rule_notes,
 )
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
-from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
-from housewise.agent.clipr.memory_notes import find_overruled, rule_notes
-from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, make_rule, parse_rule
+from housewise.agent.clipr.house_rules import parse_house_rule
+from housewise.agent.clipr.memory_notes import find_overruled, rule_notes, source_answers
+from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.errors import UserError, excerpt
 from housewise.core.plurals import plural
 from housewise.language.words import one_line
@@ -29,20 +27,21 @@ from housewise.people.memory import Memory, Note
 from housewise.people.memory.memory import MIN_ID_CHARACTERS
 from housewise.people.memory.note import current_time, next_millisecond, parse_note
 
-_SHORT_ID = 6
-"""Characters of an id that are shown at least."""
+_MIN_SHOWN_ID = 6
+"""Minimum number of characters of an id that are shown."""
+_NUMBERED_LINE = re.compile(r"^\s*(\d{1,6})\s*[.)]\s*(.*)$")
 
 
 @dataclass(frozen=True)
 class ListedRule:
-    """A rule as it is listed.
+    """A rule in the list that people see.
 
     Attributes:
-        number: from 1.
-        id: that people call it by.
-        note: that keeps it.
-        topic: that it belongs to.
-        remarks: what there is to say of it.
+        number: Place in the list, from 1.
+        id: The beginning of the note's id that identifies the rule.
+        note: The note that stores the rule.
+        topic: The task that the rule is about, or ``house``.
+        remarks: What to know about it: not understood, contradicted by a newer rule, questioned by other notes.
     """
 
     number: int
@@ -54,12 +53,12 @@ class ListedRule:
 
 @dataclass
 class Corrections:
-    """What is to become of some rules.
+    """Corrections of a list of rules.
 
     Attributes:
-        changed: other words by the note's id.
-        forgotten: ids.
-        added: words of new rules.
+        changed: New text by id of the note.
+        forgotten: Ids of notes.
+        added: Texts of new rules.
     """
 
     changed: dict[str, str] = field(default_factory=dict)
@@ -67,154 +66,203 @@ class Corrections:
     added: list[str] = field(default_factory=list)
 
 
-def topic_of_rule(note: Note) -> str:
-    """What a rule is about: the task that its note names, else a house."""
+def rule_topic(note: Note) -> str:
+    """Return the topic of a rule: the task that its note names, else ``house``."""
     return note.about.task or HOUSE_TOPIC
 
 
-def listed_rules(memory: Memory) -> list[ListedRule]:
-    """The rules of a memory, the oldest first, with what there is to say of each."""
+def list_rules(memory: Memory, topic: str | None = None) -> list[ListedRule]:
+    """List the rules of a memory with remarks on each, the oldest first.
+
+    Args:
+        memory: Memory of a person.
+        topic: Topic of the listed rules, or None for all.
+    """
     notes = root_rule_notes(memory)
-    ids, newer, against = rule_ids(memory), _overruled(notes), contradicting_notes(memory)
+    ids, newer, against = short_rule_ids(memory), _find_newer(notes), contradicting_notes(memory)
     return [
-        ListedRule(
-            number,
-            ids[note.id],
-            note,
-            topic_of_rule(note),
-            tuple(_remarks(note, ids.get(newer.get(note.id, "")), len(against[note.id]))),
-        )
+        ListedRule(number, ids[note.id], note, rule_topic(note), tuple(remarks))
         for number, note in enumerate(notes, 1)
+        if topic in (None, rule_topic(note))
+        for remarks in [_describe_doubts(note, ids.get(newer.get(note.id, "")), len(against[note.id]))]
     ]
 
 
-def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
-    """Print rules, those of one topic or all."""
-    lines = [line for line in listed_rules(memory) if topic in (None, line.topic)]
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for column in range(3):
-        grid.add_column(no_wrap=column < 2, overflow="fold")
-    for line in lines:
-        words = Text(line.note.text or str(line.note.value))
-        words.append(f" ({'; '.join(line.remarks)})" if line.remarks else "", "dim")
-        grid.add_row(Text(line.id, "cyan"), Text(line.topic, "dim"), words)
-    console.print(grid if lines else f"no rules of {memory.person}{f' about {excerpt(topic)}' if topic else ''}")
+def find_rule(memory: Memory, id: str) -> Note:
+    """Return the note of a rule. Places in the list identify no rule, because they change.
 
-
-def find_rule(memory: Memory, word: str) -> Note:
-    """The note of a rule by its id or the beginning of it, never by a place in the list, which others move into.
+    Args:
+        memory: Memory of a person.
+        id: The note's id or original id, or the beginning of one.
 
     Raises:
-        UserError: there is none.
+        UserError: The memory has no such rule.
     """
     notes = root_rule_notes(memory)
-    known = {id for note in notes for id in (note.id, note.original_id)}
-    if len(word) < MIN_ID_CHARACTERS or not any(id.startswith(word) for id in known):
+    known = {each for note in notes for each in (note.id, note.original_id)}
+    if len(id) < MIN_ID_CHARACTERS or not any(each.startswith(id) for each in known):
         raise UserError(
-            f"{memory.person} has no rule {excerpt(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
+            f"{memory.person} has no rule {excerpt(id)}; `housewise rules show {memory.person}` lists {len(notes)}"
         )
-    return memory[word]
+    return memory[id]
 
 
-def forget_rules(memory: Memory, words: Iterable[str]) -> list[Note]:
-    """Forget rules by their ids, all or none; see rule_named."""
-    notes = list(dict.fromkeys(find_rule(memory, word) for word in words))
+def forget_rules(memory: Memory, ids: Iterable[str]) -> list[Note]:
+    """Forget all of some rules, or none if one of them does not exist; see find_rule."""
+    notes = list(dict.fromkeys(find_rule(memory, id) for id in ids))
     for note in notes:
         memory.forget(note.id)
     return notes
 
 
 def apply_corrections(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
-    """Carry corrections out, all or none.
+    """Apply corrections to a memory.
 
     Args:
-        memory: of the person; it is changed.
-        corrections: to carry out.
-        topic: of new rules that do not speak of things and places in a house.
+        memory: Memory of a person, which is changed.
+        corrections: Corrections to apply.
+        topic: Topic of new rules that do not mention things and places in a house.
 
     Returns:
-        What was done beyond that, in words: rules that gave way to others.
+        One sentence for each older rule that was forgotten because a new one contradicts it.
 
     Raises:
-        UserError: when a rule is gone, or too long; nothing should be kept of the memory then.
+        UserError: A rule is gone, or its text is too long. The memory must not be saved then.
     """
-    news: list[Note] = []
+    new: list[Note] = []
     for id, text in corrections.changed.items():
-        if topic_of_rule(memory[id]) == HOUSE_TOPIC:
-            words = validated_text(text)
-            (about, value), *others = placement_statements(parse_house_rule(parse_rule(words)))
-            news.append(memory.edit(id, text=words, about=about, value=value))
-            for each in implied_notes(news[-1], others):
-                memory.add(each)
+        text = validate_rule_text(text)
+        if rule_topic(memory[id]) == HOUSE_TOPIC:
+            (about, value), *others = placement_statements(parse_house_rule(parse_rule(text)))
+            new.append(memory.edit(id, text=text, about=about, value=value))
+            for note in implied_notes(new[-1], others):
+                memory.add(note)
         else:
-            news.append(memory.edit(id, text=validated_text(text)))
+            new.append(memory.edit(id, text=text))
     for id in corrections.forgotten:
         memory.forget(id)
     for text in corrections.added:
-        news += [memory.add(note) for note in _new(memory, validated_text(text), topic)]
-    return replace_contradicted(memory, news)
+        new += [memory.add(note) for note in _new_rule_notes(memory, validate_rule_text(text), topic)]
+    return replace_contradicted(memory, new)
 
 
-def replace_contradicted(memory: Memory, news: Sequence[Note]) -> list[str]:
-    """Have rules about things in houses give way to new ones: a robot goes by all that it has.
+def replace_contradicted(memory: Memory, new: Sequence[Note]) -> list[str]:
+    """Forget rules about things in houses that new rules contradict, because a robot follows all rules it has.
 
     Returns:
-        What was forgotten, in words.
+        One sentence for each forgotten rule.
     """
-    words = []
-    for new in (note for note in root_rule_notes(memory) if note in news):
-        replaced, exceptions = resolve_conflicts(memory, new)
-        for note in exceptions:
-            memory.add(note)
+    sentences = []
+    for note in (each for each in root_rule_notes(memory) if each in new):
+        replaced, exceptions = resolve_conflicts(memory, note)
+        for exception in exceptions:
+            memory.add(exception)
         for older in replaced:
             memory.forget(older.id)
-            words.append(f"forgotten, as a newer rule says otherwise: {older.text}")
-    return words
+            sentences.append(f"forgotten, as a newer rule says otherwise: {older.text}")
+    return sentences
 
 
 def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
-    """Remember rules again that had given way to one that was taken back; each keeps its id."""
+    """Add rules again that were forgotten for a rule that was taken back. Each keeps its original id."""
     for note in root_rule_notes(Memory(memory.person, notes)):
-        rule, topic = parse_rule(note.text), topic_of_rule(note)
-        new, *_ = (
-            house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
-        )
+        rule, topic = parse_rule(note.text), rule_topic(note)
+        if topic == HOUSE_TOPIC:
+            new, others = house_rule_notes(note.person, rule)[0], placement_statements(parse_house_rule(rule))[1:]
+        else:
+            new, others = rule_notes(note.person, topic, [rule])[0], []
         root = memory.add(parse_note({**new.fields(), "version_of": note.original_id}, "the rule"))
-        for each in (
-            implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []
-        ):
-            memory.add(each)
+        for implied in implied_notes(root, others):
+            memory.add(implied)
 
 
-def rule_ids(memory: Memory) -> dict[str, str]:
-    """For the notes of rules what people call them by: the beginning of the lasting id, as long as no other has it."""
+def notes_from_rules(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
+    """Return notes that store rules, each derived from the answers that the rule was written from."""
+    origins = source_answers(rules, answers)
+    if topic != HOUSE_TOPIC:
+        return rule_notes(person, topic, rules, origins)
+    notes: list[Note] = []
+    for rule in rules:
+        time = next_millisecond(notes[-1].time) if notes else None
+        notes += house_rule_notes(person, rule, origins[rule.text], time)
+    return notes
+
+
+def short_rule_ids(memory: Memory) -> dict[str, str]:
+    """Return the shown id of each rule by id of its note: the shortest beginning that no other note of it shares."""
     known = {id for note in memory.notes for id in (note.id, note.original_id)}
-    length = next(size for size in range(_SHORT_ID, 13) if len({id[:size] for id in known}) == len(known))
+    length = next(size for size in range(_MIN_SHOWN_ID, 13) if len({id[:size] for id in known}) == len(known))
     return {note.id: note.original_id[:length] for note in root_rule_notes(memory)}
 
 
-def in_words_of_rules(text: str) -> str:
-    """A rule with the names of kinds in place of everyday words for places, where it is understood so."""
-    everyday = PlaceVocabulary().marked(text)
-    understood = parse_house_rule(parse_rule(text)) is None and parse_house_rule(parse_rule(everyday)) is not None
-    return everyday[0].upper() + everyday[1:] if understood else text
+def replace_everyday_words(text: str) -> str:
+    """Replace everyday words for places in a rule by kinds of places, if the rule is only understood with them."""
+    replaced = PlaceVocabulary().marked(text)
+    helps = parse_house_rule(parse_rule(text)) is None and parse_house_rule(parse_rule(replaced)) is not None
+    return replaced[0].upper() + replaced[1:] if helps else text
 
 
 def interpret_rule(text: str, topic: str) -> str | None:
-    """What a new rule says, as a rule that robots go by; None where it is not understood."""
-    rule = parse_rule(in_words_of_rules(validated_text(text)))
+    """Return the rule that a text is understood as, in the form that robots follow, or None if it is not understood."""
+    rule = parse_rule(replace_everyday_words(validate_rule_text(text)))
     if house := parse_house_rule(rule):
-        return make_rule(rule.condition or ", ".join(house.things), *_phrases(house)).text
+        wanted, unwanted = (
+            [PlaceVocabulary.phrase(spot) for spot in spots] for spots in (house.wanted, house.unwanted)
+        )
+        return make_rule(rule.condition or ", ".join(house.things), wanted, unwanted).text
     return make_rule(rule.condition, rule.preferred, rule.avoided).text if rule.typed and topic != HOUSE_TOPIC else None
 
 
-def _phrases(rule: HouseRule) -> tuple[list[str], list[str]]:
-    wanted, unwanted = ([PlaceVocabulary.phrase(spot) for spot in spots] for spots in (rule.wanted, rule.unwanted))
-    return wanted, unwanted
+def validate_rule_text(text: str) -> str:
+    """Return the text of a rule on one line, without invisible characters.
+
+    Raises:
+        UserError: Nothing is left, or the text is too long.
+    """
+    line = one_line(text)
+    if not 1 <= len(line) <= MAX_RULE_CHARACTERS:
+        raise UserError(
+            f"rule {excerpt(line[:60])!r}: has {len(line)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept"
+        )
+    return line
 
 
-def _new(memory: Memory, text: str, topic: str) -> list[Note]:
-    rule, time = parse_rule(in_words_of_rules(text)), current_time()
+def parse_rule_list(text: str, notes: Mapping[int, Note]) -> Corrections:
+    """Parse a list of rules that was edited as text.
+
+    Args:
+        text: One rule per line. Lines without a number are new rules; lines that begin with ``#`` are comments.
+        notes: Notes of the rules that the list was written from, by number.
+
+    Raises:
+        UserError: A number is unknown or occurs twice, or no rule is left in the list.
+    """
+    found, corrections = Counter[int](), Corrections()
+    for place, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        matched = _NUMBERED_LINE.match(line)
+        if matched is None:
+            corrections.added.append(line.strip().lstrip("-*•").strip())
+            continue
+        number, words = int(matched[1]), matched[2].strip()
+        found[number] += 1
+        if number not in notes or found[number] > 1:
+            why = "there is no such rule" if number not in notes else "it stands there twice"
+            raise UserError(f"line {place}: rule {number}: {why}; write a new rule without a number")
+        note = notes[number]
+        if words and words != note.text:
+            corrections.changed[note.id] = words
+        elif note.text and not words:
+            corrections.forgotten.append(note.id)
+    if notes and not found:
+        raise UserError("no rule is left in the list, and nothing was changed; housewise memory forget takes out many")
+    corrections.forgotten += [note.id for number, note in notes.items() if number not in found]
+    return corrections
+
+
+def _new_rule_notes(memory: Memory, text: str, topic: str) -> list[Note]:
+    rule, time = parse_rule(replace_everyday_words(text)), current_time()
     if memory.notes:
         time = max(time, next_millisecond(memory.notes[-1].time))
     if topic == HOUSE_TOPIC or parse_house_rule(rule) is not None:
@@ -222,39 +270,32 @@ def _new(memory: Memory, text: str, topic: str) -> list[Note]:
     return rule_notes(memory.person, topic, [rule], time=time)
 
 
-def validated_text(text: str) -> str:
-    """A rule's words without what cannot be seen.
-
-    Raises:
-        UserError: nothing is left, or too much.
-    """
-    seen = one_line(text)
-    if not 1 <= len(seen) <= MAX_RULE_CHARACTERS:
-        raise UserError(
-            f"rule {excerpt(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept"
-        )
-    return seen
-
-
-def _overruled(notes: Sequence[Note]) -> dict[str, str]:
-    """For rules that a later one of their topic contradicts the id of that one's note."""
+def _find_newer(notes: Sequence[Note]) -> dict[str, str]:
+    """Return, for rules that a later one on their topic contradicts, the id of the later note by id of the earlier."""
     by_topic: dict[str, list[Note]] = {}
     for note in notes:
-        by_topic.setdefault(topic_of_rule(note), []).append(note)
+        by_topic.setdefault(rule_topic(note), []).append(note)
     return {
-        alike[earlier].id: alike[later].id
-        for alike in by_topic.values()
-        for earlier, later in find_overruled(alike).items()
+        group[earlier].id: group[later].id
+        for group in by_topic.values()
+        for earlier, later in find_overruled(group).items()
     }
 
 
-def _remarks(note: Note, newer: str | None, count: int) -> list[str]:
+def _describe_doubts(note: Note, newer: str | None, count: int) -> list[str]:
+    """Describe why a rule may not be followed.
+
+    Args:
+        note: Note of the rule.
+        newer: Shown id of a newer rule that contradicts it, or None.
+        count: Number of reactions and goals that contradict it.
+    """
     remarks = []
-    if topic_of_rule(note) == HOUSE_TOPIC:
+    if rule_topic(note) == HOUSE_TOPIC:
         if not (isinstance(note.value, float) and (note.about.room or note.about.receptacle)):
-            remarks.append("not understood: no robot in a house goes by it")
+            remarks.append("not understood: robots in a house ignore it")
     elif not (note.text and parse_rule(note.text).typed):
-        remarks.append("not understood: only a language model goes by it")
+        remarks.append("not understood: only a language model follows it")
     if newer is not None:
         remarks.append(f"rule {newer} says otherwise, and is newer")
     if count:

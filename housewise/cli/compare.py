@@ -2,49 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
+import typer
 from rich.text import Text
 
+from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.plurals import plural
-from housewise.core.tables import table
-from housewise.report.drawing.inert_text import neutralize_text
-from housewise.report.entries import EpisodeEntry, finished_episodes, read_entries
-from housewise.rollout.comparison import Comparison, Difference, compare
-from housewise.rollout.comparison_settings import experiment_names
 
-_MOST_NAMED = 5
+if TYPE_CHECKING:
+    from housewise.report.entries import EpisodeEntry
+    from housewise.rollout.comparison import Comparison, Difference
+
+_MAX_NAMED = 5
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    b: Annotated[Path, typer.Argument(help="Folder of another run.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Also write the figures to this file.")
+    ] = None,
+) -> None:
+    """Compare two runs on the episodes that both played: mean paired differences, B minus A, with their intervals.
+
+    Examples:
+
+      housewise compare runs/untrained runs/trained
+
+      housewise compare runs/scripted runs/local --json difference.json
+    """
+    compare_runs(a, b, json_file, Console())
 
 
 def compare_runs(a: Path, b: Path, json_file: Path | None, console: Console) -> Comparison:
-    """Compare two runs and show it.
+    """Compare two runs and print the comparison.
 
     Args:
-        a, b: their folders, each of one experiment.
-        json_file: where the figures go as well.
-        console: to show them on.
+        a: Folder of a run of one experiment.
+        b: Folder of another one.
+        json_file: File that the figures are also written to.
+        console: Where the comparison is printed.
 
     Raises:
-        UserError: when a folder holds no run or several, or there is no episode that both played.
+        UserError: A folder holds no run or several, or the runs have no episode in common.
     """
-    ours, theirs = _one(a), _one(b)
-    found = compare(finished_episodes(ours), finished_episodes(theirs), (str(a), str(b)))
-    _show(found, {"A": ours, "B": theirs}, console)
+    from housewise.report.entries import finished_episodes
+    from housewise.rollout.comparison import compare as compare_episodes
+
+    entries = {"A": _read_run(a), "B": _read_run(b)}
+    found = compare_episodes(finished_episodes(entries["A"]), finished_episodes(entries["B"]), (str(a), str(b)))
+    _print_comparison(found, entries, console)
     if json_file is not None:
         write_json(json_file, found.content)
-        console.print(f"figures: {json_file}", markup=False, soft_wrap=True)
+        console.print(f"figures: {json_file}", soft_wrap=True)
     return found
 
 
-def _one(folder: Path) -> list[EpisodeEntry]:
-    """The episodes of a run.
+def _read_run(folder: Path) -> list[EpisodeEntry]:
+    """Read the episodes of a run.
 
     Raises:
-        UserError: when they are of several experiments.
+        UserError: The folder holds no finished episode, or episodes of several experiments.
     """
+    from housewise.report.entries import read_entries
+    from housewise.rollout.comparison_settings import experiment_names
+
     entries, _ = read_entries(folder, figures_only=True)
     found = experiment_names([entry.experiment for entry in entries if entry.finished])
     if not found:
@@ -56,54 +83,52 @@ def _one(folder: Path) -> list[EpisodeEntry]:
     return entries
 
 
-def _show(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
+def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
+    from housewise.core.tables import table
+    from housewise.report.drawing.inert_text import neutralize_text
+
     first, second = found.episodes
-    say = _Plain(console)
-    say(f"A: {found.a}, {plural(first, 'episode')}")
-    say(f"B: {found.b}, {plural(second, 'episode')}")
-    say(f"in common: {plural(found.common, 'episode')} of {plural(found.tasks, 'task')}")
-    for key, (one, other) in found.settings.items():
-        say(f"{key}: {one} | {other}")
-    for name, only in (("A", found.only_a), ("B", found.only_b)):
-        if only:
-            say(f"only in {name}: {_listed(only)}")
-    for name, members in entries.items():
-        failed = [entry.title for entry in members if entry.result is None]
-        if failed:
-            say(f"failed in {name}: {_listed(failed)}")
-    if found.other_tasks:
-        say(f"not the same task in both: {_listed(found.other_tasks)}")
+    lines = [
+        f"A: {found.a}, {plural(first, 'episode')}",
+        f"B: {found.b}, {plural(second, 'episode')}",
+        f"in common: {plural(found.common, 'episode')} of {plural(found.tasks, 'task')}",
+        *(f"{key}: {one} | {other}" for key, (one, other) in found.settings.items()),
+    ]
+    failed = {name: [entry.title for entry in rows if entry.result is None] for name, rows in entries.items()}
+    for heading, names in (
+        ("only in A", found.only_a),
+        ("only in B", found.only_b),
+        *((f"failed in {name}", titles) for name, titles in failed.items()),
+        ("different tasks in A and B", found.other_tasks),
+    ):
+        if names:
+            lines.append(f"{heading}: {_join_names(names)}")
+    for line in lines:
+        console.print(neutralize_text(line), highlight=False, soft_wrap=True)
     for warning in found.warnings:
         console.print(
             Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)), soft_wrap=True, highlight=False
         )
     columns = ("mean of", "A", "B", "B - A", "±", "95 % interval", "> = <")
-    rows = [(row.figure, *_cells(row, found.common > 1)) for row in found.differences]
-    console.print(table("B less A, over the episodes in common", columns, rows))
+    rows = [(row.figure, *_format_row(row, found.common > 1)) for row in found.differences]
+    console.print(table("B minus A, over the episodes in common", columns, rows))
     if found.common > 1:
-        say("±: standard error, the runs of a task as one cluster.")
-        say("95 % interval: Student's t. > = <: episodes in which B is higher, the same, lower.")
+        for line in (
+            "±: standard error; the repeats of a task form one cluster.",
+            "95 % interval: Student's t. > = <: number of episodes in which B is higher, equal, lower.",
+        ):
+            console.print(line, highlight=False, soft_wrap=True)
 
 
-def _cells(row: Difference, several: bool) -> tuple[str, ...]:
-    """The figures of a row; of a single episode there is nothing to tell but the values."""
+def _format_row(row: Difference, has_several: bool) -> tuple[str, ...]:
+    """Format the figures of a row. With a single episode only the values mean something."""
     form = f".{row.decimals}f"
     error = "–" if row.error is None else f"{row.error:{form}}"
     interval = "–" if row.low is None or row.high is None else f"{row.low:+{form}} to {row.high:+{form}}"
-    signs = f"{row.higher} {row.same} {row.lower}" if several else "–"
+    signs = f"{row.higher} {row.same} {row.lower}" if has_several else "–"
     return f"{row.a:{form}}", f"{row.b:{form}}", f"{row.mean:+{form}}", error, interval, signs
 
 
-class _Plain:
-    """Prints words that may hold anything."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def __call__(self, text: str) -> None:
-        self._console.print(neutralize_text(text), markup=False, highlight=False, soft_wrap=True)
-
-
-def _listed(experiment_names: list[str]) -> str:
-    more = f" and {len(experiment_names) - _MOST_NAMED} more" if len(experiment_names) > _MOST_NAMED else ""
-    return "; ".join(experiment_names[:_MOST_NAMED]) + more
+def _join_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return "; ".join(names[:_MAX_NAMED]) + more

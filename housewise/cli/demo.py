@@ -46,9 +46,7 @@ def demo(
         figures[name] = play_without_table(Personalize(settings), out / name, console)["overall"]
     with console.status("making the report and the films"):
         path = write_report(out)
-    print_lines(
-        console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it"
-    )
+    print_lines(console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it")
 
 
 def demo_runs(houses: int, seed: int) -> dict[str, PersonalizeSettings]:

@@ -10,10 +10,11 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
-from housewise.worlds.kitchen.thing_names import ThingNames, AmbiguousName, NotUnderstoodLine
+from housewise.worlds.kitchen.thing_names import AmbiguousName, NotUnderstoodLine, ThingNames
 from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
 from housewise.worlds.kitchen.world import MAX_STEPS, KitchenStep, TextKitchen
 

@@ -1,31 +1,36 @@
-"""``housewise memory`` on the terminal."""
+"""Tables of the notes in a memory, and of the rules among them, on the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, excerpt
 from housewise.core.plurals import plural
-from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, RecalledNote
-from housewise.people.memory.import_export import ImportResult
+
+if TYPE_CHECKING:
+    from housewise.people.memory import Kind, Memory, MemoryFolder, Note, RecalledNote
+    from housewise.people.memory.import_export import ImportResult
+
+_MAX_VALUE = 20
+"""Characters of a value that are shown."""
 
 
-def show_people(folder: MemoryFolder, console: Console) -> None:
-    """Print of whom something is remembered, then in a line each which memories cannot be read.
+def print_people(folder: MemoryFolder, console: Console) -> None:
+    """Print the people that have a memory, then one line for each memory that cannot be read.
 
     Raises:
-        UserError: when there is one memory alone, which cannot be read.
+        UserError: The only memory cannot be read.
     """
-    names = folder.folder_names()
+    names = folder.folders()
     if not names:
-        console.print(f"no memories in {folder.root}; `housewise memory add` begins one", soft_wrap=True)
+        console.print(f"no memories in {folder.root}; `housewise memory add` creates one", soft_wrap=True)
         return
-    grid = _grid(2)
-    damaged = []
+    grid, damaged = _new_grid(2), []
     for name in names:
         try:
             grid.add_row(Text(name, "cyan"), Text(plural(len(folder.load(name)), "note")))
@@ -39,97 +44,116 @@ def show_people(folder: MemoryFolder, console: Console) -> None:
         console.print(line, soft_wrap=True, highlight=False)
 
 
-def show_all(memory: Memory, kinds: Collection[Kind] | None, most: int | None, console: Console) -> None:
-    """Print notes, the oldest first, each with what newer ones make of it.
+def print_whole_memory(memory: Memory, kinds: Collection[Kind] | None, limit: int | None, console: Console) -> None:
+    """Print notes, the oldest first, each with the newer notes that support or contradict it.
 
     Args:
-        memory: of a person.
-        kinds: of notes; None for all.
-        most: how many, the latest; None for all.
-        console: where it goes.
+        memory: Memory of a person.
+        kinds: Kinds of the printed notes, or None for all.
+        limit: Number of printed notes, the latest ones, or None for all.
+        console: Where they are printed.
     """
+    from housewise.people.memory import About
+
     remarks = {}
     for each in memory.recall(About(), len(memory), kinds):
-        remarks[each.note.id] = _remark(each)
+        remarks[each.note.id] = _describe_evidence(each)
         remarks |= {note.id: f"overruled by {each.note.original_id}" for note in each.contradicted}
     notes = [note for note in memory.notes if kinds is None or note.kind in kinds]
-    grid = _grid(5)
-    for note in notes[-most:] if most else notes:
+    grid = _new_grid(5)
+    for note in notes[-limit:] if limit else notes:
         remark = remarks.get(note.id, "")
-        _row(grid, note, remark, "dim" if remark.startswith("overruled") else "")
+        _add_note(grid, note, remark, "dim" if remark.startswith("overruled") else "")
     if notes:
         console.print(grid)
-    _summary(memory, console)
+    _print_digest(memory, console)
 
 
-def show_recalled(memory: Memory, found: Sequence[RecalledNote], console: Console) -> None:
-    """Print what is recalled, and below each what it overrules.
+def print_recalled(memory: Memory, recalled: Sequence[RecalledNote], console: Console) -> None:
+    """Print recalled notes, and below each the notes that it overrules.
 
     Args:
-        memory: that it was recalled from.
-        found: in order.
-        console: where it goes.
+        memory: Memory that they were recalled from.
+        recalled: The notes, the most relevant first.
+        console: Where they are printed.
     """
-    grid = _grid(5)
-    for each in found:
-        _row(grid, each.note, _remark(each))
+    grid = _new_grid(5)
+    for each in recalled:
+        _add_note(grid, each.note, _describe_evidence(each))
         for note in each.contradicted:
-            _row(grid, note, f"overruled by {each.note.original_id}", "dim")
-    console.print(grid if found else "nothing is recalled")
-    _summary(memory, console)
+            _add_note(grid, note, f"overruled by {each.note.original_id}", "dim")
+    console.print(grid if recalled else "nothing is recalled")
+    _print_digest(memory, console)
 
 
-def show_notes(heading: str, notes: Iterable[Note], console: Console) -> None:
-    """Print some notes under a heading."""
-    rows = list(notes)
-    console.print(f"{heading}:" if rows else f"{heading}: nothing")
-    grid = _grid(5)
-    for note in rows:
-        _row(grid, note, "")
-    if rows:
+def print_notes(heading: str, notes: Iterable[Note], console: Console) -> None:
+    """Print notes under a heading."""
+    grid = _new_grid(5)
+    for note in notes:
+        _add_note(grid, note)
+    console.print(f"{heading}:" if grid.rows else f"{heading}: nothing")
+    if grid.rows:
         console.print(grid)
 
 
-def show_imported(found: ImportResult, console: Console) -> None:
-    """Print what has come of an import."""
+def print_import(result: ImportResult, console: Console) -> None:
+    """Print how many notes an import added, corrected and skipped."""
     console.print(
-        f"{plural(len(found.added), 'note')} added, {len(found.edited)} corrected, {found.known} known already, "
-        f"{len(found.dropped)} forgotten as the file says",
+        f"{plural(len(result.added), 'note')} added, {len(result.edited)} corrected, {result.known} known already, "
+        f"{len(result.dropped)} forgotten as the file says",
         soft_wrap=True,
     )
-    if found.forgotten:
+    if result.forgotten:
         console.print(
-            f"{found.forgotten} had been forgotten and stay so; to tell one anew, write it without its id and time",
+            f"{result.forgotten} had been forgotten and stay so; to add one again, write it without its id and time",
             soft_wrap=True,
         )
 
 
-def _summary(memory: Memory, console: Console) -> None:
+def print_rules(memory: Memory, topic: str | None, console: Console) -> None:
+    """Print the rules of a memory with their ids.
+
+    Args:
+        memory: Memory of a person.
+        topic: Topic of the printed rules, or None for all.
+        console: Where they are printed.
+    """
+    from housewise.agent.clipr.rule_editing import list_rules
+
+    grid = _new_grid(3, no_wrap=2)
+    for rule in list_rules(memory, topic):
+        text = Text(rule.note.text or str(rule.note.value))
+        text.append(f" ({'; '.join(rule.remarks)})" if rule.remarks else "", "dim")
+        grid.add_row(Text(rule.id, "cyan"), Text(rule.topic, "dim"), text)
+    console.print(grid if grid.rows else f"no rules of {memory.person}{f' about {excerpt(topic)}' if topic else ''}")
+
+
+def _print_digest(memory: Memory, console: Console) -> None:
     console.print(f"{plural(len(memory), 'note')} of {memory.person}, digest {memory.digest}", soft_wrap=True)
 
 
-def _grid(columns: int) -> Table:
+def _new_grid(columns: int, no_wrap: int = 3) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for column in range(columns):
-        grid.add_column(no_wrap=column < 3 and columns > 2, overflow="fold")
+        grid.add_column(no_wrap=column < no_wrap and columns > 2, overflow="fold")
     return grid
 
 
-def _row(grid: Table, note: Note, remark: str, style: str = "") -> None:
+def _add_note(grid: Table, note: Note, remark: str = "", style: str = "") -> None:
     value = "" if note.value is None else f"{note.value:g}" if isinstance(note.value, float) else note.value
-    about = Text(note.about.phrase, style)
-    said = Text(note.text, style)
-    said.append(f"{' ' if note.text else ''}({remark})" if remark else "", "dim")
-    grid.add_row(Text(note.original_id, "cyan"), Text(note.kind, style), Text(value[:20], style), about, said)
+    text = Text(note.text, style)
+    text.append(f"{' ' if note.text else ''}({remark})" if remark else "", "dim")
+    cells = (Text(note.kind, style), Text(value[:_MAX_VALUE], style), Text(note.about.phrase, style))
+    grid.add_row(Text(note.original_id, "cyan"), *cells, text)
 
 
-def _remark(recalled: RecalledNote) -> str:
-    """How sure it is."""
-    words = []
+def _describe_evidence(recalled: RecalledNote) -> str:
+    """Describe how many notes support and contradict a note, and how similar its subject is."""
+    parts = []
     if recalled.count > 1 or recalled.contradicted:
-        words.append(f"{plural(recalled.count, 'note')} for it")
+        parts.append(f"{plural(recalled.count, 'note')} for it")
     if recalled.contradicted:
-        words.append(f"{len(recalled.contradicted)} against it")
+        parts.append(f"{len(recalled.contradicted)} against it")
     if recalled.similarity < 1:
-        words.append(f"by meaning, {recalled.similarity:.2f}")
-    return ", ".join(words)
+        parts.append(f"by meaning, {recalled.similarity:.2f}")
+    return ", ".join(parts)

@@ -68,9 +68,7 @@ SeedOption = Annotated[
 ]
 SystemOption = Annotated[
     str | None,
-    panel_option(
-        TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"
-    ),
+    panel_option(TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"),
 ]
 MemoryOption = Annotated[
     str | None, panel_option(TASK, "PERSON", "Person whose memory the run starts from and adds to.")

@@ -1,4 +1,4 @@
-"""``housewise play kitchen``."""
+"""``housewise play``: be the robot yourself."""
 
 from __future__ import annotations
 
@@ -9,28 +9,34 @@ from typing import Annotated
 
 import typer
 
+from housewise.core.console import Console
+
 
 def kitchen(
-    task: Annotated[int, typer.Option(min=1, help="Number of the task, 1 to 8.")] = 1,
+    task: Annotated[int, typer.Option(min=1, metavar="N", help="Number of the task, 1 to 8.")] = 1,
     person: Annotated[
-        str | None, typer.Option(help="For whom; one of ADAPT's sixteen, or of --people.", show_default="miranda")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Person that you cook for: one of ADAPT's sixteen, or of --people.",
+            show_default="miranda",
+        ),
     ] = None,
-    people: Annotated[Path | None, typer.Option(help="File or folder of people.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the scene.")] = 0,
+    people: Annotated[Path | None, typer.Option(help="File or folder of people. Default: ADAPT's sixteen.")] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the kitchen.")] = 0,
 ) -> None:
     """Prepare breakfast in the text kitchen yourself.
-
-    Type what you do, a line each, as in: look in the fridge; take the milk; ask how you like your eggs. The person
-    answers, and judges the breakfast in the end. help shows what else can be typed.
 
     Examples:
 
       housewise play kitchen
 
       housewise play kitchen --task 2 --person nalini
+
+    Type one action per line, for example: look in the fridge; take the milk; ask how you like your eggs. The person
+    answers, and judges the breakfast at the end. Type help to see what else can be typed.
     """
     from housewise.cli.kitchen_game import cook
-    from housewise.core.console import Console
 
     cook(task, person, people, seed, Console(highlight=False), sys.stdin)
 

@@ -60,7 +60,9 @@ class Prompt:
                 raise InputEnded
             if len(line.rstrip("\n")) <= MAX_ANSWER_CHARACTERS:
                 return said
-            self.say(f"That has more than {MAX_ANSWER_CHARACTERS} characters, and was not read. Say it in a sentence or two.")
+            self.say(
+                f"That has more than {MAX_ANSWER_CHARACTERS} characters, and was not read. Say it in a sentence or two."
+            )
 
     @property
     def _width(self) -> int:

@@ -1,4 +1,4 @@
-"""The commands that look at what has been played: ``report``, ``compare`` and ``export``."""
+"""``housewise report``: pages about runs."""
 
 from __future__ import annotations
 
@@ -13,44 +13,45 @@ from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_note
-from housewise.core.files import check_writable_file
 from housewise.core.provenance import usable_cores
 
-_MOST_WORKERS = 4
+_MAX_WORKERS = 4
 
 
 def report(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="Folder of a run, of several runs, or of a self-training; the newest in runs/ by default."),
+        typer.Argument(
+            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/."
+        ),
     ] = None,
     films: Annotated[
         list[str] | None,
         typer.Option(
             metavar="all|N|EPISODE",
-            help="Episodes with camera pictures and a film: all, the N worst (20 by default), or one by name as well; "
-            "may be given several times.",
+            help="Episodes that get camera pictures and a film: all, the N worst (default: 20), or the name of one "
+            "more. May be given several times.",
         ),
     ] = None,
     film: Annotated[bool, typer.Option(help="Make films as well as pictures.")] = True,
-    single: Annotated[bool, typer.Option("--single", help="One self-contained file, with pictures of some.")] = False,
-    most: Annotated[int, typer.Option(min=0, help="How many episodes --single shows, worst first.")] = 12,
+    single: Annotated[
+        bool, typer.Option("--single", help="Write one self-contained file, with pictures of some episodes.")
+    ] = False,
+    most: Annotated[int, typer.Option(min=0, help="Number of episodes in the file of --single, worst first.")] = 12,
     against: Annotated[
-        Path | None, typer.Option("--compare", help="Folder of another run: paired differences to it.")
+        Path | None, typer.Option("--compare", help="Folder of another run. Adds the paired differences to it.")
     ] = None,
     simulator: SimulatorOption = None,
     gpu: GpuOption = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make all pages again, as for a folder from elsewhere.")
+        bool, typer.Option("--fresh", help="Make all pages again, for example in a folder from another machine.")
     ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes that make pages.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes that make pages. Default: one per core, at most 4.")
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
-    """Make pages of a run: an index of all episodes, worst first, and for each one its map and its plans.
-
-    The index is report.html and comes first, with all figures; the pages are in report/ beside it. Camera pictures and
-    films take longest: the worst twenty episodes have them, and those that --films names. Pages that are up to date are
-    not made again.
+    """Make a report of a run: an index of all episodes, worst first, and a page with map and plans for each.
 
     Examples:
 
@@ -63,44 +64,48 @@ def report(
       housewise report runs/trained --compare runs/untrained
 
       housewise report runs/trained --single --most 3
+
+    The index with all figures, report.html, is written first. The pages are in report/ beside it. Camera pictures and
+    films take longest: only the twenty worst episodes and those of --films have them. Pages that are up to date are not
+    made again.
     """
     from housewise.core.tables import progress_bars
     from housewise.report import ReportOptions, write_report, write_single
     from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 
     folder = folder or newest_run(of_several=True)
-    options = ReportOptions(film, simulator_choice(simulator, gpu), *_pictured(films or []))
-    count = workers or min(usable_cores(), _MOST_WORKERS)
+    options = ReportOptions(film, simulator_choice(simulator, gpu), *_select_pictured(films or []))
+    count = workers or min(usable_cores(), _MAX_WORKERS)
     console = Console()
     with progress_bars(console, shown=console.is_terminal) as progress:
         task = progress.add_task("figures", total=None)
 
-        def tell(what: str, done: int, total: int) -> None:
+        def show_progress(what: str, done: int, total: int) -> None:
             if done == 0:
-                # The time left goes by how long one of this kind takes.
+                # The remaining time is estimated from items of this kind alone.
                 progress.reset(task, total=total, description=what)
             progress.update(task, completed=done)
 
-        def tell_with_index(what: str, done: int, total: int) -> None:
+        def show_progress_and_index(what: str, done: int, total: int) -> None:
             if (what, done) == ("pages", 0) and total:
-                console.print(f"all figures: {folder / 'report.html'}; its pages follow", soft_wrap=True, markup=False)
-            tell(what, done, total)
+                console.print(f"all figures: {folder / 'report.html'}; its pages follow", soft_wrap=True)
+            show_progress(what, done, total)
 
         if is_selftraining_folder(folder):
-            path = write_selftraining_report(folder, options, workers=count, progress=tell)
+            path = write_selftraining_report(folder, options, workers=count, progress=show_progress)
         elif single:
-            path = write_single(folder, options=options, against=against, most=most, progress=tell)
+            path = write_single(folder, options=options, against=against, most=most, progress=show_progress)
         else:
             path = write_report(
-                folder, options=options, against=against, fresh=fresh, workers=count, progress=tell_with_index
+                folder, options=options, against=against, fresh=fresh, workers=count, progress=show_progress_and_index
             )
-    console.print(f"report: {path}", soft_wrap=True, markup=False, highlight=False)
+    console.print(f"report: {path}", soft_wrap=True, highlight=False)
     if show:
         open_in_browser(path)
 
 
-def _pictured(films: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
-    """How many of the worst episodes have pictures, None for all, and the names of further ones."""
+def _select_pictured(films: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
+    """Return how many of the worst episodes get pictures (None: all), and the names of further episodes."""
     from housewise.report import WORST
 
     numbers = [int(each) for each in films if each.isdecimal()]
@@ -109,67 +114,6 @@ def _pictured(films: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
 
 
 def open_in_browser(page: Path) -> None:
-    """Open a page in the browser, or say in a line that there is none."""
+    """Open a page in the browser, or print where it is if no browser can be opened."""
     if not webbrowser.open(page.resolve().as_uri()):
         print_note(f"no browser could be opened here; open {page} in one")
-
-
-def compare(
-    a: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    b: Annotated[Path, typer.Argument(help="Folder of another run.")],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there as well.")
-    ] = None,
-) -> None:
-    """Compare two runs on the episodes that both played: mean paired differences, B less A, with their intervals.
-
-    Examples:
-
-      housewise compare runs/untrained runs/trained
-
-      housewise compare runs/scripted runs/local --json difference.json
-    """
-    from housewise.cli.compare import compare_runs
-
-    compare_runs(a, b, json_file, Console())
-
-
-def export(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of a run; the newest in runs/ by default.")] = None,
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A new folder; one in the run's folder by default.")
-    ] = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
-) -> None:
-    """Export a run: its episodes are played again and written for other tools.
-
-    rerun makes a recording of each episode for the viewer of Rerun: what the robot sees, where it and everything is,
-    plans, events, rewards; it takes pip install 'housewise[rerun]'. lerobot makes one LeRobotDataset (Parquet and MP4)
-    to train policies with; it takes pip install 'housewise[lerobot]'. Nothing is uploaded.
-
-    Examples:
-
-      housewise export runs/scripted
-
-      housewise export runs/scripted --to lerobot --out datasets/scripted
-    """
-    from housewise.core.tables import progress_bars
-    from housewise.export import export_run
-
-    folder = folder or newest_run(of_several=False)
-    target = out or folder / to
-    console = Console()
-
-    def tell(line: str) -> None:
-        console.print(line, soft_wrap=True, highlight=False)
-
-    with progress_bars(console) as progress:
-        task = progress.add_task("episodes", total=None)
-
-        def show(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
-        export_run(folder, to, target, simulator_choice(simulator, gpu), show, tell)
-    tell(f"{to}: {target}")

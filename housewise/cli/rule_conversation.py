@@ -9,14 +9,13 @@ from rich.console import Console
 
 from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
 from housewise.agent.clipr.language_steps import DialogueTurn
-from housewise.agent.clipr.memory_notes import answer_note, recall_answers, turn_from_note, answers_without_rules
-from housewise.agent.clipr.recorded_interview import notes_from_rules
-from housewise.agent.clipr.rule_editing import replace_contradicted, restore_rules, rule_ids
-from housewise.agent.clipr.terminal_interview import Interview, AnswerNotUnderstood, InterviewQuestion, ParsedAnswer
+from housewise.agent.clipr.memory_notes import answer_note, answers_without_rules, recall_answers, turn_from_note
+from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted, restore_rules, short_rule_ids
+from housewise.agent.clipr.terminal_interview import AnswerNotUnderstood, Interview, InterviewQuestion, ParsedAnswer
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.plurals import plural
 from housewise.people.memory import MemoryFolder, Note
-from housewise.people.memory.note import next_millisecond, current_time
+from housewise.people.memory.note import current_time, next_millisecond
 
 _PATIENCE = 3
 """So many answers to one question that are not understood leave it open."""
@@ -58,7 +57,7 @@ class _Settled:
     skipped: bool = False
 
 
-class Conversation:
+class RuleConversation:
     """A conversation with somebody; what they confirm is kept at once, and goes on from what was said before.
 
     Args:
@@ -219,7 +218,7 @@ class Conversation:
             before = memory.notes
             words = replace_contradicted(memory, notes)
             replaced = [note for note in before if note.id not in memory]
-            ids = rule_ids(memory)
+            ids = short_rule_ids(memory)
         self._dialogue.append(exchange)
         kept = ", ".join(ids[note.id] for note in notes if note.id in ids)
         about = f" about {question.name}" if question.name else ""

@@ -1,105 +1,134 @@
-"""``housewise learn`` and ``housewise rules``: a conversation about what a person wants, and what comes of it."""
+"""``housewise rules``: show, add, edit and forget the rules that a person agreed to."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from housewise.cli.memory import MemoriesOption, PersonArgument
-from housewise.cli.options import BaseUrlOption, ModelOption
+from housewise.cli.learn import TOPICS
+from housewise.cli.note_tables import print_rules
+from housewise.cli.options import MemoriesOption, PersonArgument
 from housewise.core.console import Console
-from housewise.core.errors import UserError, suggest_names
-from housewise.core.files import check_writable
+from housewise.core.errors import UserError, excerpt
+from housewise.core.files import read_bytes
 
 if TYPE_CHECKING:
-    from housewise.agent.clipr.terminal_interview import Interview
-
-_TOPICS = ("kitchen", "house")
+    from housewise.agent.clipr.rule_editing import Corrections
+    from housewise.people.memory import Memory, MemoryFolder
 
 AboutOption = Annotated[
-    str | None,
-    typer.Option(metavar="TOPIC", help=f"What it is about: {' or '.join(_TOPICS)}.", show_default=False),
+    str | None, typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}.", show_default=False)
 ]
 
-
-def learn(
-    person: PersonArgument,
-    about: Annotated[str, typer.Option(metavar="TOPIC", help="kitchen, or house: where things belong.")] = "kitchen",
-    questions: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="How many are asked at most.")] = 10,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    memories: MemoriesOption = None,
-) -> None:
-    """Ask a person at most ten questions, and keep what they want as rules.
-
-    Answer by number or in your own words. Every rule is shown as it was understood, and kept as soon as you say yes.
-    At any prompt: don't care, don't have it, back (the last question again), skip, help, quit. The same command goes on
-    later. The rules are in the memory that housewise run --memory PERSON goes by: those about the house in houses,
-    those about the kitchen with --system clipr. A chat model asks and reads the answers where one is named.
-
-    Examples:
-
-      housewise learn ada
-
-      housewise learn ada --about house
-
-      housewise learn ada --model my-model --base-url http://localhost:8000/v1
-    """
-    from housewise.cli.rule_conversation import Conversation
-    from housewise.people.memory import MemoryFolder
-
-    folder = MemoryFolder.default(memories)
-    check_writable(folder.notes_path(person).parent)
-    interview = _interview(about, model, base_url)
-    Conversation(person, about, interview, folder, questions, sys.stdin, Console()).hold()
+_MAX_BYTES = 1 << 20
+"""Maximum size of a file that an editor leaves."""
+_EXAMPLES = 'as I do "For tea: prefer green; avoid sugar." or "Mugs belong on the shelf in the kitchen."'
+_NOT_UNDERSTOOD = {
+    "house": f"I do not understand that, {_EXAMPLES} I can keep it as it is, but robots in a house will ignore it.",
+    "kitchen": f"I do not understand that, {_EXAMPLES} I can keep it as it is, but only a language model follows it.",
+}
+_LEADING_AND = re.compile(r"^(?:(?:and|but|also|plus)\b[\s,]*)+", re.IGNORECASE)
 
 
 def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOption = None) -> None:
-    """Show a person's rules with their ids, which they keep when they are corrected.
-
-    Those that are not understood, contradicted, or questioned by reactions and goals are marked.
+    """Show a person's rules with their ids.
 
     Examples:
 
       housewise rules show ada
 
       housewise rules show ada --about house
+
+    A rule keeps its id when it is edited. Rules that are not understood, that a newer rule contradicts, or that
+    reactions and goals question are marked.
     """
-    from housewise.agent.clipr.rule_editing import show_rules
     from housewise.people.memory import MemoryFolder
 
-    show_rules(MemoryFolder.default(memories).load(person), about, Console())
+    print_rules(MemoryFolder.default(memories).load(person), about, Console())
 
 
 def add(
     person: PersonArgument,
-    words: Annotated[str, typer.Argument(metavar="WORDS", help="What it says.")],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Text of the rule.")],
     about: AboutOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether it was understood.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     memories: MemoriesOption = None,
 ) -> None:
-    """Add a rule, which is shown as it was understood.
-
-    It is about houses where it speaks of things and places in them, else about the kitchen.
+    """Add a rule after showing how it was understood.
 
     Examples:
 
       housewise rules add ada "Mugs belong on the shelf in the kitchen."
 
       housewise rules add ada "For tea: prefer green; avoid sugar." --yes
+
+    A rule that mentions things and places in a house is about houses. Any other rule is about the kitchen by default.
     """
-    from housewise.adding import add_rule
     from housewise.people.memory import MemoryFolder
 
-    add_rule(MemoryFolder.default(memories), person, words, about or _TOPICS[0], yes, sys.stdin, Console())
+    add_rule(MemoryFolder.default(memories), person, words, about or TOPICS[0], yes, sys.stdin, Console())
+
+
+def edit(
+    person: PersonArgument,
+    rule: Annotated[
+        str | None, typer.Option(metavar="ID", help="Id of the rule, as rules show prints it, or its first characters.")
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help='New text of the rule. "" forgets the rule.', show_default=False),
+    ] = None,
+    about: AboutOption = None,
+    memories: MemoriesOption = None,
+) -> None:
+    """Edit rules: one with --rule and --text, a new one with only --text, or all of them in $EDITOR.
+
+    Examples:
+
+      housewise rules edit ada --rule 9c1b04 --text "For drinkware: prefer shelf in the kitchen; avoid table."
+
+      housewise rules edit ada
+
+    An edited rule keeps its id and counts as the newest one. A rule that is not understood is kept and marked. A rule
+    about things and places in a house replaces older ones that contradict it.
+    """
+    from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, find_rule
+    from housewise.people.memory import MemoryFolder
+
+    folder, console = MemoryFolder.default(memories), Console()
+
+    def save(corrections: Corrections, new: bool = False) -> None:
+        with folder.edit_memory(person, new=new) as memory:
+            for line in apply_corrections(memory, corrections, about or TOPICS[0]):
+                console.print(line, soft_wrap=True, highlight=False)
+
+    if rule is None and text is None:
+        with _edit_in_editor(folder.load(person), about) as corrections:
+            save(corrections)
+    elif text is None:
+        raise UserError(f"rule {rule}: give its new text with --text WORDS")
+    elif rule is None:
+        save(Corrections(added=[text]), new=True)
+    else:
+        id = find_rule(folder.load(person), rule).id
+        save(Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id]))
+    print_rules(folder.load(person), None, console)
 
 
 def forget(
     person: PersonArgument,
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Of rules, or how they begin, as show has them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of rules, as rules show prints them.")],
     memories: MemoriesOption = None,
 ) -> None:
     """Forget rules.
@@ -112,74 +141,119 @@ def forget(
     from housewise.people.memory import MemoryFolder
 
     with MemoryFolder.default(memories).edit_memory(person) as memory:
-        gone = forget_rules(memory, ids)
-    console = Console()
-    for note in gone:
-        console.print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
-
-
-def edit(
-    person: PersonArgument,
-    rule: Annotated[str | None, typer.Option(metavar="ID", help="As rules show has it, or how it begins.")] = None,
-    text: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="What it says; an empty word forgets it.", show_default=False)
-    ] = None,
-    about: AboutOption = None,
-    memories: MemoriesOption = None,
-) -> None:
-    """Correct rules: one with --rule and --text, a new one with --text alone, or all of them in $EDITOR.
-
-    A corrected rule keeps its id, is the newest, and counts before what was said or shown earlier. A rule that is not
-    understood is kept and marked. One about things and places in a house takes the place of an older one that says
-    otherwise.
-
-    Examples:
-
-      housewise rules edit ada --rule 9c1b04 --text "For drinkware: prefer shelf in the kitchen; avoid table."
-
-      housewise rules edit ada
-    """
-    from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, find_rule, show_rules
-    from housewise.people.memory import MemoryFolder
-    from housewise.rule_editor import edited
-
-    folder, console = MemoryFolder.default(memories), Console()
-
-    def carry_out(corrections: Corrections, new: bool = False) -> None:
-        with folder.edit_memory(person, new=new) as memory:
-            for words in apply_corrections(memory, corrections, about or _TOPICS[0]):
-                console.print(words, soft_wrap=True, highlight=False)
-
-    if rule is None and text is None:
-        with edited(folder.load(person), about) as corrections:
-            carry_out(corrections)
-    elif text is None:
-        raise UserError(f"rule {rule}: say what it is to say, with --text WORDS")
-    elif rule is None:
-        carry_out(Corrections(added=[text]), new=True)
-    else:
-        id = find_rule(folder.load(person), rule).id
-        carry_out(Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id]))
-    show_rules(folder.load(person), None, console)
+        notes = forget_rules(memory, ids)
+    for note in notes:
+        Console().print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": edit, "forget": forget}
 
 
-def _interview(topic: str, model: str | None, base_url: str | None) -> Interview:
-    from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
+def add_rule(
+    folder: MemoryFolder, person: str, words: str, topic: str, is_confirmed: bool, stream: TextIO, console: Console
+) -> None:
+    """Show how a rule is understood, and add it to a memory when the person confirms it.
 
-    if topic not in _TOPICS:
-        raise UserError(f"--about {topic}: nothing is asked about that; {suggest_names(topic, _TOPICS)}")
-    if model is None:
-        from housewise.language.embedder import MiniLM
+    Args:
+        folder: Folder of memories.
+        person: Name of the person. A missing memory is created.
+        words: Text of the rule.
+        topic: Topic of a rule that does not mention things and places in a house.
+        is_confirmed: Whether the rule is added without asking.
+        stream: Where answers are read from.
+        console: Where everything is printed.
 
-        return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
-    if topic == "house":
-        raise UserError("--about house has questions of its own; leave out --model")
-    from housewise.agent.clipr.chat_steps import ChatSteps
-    from housewise.language import open_model
-    from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
+    Raises:
+        UserError: The rule is too long, nobody answers, or the memory cannot be written.
+    """
+    from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
+    from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, interpret_rule, short_rule_ids
+    from housewise.cli.prompt import InputEnded, Prompt
 
-    examples = [example.situation for example in read_kitchen_choices().examples]
-    return ModelInterview(ChatSteps(open_model(model, base_url=base_url)), examples)
+    prompt = Prompt(stream, console)
+    folder.notes_path(person)
+    while True:
+        understood = interpret_rule(words, topic)
+        not_understood = _NOT_UNDERSTOOD.get(topic, _NOT_UNDERSTOOD["kitchen"])
+        prompt.say(f"I understood: {understood}" if understood else not_understood)
+        if is_confirmed:
+            break
+        prompt.say(f"{'Is that right?' if understood else 'Keep it?'} [yes / no / or say it in other words]")
+        try:
+            answer = prompt.read()
+        except InputEnded:
+            remedy = "" if stream.isatty() else "; without a terminal, confirm with --yes"
+            raise UserError(f"nothing was added, as nobody said yes{remedy}") from None
+        command, reply = parse_command(answer), parse_confirmation(answer)
+        if command == "help":
+            prompt.say("Say yes to keep it, no to leave it, or the rule in other words.")
+            continue
+        if reply.agrees and not reply.adds:
+            break
+        if (reply.agrees is False and not reply.rest) or command in ("quit", "back"):
+            prompt.say("Nothing was added.")
+            return
+        words = f"{words.rstrip(' .')}; {_LEADING_AND.sub('', reply.rest)}" if reply.adds else reply.rest or words
+    with folder.edit_memory(person, new=True) as memory:
+        before = set(short_rule_ids(memory))
+        remarks = apply_corrections(memory, Corrections(added=[words]), topic)
+        new = [id for note, id in short_rule_ids(memory).items() if note not in before]
+    for line in (f"Kept as rule {', '.join(new)}.", *remarks):
+        prompt.say(line)
+
+
+@contextmanager
+def _edit_in_editor(memory: Memory, topic: str | None) -> Iterator[Corrections]:
+    """Let the user edit rules in the editor that VISUAL or EDITOR names. What the user wrote is never lost.
+
+    If the editor or the body of the with statement fails after a change, the message names a file with the text.
+
+    Args:
+        memory: Memory of a person.
+        topic: Topic of the rules, or None for all.
+
+    Yields:
+        The corrections to apply.
+
+    Raises:
+        UserError: No editor is named, it fails, or its text cannot be read or applied.
+    """
+    from housewise.agent.clipr.rule_editing import list_rules, parse_rule_list
+
+    rules = list_rules(memory, topic)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise UserError("no editor: name one in EDITOR, or say what to change with --rule ID --text WORDS")
+    text = (
+        f"# Rules of {memory.person}. Edit the text behind a number; delete a line to forget the rule; add a line\n"
+        "# without a number for a new rule.\n"
+    ) + "".join(f"{rule.number}. {rule.note.text}\n" for rule in rules)
+    folder = Path(tempfile.mkdtemp(prefix="housewise-rules-"))
+    path = folder / "rules.txt"
+    try:
+        path.write_text(text, encoding="utf-8")
+        yield parse_rule_list(_run_editor(editor, path), {rule.number: rule.note for rule in rules})
+    except (UserError, KeyboardInterrupt) as error:
+        reason = str(error) or f"EDITOR={excerpt(editor)}: interrupted; nothing was changed"
+        if not path.is_file() or path.read_bytes() == text.encode():
+            shutil.rmtree(folder, ignore_errors=True)
+            raise UserError(reason) from error
+        raise UserError(f"{reason}; what you wrote is in {path}") from error
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run_editor(editor: str, path: Path) -> str:
+    """Run an editor on a file, and return the text that it leaves.
+
+    Raises:
+        UserError: The editor cannot be started or fails, or the file is not text.
+    """
+    name = f"EDITOR={excerpt(editor)}"
+    try:
+        code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+        if code:
+            ended = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
+            raise UserError(f"{name}: {ended}; nothing was changed")
+        return read_bytes(path, _MAX_BYTES).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{name}: cannot be used ({error}); nothing was changed") from error

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import check_settings, data_folder, parse_episodes, drop_unset, configured_system
+from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset, parse_episodes
 from housewise.cli.options import (
     EXECUTION,
     AdapterOption,

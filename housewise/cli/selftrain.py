@@ -65,7 +65,10 @@ def selftrain(
     quick: Annotated[
         bool,
         panel_option(
-            EXECUTION, None, "Train on one task of each kind for a few steps, to see in minutes how it works.", "--quick"
+            EXECUTION,
+            None,
+            "Train on one task of each kind for a few steps, to see in minutes how it works.",
+            "--quick",
         ),
     ] = False,
     fail_fast: FailFastOption = None,
@@ -100,7 +103,12 @@ def selftrain(
     trained_system = system or configured_system(config, overrides or [])
     if trained_system == "stars":
         _refuse_house_options(
-            {"--data": data_folder(data, houses, trained_system), "--scene": scene or None, "--houses": houses, "--runs": runs}
+            {
+                "--data": data_folder(data, houses, trained_system),
+                "--scene": scene or None,
+                "--houses": houses,
+                "--runs": runs,
+            }
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
             | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--fail-fast": fail_fast, "--quick": quick or None}
         )

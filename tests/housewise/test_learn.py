@@ -20,7 +20,7 @@ from rich.console import Console
 from housewise.agent.clipr.answer_phrases import parse_confirmation
 from housewise.agent.clipr.house_interview import thing_groups
 from housewise.agent.clipr.terminal_interview import kitchen_interview
-from housewise.cli.rule_conversation import Conversation
+from housewise.cli.rule_conversation import RuleConversation
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
@@ -149,7 +149,7 @@ def talk(folder: MemoryFolder, typed: str) -> str:
     """What a conversation about the kitchen shows, in this process."""
     out = io.StringIO()
     console = Console(file=out, width=80)
-    Conversation("ada", "kitchen", kitchen_interview(shared_minilm()), folder, 10, io.StringIO(typed), console).hold()
+    RuleConversation("ada", "kitchen", kitchen_interview(shared_minilm()), folder, 10, io.StringIO(typed), console).hold()
     return out.getvalue()
 
 

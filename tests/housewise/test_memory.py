@@ -53,7 +53,7 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
     corrected = folder.load("ada").notes[-1]
     assert (corrected.value, corrected.about.things, corrected.about.receptacle) == ("left", ("cup",), None)
 
-    assert "2 notes of ada would be forgotten; add --yes" in one_line(memory(folder, "forget", "ada", "--thing", "mug"))
+    assert "2 notes of ada would be forgotten; confirm with --yes" in one_line(memory(folder, "forget", "ada", "--thing", "mug"))
     assert len(done(memory(folder, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
     assert corrected.original_id in done(memory(folder, "forget", "ada", corrected.original_id[:5]))
     assert folder.load("ada").notes == (rule,)
@@ -72,7 +72,7 @@ def test_out_to_an_editor_and_back(folder: MemoryFolder, tmp_path: Path) -> None
     assert "0 notes added, 1 corrected, 1 known already" in done(memory(folder, "import", "ada", file))
     assert {note.value for note in folder.load("ada").notes} == {1.0, -1.0}
     assert "1 had been forgotten and stay so" not in done(memory(folder, "import", "ada", file))
-    assert "is there already" in one_line(memory(folder, "export", "ada", "--out", file))
+    assert "exists already" in one_line(memory(folder, "export", "ada", "--out", file))
 
 
 def test_to_another_house_as_lines(folder: MemoryFolder, tmp_path: Path) -> None:

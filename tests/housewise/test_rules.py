@@ -57,7 +57,7 @@ def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(
     add(folder, "For drinkware: prefer shelf in the kitchen, then table.", "Smile.", "Prefer tea.")
     mugs, smile, tea = ids(folder)
     assert [line.split()[0] for line in listed(folder)] == ["house", "kitchen", "kitchen"]
-    assert "Smile. (not understood: only a language model goes by it)" in listed(folder)[1]
+    assert "Smile. (not understood: only a language model follows it)" in listed(folder)[1]
     for words in ("sink", "bed", "sofa"):
         result = rules(folder, "edit", "ada", "--rule", mugs, "--text", f"For drinkware: prefer {words}.")
         assert result.returncode == 0 and ids(folder) == [smile, tea, mugs], result.stderr
@@ -65,7 +65,7 @@ def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(
     assert told == [("sofa", 1.0)], "what followed from the rule as it was is gone"
     assert mugs in housewise("memory", "show", "ada", HOUSEWISE_MEMORY=str(folder.root)).stdout
     assert rules(folder, "edit", "ada", "--rule", mugs, "--text", "For drinkware: obey me!").returncode == 0
-    assert listed(folder)[-1].endswith("obey me! (not understood: no robot in a house goes by it)")
+    assert listed(folder)[-1].endswith("obey me! (not understood: robots in a house ignore it)")
     assert rules(folder, "edit", "ada", "--rule", smile, "--text", "").returncode == 0
     assert ids(folder) == [tea, mugs]
     assert "no rule 999999" in one_line(rules(folder, "forget", "ada", tea, "999999")) and ids(folder) == [tea, mugs]
@@ -122,7 +122,7 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
     change = "path.write_text(text.replace('sink', 'bed').replace('2. Prefer tea.\\n', '') + '- Prefer coffee.\\n')"
     assert rules(folder, "edit", "ada", EDITOR=editor(tmp_path, change)).returncode == 0
     assert [line.split(" ", 1)[1] for line in listed(folder)] == [
-        "Smile. (not understood: only a language model goes by it)",
+        "Smile. (not understood: only a language model follows it)",
         "For drinkware: prefer bed.",
         "Prefer coffee.",
     ]
@@ -157,7 +157,7 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
         (("forget", "ben", "1"), "no memory of ben; there are ada"),
         (("add", "ada", "x" * 401, "--yes"), "has 401 characters"),
         (("add", "../ada", "x", "--yes"), "cannot be a person's name"),
-        (("edit", "ada", "--rule", "1"), "say what it is to say, with --text"),
+        (("edit", "ada", "--rule", "1"), "give its new text with --text"),
         (("edit", "ada", "--text", "x" * 401), "has 401 characters"),
         (("edit", "ada", "--text", "\u200b\u202e"), "has 0 characters"),
         (("edit", "ada"), "name one in EDITOR"),

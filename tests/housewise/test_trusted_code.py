@@ -18,7 +18,7 @@ from tests.housewise.test_cli import housewise, one_line
 HOSTILE = """
 from pathlib import Path
 Path(__file__).with_name("it-ran").touch()
-from housewise.systems.personalize.planners import Scripted as Mine
+from housewise.systems.personalize.planners import ScriptedFactory as Mine
 def keep(pairs, settings):
     return list(pairs)
 """

@@ -35,24 +35,24 @@ def test_the_same_happens_again(run_folder: Path) -> None:
     assert played.differences == []
     assert played.states[-1].placements == record.final.placements
     assert len(played.states) == record.result.scores["steps"] + 1
-    assert any(moment.grabbed for moment in played.states)
+    assert any(moment.is_grab for moment in played.states)
     assert list(played.plan_states.values()) == [plan.step for plan in record.plans]
     assert 5 <= len(played.frames) <= 16
     assert {0, record.result.scores["steps"]} <= set(played.frames)
-    assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
+    assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.plan_pictures.values())
 
 
 def test_without_a_camera_the_record_is_followed_to_the_same_places(run_folder: Path) -> None:
     record = record_of(run_folder)
     seen, followed = again(record), replay_record(record, find_task(record), None, 12)
     assert (followed.plan_states, followed.differences) == (seen.plan_states, [])
-    assert not followed.photos and not followed.frames
+    assert not followed.plan_pictures and not followed.frames
     for one, other in zip(followed.states, seen.states, strict=True):
-        assert (one.placements, one.spots, one.holding, one.grabbed) == (
+        assert (one.placements, one.positions, one.holding, one.is_grab) == (
             other.placements,
-            other.spots,
+            other.positions,
             other.holding,
-            other.grabbed,
+            other.is_grab,
         )
         assert (one.body.x, one.body.z, np.cos(one.body.yaw - other.body.yaw)) == pytest.approx(
             (other.body.x, other.body.z, 1.0), abs=0.01

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.playback.floor_plan import DETAIL, Frame, draw_floor_plan
-from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates, story, who_wants
+from housewise.playback.floor_plan import PICTURE_SCALE, PlanProjection, draw_floor_plan
+from housewise.playback.object_outcomes import (
+    HAND,
+    ObjectOutcome,
+    list_object_outcomes,
+    summarize_outcomes,
+    wish_subject,
+)
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
 from housewise.report.drawing.house_map import map_svg
@@ -34,24 +40,24 @@ SOAP = fate("soap 1", "bathroom 0 sink 3", "bathroom 0 sink 3", "kitchen 0 sink 
 
 
 def test_story() -> None:
-    assert story([MUG], "Ada wants") == "1 of 1 misplaced object ended where Ada wants them."
-    assert story([MUG, BOOK, SOAP], who_wants("majority")) == (
+    assert summarize_outcomes([MUG], "Ada wants") == "1 of 1 misplaced object ended where Ada wants them."
+    assert summarize_outcomes([MUG, BOOK, SOAP], wish_subject("majority")) == (
         "1 of 2 misplaced objects ended where most people want them; 1 correct one was taken away; 1 was never found; "
         "the robot still holds book 1."
     )
-    assert who_wants("annotator-3") == "Annotator 3 wants"
+    assert wish_subject("annotator-3") == "Annotator 3 wants"
 
 
 def test_verdicts() -> None:
-    assert [thing.verdict for thing in (MUG, BOOK, SOAP)] == ["put right", "still in the hand", "never found"]
-    assert (MUG.start_class, MUG.end_class, SOAP.end_class) == ("wrong", "right", "unseen")
+    assert [thing.description for thing in (MUG, BOOK, SOAP)] == ["put right", "still in the hand", "never found"]
+    assert (MUG.start_status, MUG.end_status, SOAP.end_status) == ("wrong", "right", "unseen")
 
 
 def test_fates_agree_with_the_record(run_folder: Path) -> None:
     for record in read_house_records(run_folder / "episodes"):
-        found = fates(record)
-        assert sum(thing.is_right for thing in found) == record.result.scores["correct_end"]
-        assert sum(not thing.was_right for thing in found) == record.result.scores["misplaced_start"]
+        found = list_object_outcomes(record)
+        assert sum(thing.is_correct for thing in found) == record.result.scores["correct_end"]
+        assert sum(not thing.was_correct for thing in found) == record.result.scores["misplaced_start"]
 
 
 def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> None:
@@ -67,7 +73,7 @@ def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> 
 
 def test_branches_hold_every_object(run_folder: Path) -> None:
     for record in read_house_records(run_folder / "episodes"):
-        shown = {place for branch in choose_rows(record, fates(record)) for place in branch.places}
+        shown = {place for branch in choose_rows(record, list_object_outcomes(record)) for place in branch.places}
         assert {*record.setting.placements.values(), *record.final.placements.values()} - {"robot"} <= shown
 
 
@@ -78,7 +84,7 @@ def test_rooms_are_told_by_the_longest_name() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_frame(turned: bool) -> None:
-    frame = Frame(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, turned=turned)
+    frame = PlanProjection(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, turned=turned)
     assert frame.size == ((80, 40) if turned else (40, 80))
     corners = frame.pixels([(1, 2), (5, 10)])
     assert corners.min() >= 0 and (corners.max(axis=0) == frame.size).all()
@@ -92,16 +98,16 @@ def test_map_shows_house_and_moves(run_folder: Path) -> None:
     played = replay_record(record, task, PlaybackSimulator(Camera(8, 6)), 0)
     plan = draw_floor_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
-    assert plan.picture.shape == (DETAIL * height, DETAIL * width, 4)
+    assert plan.picture.shape == (PICTURE_SCALE * height, PICTURE_SCALE * width, 4)
     assert set(plan.rooms) == {room.name for room in task.scene.rooms}
     assert 0.6 < (plan.picture[:, :, 3] > 0).mean() <= 1.0
-    things = fates(record)
+    things = list_object_outcomes(record)
     drawn = ElementTree.fromstring(map_svg(plan, played, things, "a map"))
     texts = {text.text for text in drawn.iter("text")}
     assert {thing.name for thing in things} <= texts
     assert {room.upper() for room in plan.rooms} <= texts
     arrows = [group for group in drawn.iter("g") if (group.get("class") or "").startswith("arrow")]
-    assert 1 <= len(arrows) <= sum(thing.moved for thing in things)
+    assert 1 <= len(arrows) <= sum(thing.is_displaced for thing in things)
     boxes = [label_box(text) for text in drawn.iter("text") if text.text and not text.text.isdigit()]
     across, down = plan.frame.size
     assert all(left >= 0 and top >= 0 and right <= across and bottom <= down for left, top, right, bottom in boxes)

@@ -122,8 +122,8 @@ def test_the_robot_is_run_with_what_was_learned(model: Path, taught: Path, tmp_p
         (("run.seed=4",), "holds a training with other settings (run.seed)"),
         (("training.rank=2",), "holds a training with other settings (training.rank)"),
         (("training.trainer=openai",), "only trainer=local can"),
-        (("--houses", "3"), "--houses: is for learning in houses"),
-        (("--system", "clipr"), "--system clipr: nothing is trained for it"),
+        (("--houses", "3"), "--houses: only concerns training in houses"),
+        (("--system", "clipr"), "--system clipr: has no training"),
     ],
 )
 def test_what_cannot_be_is_one_line(model: Path, taught: Path, words: tuple[str, ...], said: str) -> None:

@@ -1,0 +1,52 @@
+"""``housewise doctor``: what is installed here, and what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.cli.option_values import parse_gpu
+from housewise.cli.options import DataOption, GpuOption
+from housewise.core.console import Console
+from housewise.core.files import check_writable_file
+
+
+def doctor(
+    data: DataOption = None,
+    gpu: GpuOption = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Also test this chat server. Its key is read from OPENAI_API_KEY."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the model that the chat server is tested with.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1.0, max=3600.0, metavar="SECONDS", help="Time limit of all requests to the server.")
+    ] = 60.0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Also write the findings to this file.")
+    ] = None,
+) -> None:
+    """Check which simulators, accelerators, models and data are installed, and print how to get what is missing.
+
+    Examples:
+
+      housewise doctor
+
+      housewise doctor --base-url http://localhost:8000/v1 --model my-model
+
+    With --base-url or --model a chat server is tested as well: which models it serves, how fast it writes, whether it
+    returns log-probabilities, which grammars it follows (the setting grammar_dialect), and whether it sees pictures.
+
+    The exit code is 1 if the embedded simulator does not work or the tested server cannot be used. Everything else is
+    optional.
+    """
+    from housewise.doctor import run_doctor
+    from housewise.doctor.chat_server import ServerChoice
+
+    server = None if base_url is None and model is None else ServerChoice(base_url, model, timeout)
+    if not run_doctor(data, json_file, Console(), parse_gpu(gpu), server):
+        raise typer.Exit(1)

@@ -1,0 +1,54 @@
+"""``housewise export``: runs in the formats of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.cli.option_values import simulator_choice
+from housewise.cli.options import GpuOption, SimulatorOption
+from housewise.cli.run_folders import newest_run
+from housewise.core.console import Console
+
+
+def export(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of a run. Default: the newest one in runs/.")] = None,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A new folder. Default: one in the run's folder.")
+    ] = None,
+    simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
+) -> None:
+    """Export the episodes of a run to Rerun or LeRobot.
+
+    Examples:
+
+      housewise export runs/scripted
+
+      housewise export runs/scripted --to lerobot --out datasets/scripted
+
+    rerun writes a recording of each episode for the viewer of Rerun: camera pictures, poses, plans, events and rewards.
+    It needs pip install 'housewise[rerun]'. lerobot writes one LeRobotDataset (Parquet and MP4) for training policies.
+    It needs pip install 'housewise[lerobot]'. The episodes are replayed for that; nothing is uploaded.
+    """
+    from housewise.core.tables import progress_bars
+    from housewise.export import export_run
+
+    folder = folder or newest_run(of_several=False)
+    target = out or folder / to
+    console = Console()
+
+    def print_line(line: str) -> None:
+        console.print(line, soft_wrap=True, highlight=False)
+
+    with progress_bars(console) as progress:
+        task = progress.add_task("episodes", total=None)
+
+        def show_progress(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        export_run(folder, to, target, simulator_choice(simulator, gpu), show_progress, print_line)
+    print_line(f"{to}: {target}")

@@ -1,0 +1,71 @@
+"""``housewise learn``: ask a person questions and remember the rules that they confirm."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from housewise.cli.options import BaseUrlOption, MemoriesOption, ModelOption, PersonArgument
+from housewise.core.console import Console
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import check_writable
+
+if TYPE_CHECKING:
+    from housewise.agent.clipr.terminal_interview import Interview
+
+TOPICS = ("kitchen", "house")
+
+
+def learn(
+    person: PersonArgument,
+    about: Annotated[
+        str, typer.Option(metavar="TOPIC", help="Topic: kitchen, or house (where things belong).")
+    ] = "kitchen",
+    questions: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="Maximum number of questions.")] = 10,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    memories: MemoriesOption = None,
+) -> None:
+    """Ask a person at most ten questions, and remember what they want as rules.
+
+    Examples:
+
+      housewise learn ada
+
+      housewise learn ada --about house
+
+      housewise learn ada --model my-model --base-url http://localhost:8000/v1
+
+    Answer by number or in your own words. You see how each rule was understood, and it is kept once you say yes. At any
+    prompt you can say: don't care, don't have it, back (to the last question), skip, help, quit. The same command
+    resumes the conversation later. housewise run --memory PERSON follows the rules: those about the house in houses,
+    those about the kitchen with --system clipr. With --model a chat model asks, and reads the answers.
+    """
+    from housewise.cli.rule_conversation import RuleConversation
+    from housewise.people.memory import MemoryFolder
+
+    folder = MemoryFolder.default(memories)
+    check_writable(folder.notes_path(person).parent)
+    interview = _open_interview(about, model, base_url)
+    RuleConversation(person, about, interview, folder, questions, sys.stdin, Console()).hold()
+
+
+def _open_interview(topic: str, model: str | None, base_url: str | None) -> Interview:
+    from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
+
+    if topic not in TOPICS:
+        raise UserError(f"--about {topic}: nothing is asked about that; {suggest_names(topic, TOPICS)}")
+    if model is None:
+        from housewise.language.embedder import MiniLM
+
+        return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
+    if topic == "house":
+        raise UserError("--about house has questions of its own; leave out --model")
+    from housewise.agent.clipr.chat_steps import ChatSteps
+    from housewise.language import open_model
+    from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
+
+    examples = [example.situation for example in read_kitchen_choices().examples]
+    return ModelInterview(ChatSteps(open_model(model, base_url=base_url)), examples)
