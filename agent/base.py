@@ -1,4 +1,4 @@
-"""What every agent offers: a decision for what it knows."""
+"""The Agent protocol: a decision from an observation and the history of the episode."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from housewise.language.base import Reply
 from housewise.worlds.base import Step
 
 A = TypeVar("A", covariant=True)
-O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
+O = TypeVar("O")  # noqa: E741 - O is the usual name for observations
 
 
 @dataclass(frozen=True)
 class Decision(Generic[A]):
-    """What to do next.
+    """The next actions of an agent.
 
     Attributes:
-        actions: in order.
-        events: what is recorded of how it was come to; they precede those of the actions.
-        done: whether the agent takes the task as done after them.
-        usage: what models read and wrote for it.
+        actions: Actions in order.
+        events: Events to record before those of the actions, such as prompts and replies.
+        done: Whether the agent considers the task complete after the actions.
+        usage: Tokens and times of the models.
     """
 
     actions: Sequence[A]
@@ -34,12 +34,12 @@ class Decision(Generic[A]):
 
 @dataclass
 class History(Generic[O]):
-    """What has happened in an episode so far.
+    """The episode so far.
 
     Attributes:
-        decisions: how many have been made.
-        steps: what came of each action, oldest first.
-        cost: how many of the world's own steps they took.
+        decisions: Number of decisions.
+        steps: Result of each action, oldest first.
+        cost: Number of the world's own steps that the actions took.
     """
 
     decisions: int = 0
@@ -48,7 +48,7 @@ class History(Generic[O]):
 
 
 def total_usage(replies: Iterable[Reply]) -> Usage:
-    """What models read and wrote for some replies, and how these ended."""
+    """Sum the tokens of replies and count their finish reasons."""
     replies = list(replies)
     return Usage(
         prompt_tokens=sum(reply.prompt_tokens for reply in replies),
@@ -58,22 +58,22 @@ def total_usage(replies: Iterable[Reply]) -> Usage:
 
 
 class Agent(Protocol[O, A]):
-    """Decides.
+    """Chooses actions.
 
     Attributes:
-        name: what records call it.
+        name: Name in records.
     """
 
     name: str
 
     def decide(self, observation: O, history: History[O]) -> Decision[A]:
-        """The next few actions.
+        """Choose the next actions.
 
         Args:
-            observation: what the agent knows.
-            past: what has happened so far.
+            observation: What the agent knows.
+            history: The episode so far.
 
         Raises:
-            UserError: when a model or a person cannot be asked.
+            UserError: If a model or a person cannot be asked.
         """
         ...

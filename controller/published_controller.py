@@ -1,10 +1,10 @@
-"""The controller behind the published LLM-Personalize logs, with its habits.
+"""The controller behind the published LLM-Personalize logs, with its deviations.
 
-Four habits of the published code shape its logs. Setting out for a place levels the camera at once, but the picture
-that later looks are judged by is the last one taken; so "look at" can succeed at something that is out of sight by
-then, and the grab that follows fails. Walking is by habitat-sim's greedy follower, and ends less than half a metre of
-way from the chosen standpoint. Looking takes for the height of a thing above the optical axis what shows in the plane
-of y and z, so that it depends on the heading. And "place X on Y" puts down whatever is in the hand, X or not.
+The published code deviates from its description in four ways, which show in its logs. A walk first levels the camera
+without a low-level action, but later looks are still judged by the last picture; so "look at" can succeed although the
+target is out of sight, and the grab after it fails. Walks follow habitat-sim's greedy follower and end less than half a
+metre from the chosen standpoint. Looks measure the height of a target in the plane of y and z, so that it depends on
+the heading. And "place X on Y" releases whatever is in the hand, whether it is X or not.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import Action, BodyPose
 
 PUBLISHED = ControllerSettings(goal_radius=0.5, most_look=21, follower="greedy")
-"""As the published robot's code has it."""
+"""Settings of the published robot's code."""
 
 
 class PublishedController(Controller):
-    """Moves as the robot in the published logs did."""
+    """Moves the robot as in the published logs."""
 
     def __init__(self, env: RearrangementEnv) -> None:
         super().__init__(env, PUBLISHED)
 
     def place(self, thing: str, receptacle: str) -> Skill:
-        """Put down what is in the hand, whatever the instruction called it."""
+        """Release the object in the hand, whatever the step calls it."""
         return super().place(self.env.world.holding or thing, receptacle)
 
-    def _set_out(self) -> None:
+    def _before_walk(self) -> None:
         simulator = self.env.simulator
         simulator.stand(replace(simulator.body, pitch=0.0))
 
-    def _turn_to(self, aim: Array) -> Action:
+    def _next_camera_action(self, aim: Array) -> Action:
         body, camera = self.env.simulator.body, self.env.simulator.camera
-        lens = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
-        ray, wanted = _ray(body), aim - lens
-        across = ray[0] * wanted[2] - ray[2] * wanted[0]
-        turn = float(np.arctan2(across, ray[0] * wanted[0] + ray[2] * wanted[2]))
-        rise = _from_upright(ray) - _from_upright(wanted)
+        camera_position = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
+        ray, wanted = _ray(body), aim - camera_position
+        cross = ray[0] * wanted[2] - ray[2] * wanted[0]
+        turn = float(np.arctan2(cross, ray[0] * wanted[0] + ray[2] * wanted[2]))
+        rise = _angle_from_vertical(ray) - _angle_from_vertical(wanted)
         if abs(turn) > abs(rise):
             return Action.TURN_LEFT if turn < 0 else Action.TURN_RIGHT
         return Action.LOOK_UP if rise > 0 else Action.LOOK_DOWN
 
 
 def _ray(body: BodyPose) -> Array:
-    """The optical axis, (3,)."""
+    """Return the optical axis, (3,)."""
     return np.asarray(np.cos(body.pitch) * forward_of(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
 
 
-def _from_upright(way: Array) -> float:
-    """Radians from upright, of a direction's shadow on the plane of y and z."""
+def _angle_from_vertical(way: Array) -> float:
+    """Return the angle between the vertical and a direction's projection on the plane of y and z, radians."""
     return float(np.arctan2(abs(way[2]), way[1]))

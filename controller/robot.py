@@ -1,4 +1,4 @@
-"""The robot in a house: what it sees and knows, and what becomes of the high-level actions that it is told to do."""
+"""The robot in a house: its scene graph, and the execution of high-level actions."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ ACTION_LETTERS = {
     Action.LOOK_DOWN: "d",
     Action.GRAB_RELEASE: "g",
 }
+"""Letter of each low-level action in records."""
 
 Placements = dict[str, str]
-"""Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
+"""Name of the receptacle by name of the object. ``robot`` is the hand."""
 
 
 @dataclass(frozen=True)
 class ActionResult:
-    """What became of a high-level action.
+    """The result of a high-level action.
 
     Attributes:
-        outcome: whether it worked, and why not.
-        start, end: low-level steps before and after it.
-        letters: its low-level actions, see LETTERS.
-        aimed: key that each grab or release referred to.
+        outcome: Whether it worked, and why not.
+        start, end: Number of low-level steps before and after it.
+        letters: Its low-level actions; see ACTION_LETTERS.
+        aimed: Key of the target of each grab or release.
         path: (x, z, yaw) after each low-level action, metres and radians.
-        discovered: objects and receptacles seen for the first time.
-        moved: where each object that changed place was and is.
-        reward: of the person for whom the house is tidied.
-        seconds: that it took.
+        discovered: Objects and receptacles that were seen for the first time.
+        moved: Receptacle before and after, for each object that was moved.
+        reward: Sum of the rewards.
+        seconds: Duration.
     """
 
     outcome: SkillOutcome
@@ -57,7 +58,7 @@ class ActionResult:
 
 @dataclass
 class _Trace:
-    """The low-level side of one high-level action."""
+    """Low-level actions of a high-level one."""
 
     letters: str = ""
     aimed: list[str] = field(default_factory=list)
@@ -77,13 +78,12 @@ class RobotInHouse:
     """A robot that knows what it has seen.
 
     Args:
-        env: the house, already reset to the task.
-        controller: moves the robot.
-        stepped: told of every low-level step.
+        env: The house, already reset to the task.
+        controller: Moves the robot.
+        on_step: Called with the number of low-level steps after each of them.
 
     Attributes:
-        graph: all that the robot knows.
-        stepped: see above.
+        graph: Scene graph: everything that the robot knows.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class RobotInHouse:
         self._rooms = {thing.name: thing.room for thing in world.receptacles.values() if thing.usable and thing.room}
         self._anchors = room_anchors(Task(world.scene, world.episode))
         self.graph = SceneGraph(self._anchors)
-        self._see()
+        self._update_graph()
 
     @property
     def is_out_of_steps(self) -> bool:
@@ -106,23 +106,23 @@ class RobotInHouse:
 
     @property
     def placements(self) -> Placements:
-        """Where everything is, whether the robot knows it or not."""
+        """Where every object is, whether the robot knows it or not."""
         places = self.env.world.placements
         return {self._names[key]: self._names[place] if place else ROBOT for key, place in places.items()}
 
     def execute(self, action: HighLevelAction | None, problem: str = "") -> ActionResult:
-        """Do what was said.
+        """Execute a high-level action.
 
         Args:
-            action: with names that the robot knows; None where it could not be told what was meant.
-            problem: why not.
+            action: The action with names that the robot knows, or None if the step could not be resolved to one.
+            problem: The reason why it could not.
         """
         began, start, before = time.perf_counter(), self.env.steps, self.placements
         known = set(self.graph.graph)
         trace, outcome = _Trace(), not_attempted(problem)
         if action is not None:
-            skill = self._skill(action)
-            outcome = skill if isinstance(skill, SkillOutcome) else self._drive(skill, trace)
+            skill = self._select_skill(action)
+            outcome = skill if isinstance(skill, SkillOutcome) else self._run_skill(skill, trace)
             if action.kind == ActionKind.GO_TO and action.target in self._anchors:
                 self.graph.enter(action.target)
         after = self.placements
@@ -141,7 +141,7 @@ class RobotInHouse:
 
     @contextmanager
     def dry_run(self) -> Iterator[None]:
-        """Take back afterwards whatever is done meanwhile; nobody is told of its steps."""
+        """Undo afterwards whatever is executed within this context, without reporting its steps."""
         state, graph, on_step = self.env.state, self.graph, self.on_step
         self.graph, self.on_step = graph.copy(), lambda steps: None
         try:
@@ -150,15 +150,15 @@ class RobotInHouse:
             self.env.restore(state)
             self.graph, self.on_step = graph, on_step
 
-    def _skill(self, action: HighLevelAction) -> Skill | SkillOutcome:
-        """What the body has to do, or why it need not try."""
+    def _select_skill(self, action: HighLevelAction) -> Skill | SkillOutcome:
+        """Return the skill of an action, or its outcome if the skill need not run."""
         target, kind = action.target, action.kind
         if kind == ActionKind.PICK_UP:
             return self._controller.pick_up(self._keys[target])
         if kind == ActionKind.PLACE:
             return self._controller.place(self._keys[target], self._keys[action.destination or ""])
         if self.graph.kind(target) == NodeKind.ROOM:
-            return self._enter(target, kind)
+            return self._enter_room(target, kind)
         if self.graph.kind(target) == NodeKind.OBJECT:
             place = self.graph.place_of(target)
             if place in (None, ROBOT):
@@ -167,19 +167,19 @@ class RobotInHouse:
         go = kind == ActionKind.GO_TO
         return self._controller.go_to(self._keys[target]) if go else self._controller.look_at(self._keys[target])
 
-    def _enter(self, room: str, kind: ActionKind) -> Skill:
+    def _enter_room(self, room: str, kind: ActionKind) -> Skill:
         anchor = self._anchors[room]
         return self._controller.go_to(anchor) if kind == ActionKind.GO_TO else self._controller.look_at(anchor)
 
-    def _drive(self, skill: Skill, trace: _Trace) -> SkillOutcome:
-        """Carry out a skill's low-level actions, looking around after each."""
+    def _run_skill(self, skill: Skill, trace: _Trace) -> SkillOutcome:
+        """Run a skill's low-level actions and update the scene graph after each."""
         try:
             action = next(skill)
             while not self.is_out_of_steps:
                 aimed = self.env.aimed
                 _, reward, _, _, _ = self.env.step(action)
                 trace.add(action, aimed, self.env, reward)
-                self._see()
+                self._update_graph()
                 self.on_step(self.env.steps)
                 action = skill.send(None)
         except StopIteration as end:
@@ -188,8 +188,8 @@ class RobotInHouse:
         skill.close()
         return failure("out of steps")
 
-    def _see(self) -> None:
-        """Let the scene graph take in what is in view."""
+    def _update_graph(self) -> None:
+        """Add what is in view to the scene graph."""
         world, visible = self.env.world, self.env.visible
         receptacles = {
             self._names[key]: room
@@ -206,10 +206,10 @@ class RobotInHouse:
 
 
 def room_anchors(task: Task) -> dict[str, str]:
-    """The receptacle that stands for each room, in the order in which the robot is told of the rooms.
+    """Return the receptacle that stands for each room, in the order in which the robot knows the rooms.
 
-    A room without a usable receptacle in the episode has nothing to go to, and nothing can be there: the robot is not
-    told of it.
+    A room without a usable receptacle in the episode has nothing to go to and cannot hold objects. The robot does not
+    know it.
     """
     places = [task.scene.by_key[key] for key in task.episode.receptacles]
     anchors: dict[str, str] = {}

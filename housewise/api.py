@@ -17,11 +17,12 @@ from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import FinishedEpisode
+from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
 from housewise.systems.personalize.planners import PlannerContext, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
-from housewise.systems.personalize.world import HouseWorld, PlannerAgent
+from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.registered import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator

@@ -8,8 +8,9 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import EventWriter, Header, Result
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
+from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.system import make_initial_state
-from housewise.systems.personalize.world import HouseWorld, PlannerAgent
+from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import SceneGraph
 

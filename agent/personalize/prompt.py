@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from typing_extensions import Self
 
 from housewise.agent.personalize.placement_candidates import known_placements
@@ -17,7 +17,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
-from housewise.core.yaml_files import read_yaml
+from housewise.core.validation import read_model
 from housewise.language.base import Message
 from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -73,12 +73,7 @@ class Template(BaseModel):
         if not is_file(path):
             known = suggest_names(str(name_or_path), bundled_prompts())
             raise UserError(f"{name_or_path}: no such prompt template; {known}, or the path of a file")
-        try:
-            return cls.model_validate(read_yaml(path))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}") from error
+        return read_model(path, cls)
 
 
 HOUSE_FIELDS: Placeholders = {

@@ -42,10 +42,11 @@ from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.experiments.quick import say_left_out
 from housewise.rollout.episode_loop import EpisodeLoop
+from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.tasks import list_tasks, load_task
-from housewise.systems.personalize.world import HouseWorld, PlannerAgent
+from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.generator.categories import SIZES

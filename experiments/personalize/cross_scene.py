@@ -20,7 +20,8 @@ from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import chosen_rows, command
 from housewise.experiments.personalize.study import PHASES, START, Study, success
 from housewise.experiments.results import Cell, Figure, Results
-from housewise.selftrain.personalize.loop import Observer, play
+from housewise.selftrain.personalize.self_training import play
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 
 
@@ -44,7 +45,7 @@ class CrossScene:
         self.rows = chosen_rows(rows, [row for row in PHASES if row != START])
         self._pairs = [(taught, tested) for taught in studies for tested in studies if taught is not tested]
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         models = {study.scene: study.models(self.rows, observer) for study in self.studies}
         for taught, tested in self._pairs:
@@ -52,7 +53,7 @@ class CrossScene:
                 start = models[taught.scene][row]
                 for tasks in tested.config.evaluation.tasks:
                     if tasks.name == "test":
-                        config = tested.config.measuring(tasks, model=start.model, adapter=start.adapter)
+                        config = tested.config.evaluation_settings(tasks, model=start.model, adapter=start.adapter)
                         title = f"{row} of {taught.scene} in {tested.scene}"
                         play(title, config, self._records(taught, tested, row).parent, observer)
 

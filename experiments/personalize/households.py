@@ -19,7 +19,8 @@ from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
-from housewise.selftrain.personalize.loop import Observer, play
+from housewise.selftrain.personalize.self_training import play
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
 from housewise.systems.personalize.tasks import list_tasks
@@ -172,7 +173,7 @@ class Stage:
     title: str
     series: int = 0
 
-    def learn(self, settings: PersonalizeSettings, start: Path | None, observer: Observer) -> Path:
+    def learn(self, settings: PersonalizeSettings, start: Path | None, observer: TrainingObserver) -> Path:
         """Play the tasks side by side and remember what was learned.
 
         Args:
@@ -189,7 +190,7 @@ class Stage:
         return self.folder / "memory"
 
     def measure(
-        self, settings: PersonalizeSettings, memory: Path | None, observer: Observer, whose: str | None = None
+        self, settings: PersonalizeSettings, memory: Path | None, observer: TrainingObserver, whose: str | None = None
     ) -> None:
         """Play the tasks with a memory that stays as it is, and without exploring.
 
@@ -204,7 +205,7 @@ class Stage:
         start = whose or self.household.name
         self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
 
-    def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: Observer) -> None:
+    def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: TrainingObserver) -> None:
         tasks = {**self.household.tasks(self.which), "series": self.series}
         config = settings.changed(tasks=tasks, memory=memory)
         play(self.title, config, self.folder, observer)

@@ -26,7 +26,7 @@ from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
-from housewise.selftrain.personalize.lessons import Lesson, lessons_in
+from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import wishes
 
@@ -43,7 +43,7 @@ _ROWS = {
 }
 
 
-def verdicts(lesson: Lesson, said: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+def verdicts(lesson: JudgingLesson, said: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     """How each thing of a lesson stands, and what was said of it.
 
     Args:
@@ -67,7 +67,7 @@ def verdicts(lesson: Lesson, said: dict[str, str | None]) -> Iterator[tuple[str,
             yield row, "right place" if target in right else "wrong place"
 
 
-def judge(model: ChatModel, lessons: Sequence[Lesson], context: ContextGenerator) -> Counter[tuple[str, str]]:
+def judge(model: ChatModel, lessons: Sequence[JudgingLesson], context: ContextGenerator) -> Counter[tuple[str, str]]:
     """Ask for judgements, and count them."""
     words, sampling = context.template, Sampling(temperature=0.0, max_tokens=600)
     counted: Counter[tuple[str, str]] = Counter()
@@ -123,7 +123,7 @@ def main(
     context = ContextGenerator(PromptTemplate.load("judging"))
     kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
     houses = range(SEED, SEED + kind.houses)
-    lessons = [lesson for seed in houses for lesson in lessons_in(seed, kind, wishes(person))][:number]
+    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, wishes(person))][:number]
     arms: dict[str, dict[str, dict[str, float]]] = {}
     for name, given in {"as it comes": None, **({adapter: adapter} if adapter else {})}.items():
         with console.status(f"{name}: {number} lessons"), closing(open_model(model, adapter=given)) as opened:

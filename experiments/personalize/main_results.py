@@ -20,7 +20,7 @@ from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import chosen_rows, command
 from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Measure, Study, success
 from housewise.experiments.results import Figure, Results
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 
 
@@ -42,7 +42,7 @@ class MainResults:
         adapted = any(study.config.run.models.agent.adapter for study in studies)
         self.rows = chosen_rows(rows, [row for row in (*BASELINES, *PHASES) if row != START or adapted])
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for study in self.studies:
             study.play(self.rows, observer)

@@ -43,7 +43,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord
 
 _SUCCESS = "success, %"
@@ -82,7 +82,7 @@ class NewHouses(Experiment):
     def __init__(self, houses: Houses, setups: Mapping[str, Setup], out: Path) -> None:
         self.houses, self.setups, self.out = houses, setups, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for row, setup in self.setups.items():
             self._stage(row).measure(setup.settings("llm"), None, observer)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from housewise.experiments.personalize.oracle import LEFT, left_over
-from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates
+from housewise.playback.object_outcomes import HAND, ObjectOutcome, list_object_outcomes
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.names import kind_of
 
@@ -50,22 +50,22 @@ def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None =
 def _fates(record: HouseRecord) -> Iterator[tuple[str, str]]:
     """What became of every thing that started in a wrong place, or that ended in one after a right one."""
     reasons = left_over(record)
-    for fate in fates(record):
-        if not fate.was_right:
+    for fate in list_object_outcomes(record):
+        if not fate.was_correct:
             yield fate.name, _wrong(fate, reasons.get(fate.name, ""))
-        elif not fate.is_right:
+        elif not fate.is_correct:
             yield fate.name, DISTURBED
 
 
 def _wrong(fate: ObjectOutcome, reason: str) -> str:
     """What became of a thing that started in a wrong place."""
-    if fate.is_right:
+    if fate.is_correct:
         return "tidied"
     if fate.end == HAND:
         return "in the hand"
-    if fate.moved:
+    if fate.is_displaced:
         return "wrong place"
-    if not fate.found:
+    if not fate.was_discovered:
         return "undiscovered"
     return reason if reason in FATES else "left alone" if reason == LEFT else "failed"
 

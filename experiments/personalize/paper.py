@@ -32,10 +32,10 @@ from housewise.experiments.personalize.obstacles import DISTURBED, FATES
 from housewise.experiments.personalize.study import ALL_SCENES, GENERATED, RECOVERED, SCENES, Study, placed, recipe
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Results, write
-from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
 )
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.recovered import read_tasks, recover
 
@@ -45,7 +45,7 @@ class Experiment(Protocol):
 
     name: str
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """Play, and learn, what is still missing."""
         ...
 

@@ -46,9 +46,10 @@ from housewise.experiments.personalize.study import GENERATED, SCENES, placed, r
 from housewise.experiments.personalize.wishes import most_different
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
-from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.self_training import SelfTraining, play
 from housewise.selftrain.personalize.settings import NamedTasksConfig, SelfTrainingConfig
 from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.tasks import list_tasks
 
@@ -77,12 +78,14 @@ class Pair:
         """The tasks that nobody was taught on."""
         return next(tasks for tasks in self._config.evaluation.tasks if tasks.name == "test")
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """Teach and test what is missing."""
         for person in self.taught:
             start = self._model(person, observer)
             for other in self.people:
-                config = self._config.measuring(self.test, person=other, model=start.model, adapter=start.adapter)
+                config = self._config.evaluation_settings(
+                    self.test, person=other, model=start.model, adapter=start.adapter
+                )
                 play(f"taught for {person}, tidies for {other}", config, self._folder(person, other), observer)
 
     def records(self, taught: str, tested: str) -> list[HouseRecord]:
@@ -92,7 +95,7 @@ class Pair:
     def cells(self) -> list[Cell]:
         """Success of every robot for both people."""
         marked = self._config.run.models.agent.adapter is not None
-        config = self._config.measuring(self.test)
+        config = self._config.evaluation_settings(self.test)
         expected = len(list_tasks(config.tasks)) * config.tasks.runs
         return [
             Cell(
@@ -122,7 +125,7 @@ class Pair:
             for thing in same_things(self.records(one, tested), self.records(other, tested))
         ]
 
-    def _model(self, person: str, observer: Observer) -> ModelReference:
+    def _model(self, person: str, observer: TrainingObserver) -> ModelReference:
         run = self._config.run
         acting = run.models.agent
         if person == NOBODY:
@@ -130,7 +133,7 @@ class Pair:
         evaluation = self._config.evaluation.model_copy(update={"tasks": []})
         changes = {"run": run.changed(person=person), "evaluation": evaluation}
         folder = self.folder / person / "selftraining"
-        last = SelfTraining(self._config.model_copy(update=changes), folder, observer).go()["phases"][-1]
+        last = SelfTraining(self._config.model_copy(update=changes), folder, observer).run()["phases"][-1]
         return ModelReference(model=last["model"], adapter=last["adapter"])
 
     def _folder(self, taught: str, tested: str) -> Path:
@@ -150,7 +153,7 @@ class Personalise:
     def __init__(self, pairs: Sequence[Pair], out: Path) -> None:
         self.pairs, self.out = pairs, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for pair in self.pairs:
             pair.play(observer)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from housewise.core.plots import new_figure, save_figure
 from housewise.playback.floor_plan import draw_floor_plan
-from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates
+from housewise.playback.object_outcomes import HAND, ObjectOutcome, list_object_outcomes
 from housewise.playback.replay import find_task
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import Task
@@ -95,17 +95,17 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
 
 
 def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:
-    theirs = {fate.name: fate for fate in fates(other)}
-    for mine in fates(one):
+    theirs = {fate.name: fate for fate in list_object_outcomes(other)}
+    for mine in list_object_outcomes(one):
         yours = theirs[mine.name]
         if _put(mine) and _put(yours) and mine.end != yours.end:
             person = one.header.person
-            right = (mine.is_right, yours.is_right)
+            right = (mine.is_correct, yours.is_correct)
             yield SameThing(mine.name, one.name, one.setting.scene, person, mine.start, mine.end, yours.end, right)
 
 
 def _put(fate: ObjectOutcome) -> bool:
-    return fate.moved and fate.end != HAND
+    return fate.is_displaced and fate.end != HAND
 
 
 def _place(task: Task, name: str) -> NDArray[np.float64]:

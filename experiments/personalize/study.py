@@ -12,10 +12,10 @@ from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
 from housewise.experiments.results import Cell, Figure, published
-from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
-from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
-from housewise.selftrain.personalize.pairs import read_pairs
-from housewise.selftrain.personalize.quick import QUICK, first_tasks
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples
+from housewise.selftrain.personalize.phases import UNTRAINED
+from housewise.selftrain.personalize.quick_settings import QUICK, first_tasks
+from housewise.selftrain.personalize.self_training import SelfTraining, play
 from housewise.selftrain.personalize.settings import (
     EvaluationConfig,
     NamedTasksConfig,
@@ -24,6 +24,7 @@ from housewise.selftrain.personalize.settings import (
     load_selftraining,
 )
 from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks
@@ -126,7 +127,7 @@ def _keep_apart(config: SelfTrainingConfig) -> None:
     """Refuse tests that are learned from."""
 
     def names(tasks: TasksConfig) -> set[tuple[str, int]]:
-        return {(task.scene, task.episode) for task in list_tasks(config.playing(tasks).tasks)}
+        return {(task.scene, task.episode) for task in list_tasks(config.run_settings(tasks).tasks)}
 
     tests = set().union(*(names(tasks) for tasks in config.evaluation.tasks if tasks.name == "test"))
     both = tests & (names(config.demonstrations) | names(config.training_tasks))
@@ -150,7 +151,7 @@ class Study:
         self.config = config.model_copy(update={"evaluation": config.evaluation.model_copy(update=untrained)})
         self.scene, self.folder = scene, folder / scene
 
-    def play(self, rows: Iterable[str], observer: Observer) -> None:
+    def play(self, rows: Iterable[str], observer: TrainingObserver) -> None:
         """Play, and learn, what some rows still need.
 
         Raises:
@@ -160,16 +161,16 @@ class Study:
         alone = {row: _untaught(planner, self.config.run) for row, planner in BASELINES.items()} | {START: {}}
         for row in [row for row in alone if row in rows]:
             for tasks in self.config.evaluation.tasks:
-                config = self.config.measuring(tasks, **alone[row])
+                config = self.config.evaluation_settings(tasks, **alone[row])
                 play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
         if taught := [row for row in rows if row not in alone]:
             self.models(taught, observer)
 
-    def models(self, rows: Iterable[str], observer: Observer) -> dict[str, ModelReference]:
+    def models(self, rows: Iterable[str], observer: TrainingObserver) -> dict[str, ModelReference]:
         """The model of each row, of IL and the iterations after it, taught where that has not been done."""
         iterations = max(list(PHASES).index(row) - list(PHASES).index("IL") for row in rows)
         config = self.config.model_copy(update={"iterations": min(iterations, self.config.iterations)})
-        lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
+        lines = SelfTraining(config, self.folder / "selftraining", observer).run()["phases"]
         draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
         return {rows_of[line["phase"]]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in lines}
@@ -187,7 +188,13 @@ class Study:
         phases = [phase for phase in PHASES.values() if phase != UNTRAINED]
         learned = phases[: phases.index(PHASES[row]) + 1]
         paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
-        return {kind_of(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
+        return {
+            kind_of(name)
+            for path in paths
+            if path.exists()
+            for pair in read_examples(path, EpisodeDemonstration)
+            for name in pair.moved
+        }
 
     @property
     def notes(self) -> list[str]:
@@ -220,7 +227,7 @@ class Study:
     def expected(self, tasks: str) -> int:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
-        config = self.config.measuring(named)
+        config = self.config.evaluation_settings(named)
         return len(list_tasks(config.tasks)) * config.tasks.runs
 
 

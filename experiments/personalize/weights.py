@@ -21,8 +21,9 @@ from housewise.experiments.personalize.robots import (
     VERDICTS,
 )
 from housewise.experiments.personalize.study import PHASES, placed, recipe
-from housewise.selftrain.personalize.loop import Observer, SelfTraining
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import EvaluationConfig, NamedTasksConfig, SelfTrainingConfig
+from housewise.selftrain.training_folder import TrainingObserver
 
 PLAN_REWARDS, REVIEWS = "rewards of plans", "reviews, which name every receptacle of the house"
 
@@ -113,7 +114,7 @@ class Pupil:
         self.name, self.row, self.household, self.seed = name, WEIGHTS[name], household, seed
         self._folder = folder / household.scene / f"seed-{seed}" / name
 
-    def training(self, setup: Setup, observer: Observer) -> SelfTraining:
+    def training(self, setup: Setup, observer: TrainingObserver) -> SelfTraining:
         """What teaches it.
 
         Raises:
@@ -132,9 +133,9 @@ class Pupil:
         changes = {"evaluation": measured, "iterations": len(ROUNDS)}
         return placed(self.row.recipe(setup, **run).model_copy(update=changes), home.scene, home.few)
 
-    def play(self, setup: Setup, observer: Observer) -> None:
+    def play(self, setup: Setup, observer: TrainingObserver) -> None:
         """Teach and play what is missing."""
-        draw_curve(self.training(setup, observer).go()["phases"], self._folder / "learning_curve.png")
+        draw_curve(self.training(setup, observer).run()["phases"], self._folder / "learning_curve.png")
 
     def attempts(self, number: int) -> Stage:
         """A round of attempts at the training tasks, from 1."""

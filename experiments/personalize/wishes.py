@@ -28,7 +28,7 @@ def most_different(config: SelfTrainingConfig, named: Sequence[str] = ()) -> tup
     """
     if named and len(set(named)) != 2:
         raise UserError(f"name two different people, not {', '.join(named)}")
-    run = config.playing(config.training_tasks, person="majority")
+    run = config.run_settings(config.training_tasks, person="majority")
     wishes = {who: _wishes(preferences, run) for who, preferences in _people(run, named).items()}
     found = {pair: disagreement(wishes[pair[0]], wishes[pair[1]]) for pair in combinations(wishes, 2)}
     pair = max(found, key=lambda pair: found[pair])

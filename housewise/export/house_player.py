@@ -1,4 +1,4 @@
-"""Episodes in houses, played again for exports; see housewise.export.episode_playback."""
+"""Replays episodes in houses for exports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
 from housewise.playback.replay import ReplayState, find_task, replay_record
-from housewise.playback.simulators import PlaybackSimulator, Shot
+from housewise.playback.simulators import CameraImage, PlaybackSimulator
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
@@ -24,10 +24,10 @@ _ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 
 
 class HousePlayer:
-    """Plays episodes of LLM-Personalize again, seen through a camera like the robot's own; see Player.
+    """Replays episodes of LLM-Personalize through a camera like the robot's own; see `EpisodePlayer`.
 
     Args:
-        simulator: in which they are played, and where it renders.
+        simulator: Simulator that replays and renders the episodes.
     """
 
     def __init__(self, simulator: SimulatorChoice = RAYCAST) -> None:
@@ -35,7 +35,7 @@ class HousePlayer:
         self._camera = Camera()
 
     def play(self, record: Record, path: Path) -> Playback:
-        """See Player."""
+        """See `EpisodePlayer.play`."""
         house = HouseRecord.of(record, path)
         task = find_task(house)
         steps = list(_steps(house))
@@ -62,7 +62,7 @@ class HousePlayer:
     def _frame(
         self,
         moment: ReplayState,
-        shot: Shot,
+        shot: CameraImage,
         sizes: dict[str, tuple[float, float, float]],
         action: Action | None,
         reward: float,
@@ -82,7 +82,10 @@ class HousePlayer:
 
 
 def _steps(record: HouseRecord) -> Iterator[tuple[Action, float]]:
-    """Every low-level action and its reward, which records tell of whole high-level ones: what earns it is a grab."""
+    """Return every low-level action with its reward.
+
+    Records have the rewards of high-level actions. The reward belongs to the last grab of the action.
+    """
     for line in (line for plan in record.plans for line in record.actions if line.plan == plan.plan):
         grab = line.low_level.rfind("g")
         earns = len(line.low_level) - 1 if grab < 0 else grab
@@ -101,7 +104,7 @@ def _job(person: str) -> str:
 
 
 def _said(event: Event, said: Said) -> Said:
-    """A plan in the model's own words, a step with what became of it, anything else as it was recorded."""
+    """Return a log line: a plan as the model's reply, an action with its outcome, any other event unchanged."""
     if isinstance(event, PlanEvent):
         return Said(said.kind, plain(event.reply), event.step, event.plan)
     if isinstance(event, ActionEvent):

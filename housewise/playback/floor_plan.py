@@ -39,15 +39,15 @@ _SHADOW = 0.66
 _SUN = 0.3
 _TALLEST = 1.0
 
-DETAIL = 2
+PICTURE_SCALE = 2
 """Pixels of the traced picture for one of the plan's."""
 
-ROOM_LETTER = 8.6
+ROOM_LETTER_WIDTH = 8.6
 """Width of a letter of a room's name, pixels."""
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlanProjection:
     """Where the house is in its picture.
 
     Attributes:
@@ -88,7 +88,7 @@ class FloorPlan:
 
     Attributes:
         frame: from metres to pixels.
-        picture: (DETAIL * height, DETAIL * width, 4) uint8, transparent outside of the house; None where none was
+        picture: (PICTURE_SCALE * height, PICTURE_SCALE * width, 4) uint8, transparent outside of the house; None where none was
             traced.
         floor: in pixels, without the walls.
         walls: in pixels.
@@ -97,7 +97,7 @@ class FloorPlan:
         rooms: where each room's name goes, in pixels.
     """
 
-    frame: Frame
+    frame: PlanProjection
     picture: Picture | None
     floor: Area
     walls: Area
@@ -127,13 +127,13 @@ def draw_floor_plan(
     colors = {thing.name: _color(thing.mesh) for thing in present}
     picture = None
     if traced:
-        seen = np.asarray(filled(_to_pixels(whole, frame), frame.size, DETAIL))
+        seen = np.asarray(fill_mask(_to_pixels(whole, frame), frame.size, PICTURE_SCALE))
         picture = np.dstack([_traced(scene, receptacles, frame, walls), seen])
     rooms = _room_spots(scene, {thing.name: thing.room for thing in present}, furniture, frame, walls)
     return FloorPlan(frame, picture, _to_pixels(floor, frame), walls, furniture, colors, rooms)
 
 
-def filled(area: Area, size: tuple[int, int], scale: float = 1.0) -> Image.Image:
+def fill_mask(area: Area, size: tuple[int, int], scale: float = 1.0) -> Image.Image:
     """A mask that is white where an area is.
 
     Args:
@@ -163,7 +163,7 @@ def _floor(scene: Scene) -> Area:
 
 
 def _without_furniture(floor: Area) -> Area:
-    """A floor with the holes filled that are no walls: small ones, and not as thin as walls are."""
+    """A floor with the holes fill_mask that are no walls: small ones, and not as thin as walls are."""
 
     def is_wall(hole: Polygon) -> bool:
         return bool(hole.area > _LARGEST_THING or hole.buffer(-_THICKEST_WALL / 2).is_empty)
@@ -175,12 +175,12 @@ def _without_furniture(floor: Area) -> Area:
     return shapely.union_all(parts)
 
 
-def _frame(floor: Area, width: int, height: int) -> Frame:
+def _frame(floor: Area, width: int, height: int) -> PlanProjection:
     low_x, low_z, high_x, high_z = floor.bounds
     across, along = high_x - low_x + 2 * _MARGIN, high_z - low_z + 2 * _MARGIN
     turned = along > 1.15 * across
     right, down = (along, across) if turned else (across, along)
-    return Frame(low_x - _MARGIN, low_z - _MARGIN, across, along, min(width / right, height / down), turned)
+    return PlanProjection(low_x - _MARGIN, low_z - _MARGIN, across, along, min(width / right, height / down), turned)
 
 
 def _footprint(thing: Receptacle) -> NDArray[np.float64]:
@@ -199,24 +199,24 @@ def _color(mesh: Mesh) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _to_pixels(area: Area, frame: Frame) -> Area:
+def _to_pixels(area: Area, frame: PlanProjection) -> Area:
     return shapely.transform(area, frame.pixels)
 
 
-def _traced(scene: Scene, receptacles: Sequence[str], frame: Frame, walls: Area) -> Picture:
+def _traced(scene: Scene, receptacles: Sequence[str], frame: PlanProjection, walls: Area) -> Picture:
     """The house without its lintels, seen from far above, with shadows; (height, width, 3)."""
     color, height = _view_from_above(scene, receptacles, frame)
-    solid = np.asarray(filled(walls, frame.size, DETAIL)) > 0
-    dark = _shadow(np.where(solid, _CUT, height), DETAIL * frame.scale)
+    solid = np.asarray(fill_mask(walls, frame.size, PICTURE_SCALE)) > 0
+    dark = _shadow(np.where(solid, _CUT, height), PICTURE_SCALE * frame.scale)
     color *= (1 - (1 - _SHADOW) * dark)[:, :, None]
     return np.asarray((1 - _HAZE) * color + _HAZE * 252, dtype=np.uint8)
 
 
 def _view_from_above(
-    scene: Scene, receptacles: Sequence[str], frame: Frame
+    scene: Scene, receptacles: Sequence[str], frame: PlanProjection
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Colour (height, width, 3), 0 to 255, and height above the floor (height, width), metres."""
-    right, down = (DETAIL * pixels for pixels in frame.size)
+    right, down = (PICTURE_SCALE * pixels for pixels in frame.size)
     columns, rows = (down, right) if frame.turned else (right, down)
     angle = 2 * float(np.arctan(frame.width / 2 / _ALTITUDE))
     camera = Camera(columns, rows, angle, _ALTITUDE, 0.0, 2 * _ALTITUDE)
@@ -254,7 +254,7 @@ def _room_spots(
     scene: Scene,
     owners: Mapping[str, str | None],
     furniture: Mapping[str, NDArray[np.float64]],
-    frame: Frame,
+    frame: PlanProjection,
     walls: Area,
 ) -> dict[str, tuple[float, float]]:
     """Where each room's name covers the least of furniture and walls, in pixels.
@@ -275,13 +275,13 @@ def _room_spots(
     nearest = shapely.distance(outlines[:, None], shapely.points(points)[None]).argmin(axis=0)
     owner = np.array([owners[name] for name in owned])[nearest]
     solid = MultiPolygon([outline for outline in outlines if isinstance(outline, Polygon)])
-    covered = _Coverage(filled(solid, frame.size), filled(walls, frame.size))
+    covered = _Coverage(fill_mask(solid, frame.size), fill_mask(walls, frame.size))
     spots = {}
     for room in scene.rooms:
         mine = points[owner == room.name]
         if len(mine):
             away = np.linalg.norm(mine - mine.mean(axis=0), axis=1)
-            half = ROOM_LETTER * len(room.name) / 2 + 4
+            half = ROOM_LETTER_WIDTH * len(room.name) / 2 + 4
             x, y = mine[(covered.under(mine, half, 10) + 2 * away).argmin()]
             spots[room.name] = (float(x), float(y))
     return spots

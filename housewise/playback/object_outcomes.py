@@ -1,4 +1,4 @@
-"""What became of each object of an episode, and of all of them in a sentence."""
+"""Per-object outcomes of an episode (placed correctly, misplaced, never discovered) and a one-sentence summary."""
 
 from __future__ import annotations
 
@@ -8,95 +8,99 @@ from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.scene_graph import ROBOT
 
 HAND = "the robot's hand"
+"""Place of an object that the robot still holds."""
 
 
 @dataclass(frozen=True)
 class ObjectOutcome:
-    """Start and end of one object.
+    """First and last placement of one object.
 
     Attributes:
-        name: of the object.
-        start, end: receptacles.
-        wanted: receptacles where people want it.
-        found: whether the robot ever saw it.
-        touched: whether it was ever moved.
+        name: Name of the object.
+        start: Receptacle before the first action.
+        end: Receptacle after the last action.
+        correct_places: Receptacles where people want it.
+        was_discovered: Whether the robot ever saw it.
+        was_moved: Whether it was ever moved.
     """
 
     name: str
     start: str
     end: str
-    wanted: tuple[str, ...]
-    found: bool
-    touched: bool
+    correct_places: tuple[str, ...]
+    was_discovered: bool
+    was_moved: bool
 
     @property
-    def moved(self) -> bool:
-        """Whether it ended elsewhere."""
+    def is_displaced(self) -> bool:
+        """Whether it ended on another receptacle."""
         return self.start != self.end
 
     @property
-    def was_right(self) -> bool:
-        return self.start in self.wanted
+    def was_correct(self) -> bool:
+        return self.start in self.correct_places
 
     @property
-    def is_right(self) -> bool:
-        return self.end in self.wanted
+    def is_correct(self) -> bool:
+        return self.end in self.correct_places
 
     @property
-    def start_class(self) -> str:
-        """Whether it started right, wrong or undiscovered, for style sheets."""
-        return _class(self.was_right, self.found)
+    def start_status(self) -> str:
+        """CSS class of its start: right, wrong or unseen."""
+        return _status(self.was_correct, self.was_discovered)
 
     @property
-    def end_class(self) -> str:
-        """Whether it ended right, wrong or undiscovered, for style sheets."""
-        return _class(self.is_right, self.found)
+    def end_status(self) -> str:
+        """CSS class of its end: right, wrong or unseen."""
+        return _status(self.is_correct, self.was_discovered)
 
     @property
-    def verdict(self) -> str:
-        """In a few words."""
-        if not self.found:
-            return "in place, unseen" if self.is_right else "never found"
+    def description(self) -> str:
+        """The outcome in a few words."""
+        if not self.was_discovered:
+            return "in place, unseen" if self.is_correct else "never found"
         if self.end == HAND:
             return "still in the hand"
-        if self.was_right:
-            return ("moved, still right" if self.moved else "right all along") if self.is_right else "taken away"
-        if self.is_right:
+        if self.was_correct:
+            return (
+                ("moved, still right" if self.is_displaced else "right all along") if self.is_correct else "taken away"
+            )
+        if self.is_correct:
             return "put right"
-        return "moved, still wrong" if self.moved else "left where it was"
+        return "moved, still wrong" if self.is_displaced else "left where it was"
 
 
-def fates(record: HouseRecord) -> list[ObjectOutcome]:
-    """What became of each object, those with a change first."""
-    header = record.setting
-    touched = {name for line in record.actions for name in line.moved}
-    seen = record.known_things | touched
+def list_object_outcomes(record: HouseRecord) -> list[ObjectOutcome]:
+    """Return the outcome of every object, displaced objects first."""
+    state = record.setting
+    moved = {name for line in record.actions for name in line.moved}
+    seen = record.known_things | moved
     result = [
         ObjectOutcome(
             name,
-            _place(start),
-            _place(record.final.placements.get(name, start)),
-            tuple(header.correct.get(name, ())),
+            _place_name(start),
+            _place_name(record.final.placements.get(name, start)),
+            tuple(state.correct.get(name, ())),
             name in seen,
-            name in touched,
+            name in moved,
         )
-        for name, start in header.placements.items()
+        for name, start in state.placements.items()
     ]
-    return sorted(result, key=lambda fate: (not fate.moved, fate.was_right, fate.name))
+    return sorted(result, key=lambda outcome: (not outcome.is_displaced, outcome.was_correct, outcome.name))
 
 
-def story(found: list[ObjectOutcome], wanting: str) -> str:
-    """The episode in a sentence.
+def summarize_outcomes(outcomes: list[ObjectOutcome], wanting: str) -> str:
+    """Summarize an episode in a sentence.
 
     Args:
-        found: what became of each object.
-        wanting: who wants what, as in ``"Ada wants"``.
+        outcomes: Outcome of every object.
+        wanting: Subject and verb of the wish, such as ``"Ada wants"``; see wish_subject.
     """
-    wrong = [fate for fate in found if not fate.was_right]
-    right = [fate for fate in wrong if fate.is_right]
-    lost = [fate for fate in found if fate.was_right and not fate.is_right]
-    hidden = [fate for fate in wrong if not fate.found]
-    held = [fate.name for fate in found if fate.end == HAND]
+    wrong = [outcome for outcome in outcomes if not outcome.was_correct]
+    right = [outcome for outcome in wrong if outcome.is_correct]
+    lost = [outcome for outcome in outcomes if outcome.was_correct and not outcome.is_correct]
+    hidden = [outcome for outcome in wrong if not outcome.was_discovered]
+    held = [outcome.name for outcome in outcomes if outcome.end == HAND]
     parts = [f"{len(right)} of {len(wrong)} misplaced {_plural(len(wrong), 'object')} ended where {wanting} them"]
     if lost:
         parts.append(f"{len(lost)} correct {_plural(len(lost), 'one')} {_were(len(lost))} taken away")
@@ -107,20 +111,20 @@ def story(found: list[ObjectOutcome], wanting: str) -> str:
     return "; ".join(parts) + "."
 
 
-def who_wants(person: str) -> str:
-    """A person's name from the settings as the subject of a wish."""
+def wish_subject(person: str) -> str:
+    """Return subject and verb of a person's wish, given the person's name from the settings."""
     if person in ("", "majority"):
         return "most people want"
     return f"{person.replace('-', ' ').capitalize()} wants"
 
 
-def _class(right: bool, found: bool) -> str:
-    if not found:
+def _status(right: bool, was_discovered: bool) -> str:
+    if not was_discovered:
         return "unseen"
     return "right" if right else "wrong"
 
 
-def _place(name: str) -> str:
+def _place_name(name: str) -> str:
     return HAND if name == ROBOT else name
 
 

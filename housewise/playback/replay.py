@@ -14,7 +14,7 @@ from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
-from housewise.playback.simulators import Picture, PlaybackSimulator, SensorlessSimulator, Shot
+from housewise.playback.simulators import CameraImage, Picture, PlaybackSimulator, SensorlessSimulator
 from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
@@ -77,7 +77,7 @@ class Replay:
     states: list[ReplayState] = field(default_factory=list)
     plan_states: dict[int, int] = field(default_factory=dict)
     photos: dict[int, Picture] = field(default_factory=dict)
-    frames: dict[int, Shot] = field(default_factory=dict)
+    frames: dict[int, CameraImage] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
 
@@ -221,8 +221,8 @@ class _Replayer:
     def _ask(self, plan: int) -> None:
         moment = len(self._replay.states) - 1
         self._replay.plan_states[plan] = moment
-        if self._camera and moment not in self._replay.photos:
-            self._replay.photos[moment] = self._camera.photo()
+        if self._camera and moment not in self._replay.plan_pictures:
+            self._replay.plan_pictures[moment] = self._camera.photo()
 
     def _act(self, line: ActionEvent) -> None:
         if self._published and line.kind == "go to" and _was_walked(line):
@@ -285,7 +285,7 @@ class _Replayer:
         replay, holding = self._replay, self._world.holding
         spots = {
             self._names[key]: (pose.position[0], pose.position[2])
-            for key, pose in self._simulator.whereabouts.items()
+            for key, pose in self._simulator.object_poses.items()
             if pose is not None
         }
         number = len(replay.states)

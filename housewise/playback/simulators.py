@@ -25,7 +25,7 @@ EYE = Camera(512, 384)
 _LEAST_PIXELS = 40
 
 
-class Extent(NamedTuple):
+class BoundingBox(NamedTuple):
     """Where something is in a picture, pixels."""
 
     left: int
@@ -35,7 +35,7 @@ class Extent(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Shot:
+class CameraImage:
     """A picture, and the objects in it.
 
     Attributes:
@@ -45,7 +45,7 @@ class Shot:
     """
 
     picture: Picture
-    objects: dict[str, Extent]
+    objects: dict[str, BoundingBox]
     places: dict[str, Vec3]
 
 
@@ -65,19 +65,19 @@ class PlaybackSimulator(DelegatingSimulator):
     def __init__(self, eye: Camera = EYE, simulator: SimulatorChoice = RAYCAST) -> None:
         super().__init__(open_simulator(simulator, ("instance",)))
         self._eye = open_simulator(simulator, ("rgb", "instance"), eye)
-        self.whereabouts: dict[str, Pose | None] = {}
+        self.object_poses: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
         self._eye.reset(scene, receptacles, objects, body)
         super().reset(scene, receptacles, objects, body)
-        self.whereabouts = {thing.key: thing.pose for thing in objects}
+        self.object_poses = {thing.key: thing.pose for thing in objects}
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
         super().move_object(key, pose)
         self._eye.move_object(key, pose)
-        self.whereabouts[key] = pose
+        self.object_poses[key] = pose
 
     def close(self) -> None:
         """See Simulator.close."""
@@ -88,7 +88,7 @@ class PlaybackSimulator(DelegatingSimulator):
         """What the robot sees now, (height, width, 3)."""
         return self._eye.observe(self.body).rgb
 
-    def shot(self, names: Mapping[str, str]) -> Shot:
+    def shot(self, names: Mapping[str, str]) -> CameraImage:
         """What the robot sees now, and where the objects are in it.
 
         Args:
@@ -99,31 +99,31 @@ class PlaybackSimulator(DelegatingSimulator):
         pixels = np.bincount(seen.instance.ravel(), minlength=1)
         large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
         extents = {numbers[number]: _extent(seen.instance == number) for number in large}
-        places = {names[key]: pose.position for key, pose in self.whereabouts.items() if pose is not None}
-        return Shot(seen.rgb, extents, places)
+        places = {names[key]: pose.position for key, pose in self.object_poses.items() if pose is not None}
+        return CameraImage(seen.rgb, extents, places)
 
 
-def _extent(mask: NDArray[np.bool_]) -> Extent:
+def _extent(mask: NDArray[np.bool_]) -> BoundingBox:
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
+    return BoundingBox(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
 class SensorlessSimulator(HouseSimulator):
     """A house in which the robot stands where it is put and sees nothing; enough to follow a record without pictures.
 
     Attributes:
-        whereabouts: pose of each object by key; None for what is in the hand.
+        object_poses: pose of each object by key; None for what is in the hand.
     """
 
     def __init__(self) -> None:
         super().__init__(sensors=())
-        self.whereabouts: dict[str, Pose | None] = {}
+        self.object_poses: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
         self._navmesh = scene.navmesh
         self._body = body.at(scene.navmesh.snap(body.point))
-        self.whereabouts = {thing.key: thing.pose for thing in objects}
+        self.object_poses = {thing.key: thing.pose for thing in objects}
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """Not available: there is no camera."""
@@ -139,7 +139,7 @@ class SensorlessSimulator(HouseSimulator):
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
-        self.whereabouts[key] = pose
+        self.object_poses[key] = pose
 
     def close(self) -> None:
         """Nothing to release."""

@@ -12,18 +12,20 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, Field, FiniteFloat, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugin_names
 from housewise.core.text_files import read_json, read_text
+from housewise.core.validation import read_model
 from housewise.report.drawing.charts import Series, chart, swatch
 from housewise.report.episode_pages import Progress, ReportOptions
 from housewise.report.rendering import render
 from housewise.report.report import write_report
 from housewise.rollout.scores import VERSION
-from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples
+from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record
 
 _EXAMPLES = 3
@@ -62,7 +64,7 @@ class _Summary(BaseModel):
 
 
 class _Statistics(BaseModel):
-    """See housewise.selftrain.personalize.filters.statistics."""
+    """See housewise.selftrain.personalize.filters.demonstration_statistics."""
 
     count: int = 0
     mean_reward: float = 0.0
@@ -111,8 +113,8 @@ class PhaseContent:
     why: str = ""
     rewards: list[KeptShare] = field(default_factory=list)
     moved: list[KeptShare] = field(default_factory=list)
-    kept: list[Pair] = field(default_factory=list)
-    thrown: list[Pair] = field(default_factory=list)
+    kept: list[EpisodeDemonstration] = field(default_factory=list)
+    thrown: list[EpisodeDemonstration] = field(default_factory=list)
     curve: Markup | str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -151,13 +153,8 @@ def write_selftraining_report(
 
 def _phases(folder: Path) -> list[_Phase]:
     path = folder / "summary.json"
-    try:
-        return _Summary.model_validate_json(read_text(path)).phases
-    except (UserError, ValidationError) as error:
-        raise UserError(
-            f"{path}: not the summary of a self-training ({_first_error(error)}); give the same housewise selftrain again, "
-            "which writes it anew"
-        ) from error
+    remedy = "give the same housewise selftrain again, which writes it anew"
+    return read_model(path, _Summary, remedy, "the summary of a self-training").phases
 
 
 def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
@@ -232,45 +229,47 @@ def _read_filter_report(path: Path, notes: list[str]) -> _FilterReport | None:
     if not path.exists():
         return None
     try:
-        return _FilterReport.model_validate_json(read_text(path))
-    except (UserError, ValidationError) as error:
-        notes.append(f"{path}: cannot be read ({_first_error(error)})")
+        return read_model(path, _FilterReport)
+    except UserError as error:
+        notes.append(str(error))
         return None
 
 
-def _read_learned_pairs(path: Path, notes: list[str]) -> list[Pair]:
+def _read_learned_pairs(path: Path, notes: list[str]) -> list[EpisodeDemonstration]:
     if not path.exists():
         return []
     try:
-        return read_pairs(path)
+        return read_examples(path, EpisodeDemonstration)
     except UserError as error:
         notes.append(str(error))
         return []
 
 
-def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[list[Pair], list[Pair]]:
+def _examples(
+    learned: Sequence[EpisodeDemonstration], grown: Path, notes: list[str]
+) -> tuple[list[EpisodeDemonstration], list[EpisodeDemonstration]]:
     """The best of what is learned, and the worst of what was tried and is not, no two of one reply."""
     taken = {_place(pair) for pair in learned}
-    thrown: list[Pair] = []
+    thrown: list[EpisodeDemonstration] = []
     for pair in _read_attempted_pairs(grown, notes):
         if _place(pair) not in taken:
             thrown = sorted([*thrown, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
     return _distinct_examples(sorted(learned, key=lambda pair: -pair.reward)), _distinct_examples(thrown)
 
 
-def _read_attempted_pairs(grown: Path, notes: list[str]) -> Iterator[Pair]:
+def _read_attempted_pairs(grown: Path, notes: list[str]) -> Iterator[EpisodeDemonstration]:
     for path in find_paths(grown, "*.jsonl"):
         try:
-            yield from pairs_of(read_house_record(path), "")
+            yield from demonstrations_from_record(read_house_record(path), "")
         except UserError as error:
             notes.append(f"Left out: {error}")
 
 
-def _place(pair: Pair) -> tuple[str, int, int, int]:
+def _place(pair: EpisodeDemonstration) -> tuple[str, int, int, int]:
     return pair.scene, pair.episode, pair.run, pair.plan
 
 
-def _distinct_examples(pairs: Sequence[Pair]) -> list[Pair]:
+def _distinct_examples(pairs: Sequence[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
     return list({pair.reply: pair for pair in reversed(pairs)}.values())[::-1][:_EXAMPLES]
 
 
@@ -314,10 +313,3 @@ def _link(folder: Path, report: Path) -> str:
 def _escape_pattern(name: str) -> str:
     """A name in which nothing is a pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
-
-
-def _first_error(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        problem = error.errors()[0]
-        return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-    return str(error).partition("\n")[0]

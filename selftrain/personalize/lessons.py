@@ -1,4 +1,4 @@
-"""Lessons: what belongs where, asked about things put anywhere in a house that nobody walks through."""
+"""Lessons: demonstrations of judging what belongs where, with random objects in a house that nobody walks through."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
 from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
 from housewise.people.memory import Memory
-from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.generator import Kind, generate_house, kinds_in
@@ -27,20 +27,20 @@ from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
-_RIGHT = 0.6
-_ENTERED = 0.7
+_RIGHT_SHARE = 0.6
+_ENTERED_SHARE = 0.7
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Something to judge.
+class JudgingLesson:
+    """A state of a house in which a model should judge each object.
 
     Attributes:
-        scene, number: the house that its receptacles are of, and which of that house's lessons it is.
-        graph: what the robot knows.
-        attempts: how it came to know that.
-        right: of each thing, the receptacles among those known where people want it.
-        knowledge: what is remembered of the person; None where there is no memory.
+        scene, number: The house, and the number of the lesson in it.
+        graph: What the robot knows.
+        attempts: The actions that led to that knowledge.
+        right: For each object, the known receptacles where people want it.
+        knowledge: Recalled notes about the person, or None without a memory.
     """
 
     scene: str
@@ -50,12 +50,12 @@ class Lesson:
     right: Mapping[str, AbstractSet[str]]
     knowledge: PreferenceKnowledge | None = None
 
-    def pair(self, context: ContextGenerator) -> Pair:
-        """What the demonstrator would say who knows what people want."""
-        wanted = {thing: self._wanted(thing) for thing in self.right}
+    def demonstration(self, context: ContextGenerator) -> EpisodeDemonstration:
+        """Return the reply of a demonstrator that knows what people want."""
+        wanted = {thing: self._preferred_places(thing) for thing in self.right}
         scripted = ScriptedPlanner(lambda thing, place: place in wanted[thing], thorough=False, listed=True)
         plan = Demonstrator(scripted, context, self.knowledge).plan(self.graph, self.attempts)
-        return Pair(
+        return EpisodeDemonstration(
             prompt=tuple(message.turn for message in plan.messages),
             prefix=context.template.prefix,
             reply=plan.text,
@@ -64,51 +64,50 @@ class Lesson:
             complete=plan.complete,
         )
 
-    def _wanted(self, thing: str) -> AbstractSet[str]:
-        """Of several right places the one that the notes speak of, so that the model learns to go by them."""
+    def _preferred_places(self, thing: str) -> AbstractSet[str]:
+        """Return the right place that the notes mention, if any, so that the model learns to follow notes."""
         right = self.right[thing]
         if self.knowledge is None or self.graph.place_of(thing) in right:
             return right
         known = known_placements(self.graph, thing, self.knowledge)
-        spoken_of = [*known.wanted, *(place for _, place in known.similar)]
-        return {next((place for place in spoken_of if place in right), "")} & right or right
+        mentioned = [*known.wanted, *(place for _, place in known.similar)]
+        return {next((place for place in mentioned if place in right), "")} & right or right
 
 
-def lessons_in(
+def generate_lessons(
     seed: int, config: LessonsConfig, preferences: Preferences, embedder: Embedder | None = None
-) -> list[Lesson]:
-    """Some of a generated house's receptacles with any things on them.
+) -> list[JudgingLesson]:
+    """Generate lessons in a generated house, with some of its receptacles and random objects on them.
 
-    A walk through a house tells little of what belongs where: most of its words are about what stood there before, and
-    most things are where they belong. In a lesson more than half of the things are out of place, and none has been
-    asked about.
+    An episode teaches little about what belongs where: most of its text is about places seen before, and most objects
+    are where they belong. In a lesson more than half of the objects are misplaced, and each is new.
 
     Args:
-        seed: of the house, and of what is drawn.
-        config: how many lessons, and of which kind.
-        preferences: whose idea of order counts, unless the house has an invented person.
-        embedder: tells which things are alike, where there is a memory.
+        seed: Seed of the house and of the random choices.
+        config: Number and kind of lessons.
+        preferences: Preferences that define what is right, unless the house has an invented person.
+        embedder: Finds similar objects in a memory.
     """
     scene = generate_house(seed)
     kinds = kinds_in(scene, invented_person(seed) if config.invented else preferences)
-    return lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
+    return generate_lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
 
 
-def lessons_about(
+def generate_lessons_about(
     scene: Scene,
     kinds: Sequence[Kind],
     config: LessonsConfig,
     rng: np.random.Generator,
     embedder: Embedder | None = None,
-) -> list[Lesson]:
-    """Some of a house's receptacles with any of some things on them; see lessons_in.
+) -> list[JudgingLesson]:
+    """Generate lessons in a house, with random objects of given kinds on its receptacles; see generate_lessons.
 
     Args:
-        scene: the house.
-        kinds: what may stand where.
-        config: how many lessons, and of which kind.
-        rng: draws them.
-        embedder: see lessons_in.
+        scene: The house.
+        kinds: Kinds of objects with their right and wrong places.
+        config: Number and kind of lessons.
+        rng: Random number generator.
+        embedder: See generate_lessons.
     """
     return [_lesson(scene, kinds, config, rng, number, embedder) for number in range(config.each)]
 
@@ -120,30 +119,32 @@ def _lesson(
     rng: np.random.Generator,
     number: int,
     embedder: Embedder | None,
-) -> Lesson:
-    places = _some_places(scene, config.places, rng)
+) -> JudgingLesson:
+    places = _choose_places(scene, config.places, rng)
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
-    stood = _stood(kinds, set(names), config, rng)
-    held = str(rng.choice(list(stood))) if config.held and stood and rng.uniform() < config.held else None
+    placed = _place_things(kinds, set(names), config, rng)
+    held = str(rng.choice(list(placed))) if config.held and placed and rng.uniform() < config.held else None
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
-    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in stood.items() if thing != held}, held))
-    entered = [room for room in graph.rooms if graph.inside(room) and rng.uniform() < _ENTERED]
+    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held))
+    entered = [room for room in graph.rooms if graph.inside(room) and rng.uniform() < _ENTERED_SHARE]
     for room in entered:
         graph.enter(room)
     attempts = tuple(Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered)
-    right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in stood.items()}
+    right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in placed.items()}
     if config.remembered is None:
-        return Lesson(scene.name, number, graph, attempts, right)
+        return JudgingLesson(scene.name, number, graph, attempts, right)
     where = spoken_places(scene)
-    memory = _memory(kinds, {key: where[name] for key, name in _names(scene).items()}, config.remembered, rng)
-    return Lesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
+    memory = _random_memory(
+        kinds, {key: where[name] for key, name in _place_names(scene).items()}, config.remembered, rng
+    )
+    return JudgingLesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
 
 
-def _memory(
+def _random_memory(
     kinds: Sequence[Kind], places: Mapping[str, SpokenPlace], share: tuple[float, float], rng: np.random.Generator
 ) -> Memory:
-    """Reactions to some of the kinds of things: to a few right places of each, and to a few wrong ones."""
+    """Return a memory with reactions to a few right and a few wrong places of some kinds of objects."""
     person = ReactingUser("somebody")
     memory = Memory(person.name)
     known = rng.permutation(len(kinds))[: round(rng.uniform(*share) * len(kinds))]
@@ -155,28 +156,28 @@ def _memory(
     return memory
 
 
-def _names(scene: Scene) -> dict[str, str]:
+def _place_names(scene: Scene) -> dict[str, str]:
     return {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
 
 
-def _some_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:
+def _choose_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:
     usable = [place for place in scene.receptacles if place.usable and place.room is not None]
     chosen = rng.permutation(len(usable))[: rng.integers(number[0], number[1] + 1)]
     return [usable[index] for index in sorted(chosen)]
 
 
-def _stood(
+def _place_things(
     kinds: Sequence[Kind], places: set[str], config: LessonsConfig, rng: np.random.Generator
 ) -> dict[str, tuple[Kind, str]]:
-    """Things with their kinds, and where each stands: rather where it belongs than anywhere else."""
-    stood: dict[str, tuple[Kind, str]] = {}
+    """Return objects with their kinds and places; about _RIGHT_SHARE of them prefer a right place."""
+    placed: dict[str, tuple[Kind, str]] = {}
     wanted = rng.integers(config.things[0], config.things[1] + 1)
     for index in rng.permutation(len(kinds)):
-        if len(stood) == wanted:
+        if len(placed) == wanted:
             break
         kind = kinds[index]
-        side = kind.correct if rng.uniform() < _RIGHT else kind.wrong
+        side = kind.correct if rng.uniform() < _RIGHT_SHARE else kind.wrong
         known = [key for key in side if key in places]
         if known and (config.elsewhere or side is kind.correct or places & set(kind.correct)):
-            stood[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
-    return stood
+            placed[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
+    return placed

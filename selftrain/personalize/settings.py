@@ -1,11 +1,11 @@
-"""The settings of self-training: defaults from ``housekeep_configs/selftrain.yaml``, a file, the command line."""
+"""Settings of self-training: defaults from ``housekeep_configs/selftrain.yaml``, a file, the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
@@ -20,62 +20,16 @@ from housewise.core.settings import (
 )
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
-from housewise.language.settings import Dtype
 from housewise.rollout.settings import flatten_settings
-from housewise.selftrain.personalize.pairs import Wording
+from housewise.selftrain.personalize.record_demonstrations import Wording
+from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings, derived_defaults
 
 
-class TrainingConfig(Settings):
-    """How a model learns from pairs; every key is explained in ``housekeep_configs/selftrain.yaml``."""
-
-    trainer: str
-    method: Literal["lora", "full"]
-    rank: int = Field(ge=1)
-    alpha: int = Field(ge=1)
-    targets: str | tuple[str, ...] = "all-linear"
-    learning_rate: float = Field(gt=0)
-    epochs: float = Field(gt=0)
-    batch: int = Field(ge=1)
-    pairs_per_pass: int | None = Field(ge=1)
-    together: int = Field(default=1, ge=1)
-    most_tokens: int = Field(ge=1)
-    gradient_checkpointing: bool
-    checkpoint_steps: int = Field(ge=1)
-    device: str
-    dtype: Dtype
-    launcher: str | None
-    poll_seconds: float = Field(gt=0)
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What a trained model depends on: all but how its training is computed."""
-        how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
-        return self.model_dump(exclude=how)
-
-    @property
-    def lasting_identity(self) -> dict[str, Any]:
-        """What has to be the same to go on in a folder of several trainings.
-
-        Those that are not over may read longer examples: too many may turn out to be too long when all is played.
-        """
-        return {key: value for key, value in self.identity.items() if key != "most_tokens"}
-
-
-class PreferenceConfig(TrainingConfig):
-    """How a model learns which of two replies is the better one (DPO, arXiv 2305.18290).
-
-    Attributes:
-        beta: how much it costs to differ from the model that training began with.
-    """
-
-    beta: float = Field(gt=0)
-
-
 class TasksConfig(Settings):
-    """Some tasks: episodes of the data, or so many generated houses from a seed on.
+    """A set of tasks: episodes of the data, or generated houses with consecutive seeds.
 
-    Of generated houses, ``objects`` and ``misplaced`` say how much is in them, where it is not as in ``run``.
+    ``objects`` and ``misplaced`` are the numbers of objects in generated houses, where they differ from ``run``.
     """
 
     episodes: list[int] | str | None = None
@@ -86,7 +40,7 @@ class TasksConfig(Settings):
 
 
 class NamedTasksConfig(TasksConfig):
-    """Tasks under the name that results are told by, each played so often; as often as all others by default."""
+    """A set of tasks whose results have a name. ``runs`` is how often each task is played, if not as all others."""
 
     name: str = Field(min_length=1, pattern=r"^[\w-]+$")
     runs: int | None = Field(default=None, ge=1)
@@ -99,15 +53,15 @@ class LessonsConfig(Settings):
     """Lessons of one kind; see housewise.selftrain.personalize.lessons.
 
     Attributes:
-        houses, seed: generated houses, so many from a seed on.
-        each: lessons in each of them.
-        places, things: fewest and most receptacles and things that the robot knows.
-        unseen: whether it also knows of rooms in which it has seen nothing.
-        held: share of the lessons in which it has one of the things in its hand.
-        elsewhere: whether things may be out of place of which no right place is known.
-        invented: whether each house has a person of its own who does not exist, instead of the run's.
-        remembered: the least and the greatest share of the kinds of things of which something is remembered; None
-            where there is no memory.
+        houses, seed: Number of generated houses, and the first one's seed.
+        each: Number of lessons in each house.
+        places, things: Smallest and largest number of receptacles and objects that the robot knows.
+        unseen: Whether it also knows rooms in which it has seen nothing.
+        held: Share of the lessons in which the robot holds one of the objects.
+        elsewhere: Whether objects without a known right place may be misplaced.
+        invented: Whether each house has its own invented person, instead of the person of the run.
+        remembered: Smallest and largest share of the kinds of objects that the memory has notes about; None without a
+            memory.
     """
 
     houses: int = Field(ge=1)
@@ -122,7 +76,7 @@ class LessonsConfig(Settings):
     remembered: tuple[Share, Share] | None = None
 
     @model_validator(mode="after")
-    def _in_order(self) -> LessonsConfig:
+    def _check_ranges(self) -> LessonsConfig:
         for name, (fewest, most) in (("places", self.places), ("things", self.things)):
             if fewest > most:
                 raise ValueError(f"{name}: the fewest, {fewest}, are more than the most, {most}")
@@ -130,7 +84,7 @@ class LessonsConfig(Settings):
 
 
 class GrowConfig(Settings):
-    """How the model is let try."""
+    """How the model generates plans to learn from."""
 
     runs: int = Field(ge=1)
     replies: int = Field(default=1, ge=1)
@@ -139,7 +93,7 @@ class GrowConfig(Settings):
 
 
 class FilterConfig(Settings):
-    """What is learned of what was tried; see housewise.selftrain.personalize.filters."""
+    """Which of the generated plans are learned; see housewise.selftrain.personalize.filters."""
 
     name: CodeReference
     thresholds: list[float] = Field(min_length=1)
@@ -147,14 +101,14 @@ class FilterConfig(Settings):
 
 
 class EvaluationConfig(Settings):
-    """How good the model has become."""
+    """On which tasks, and how often, each phase is evaluated."""
 
     tasks: list[NamedTasksConfig]
     runs: int = Field(ge=1)
     untrained: bool
 
     @model_validator(mode="after")
-    def _each_its_name(self) -> EvaluationConfig:
+    def _check_unique_names(self) -> EvaluationConfig:
         names = [tasks.name for tasks in self.tasks]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"several tasks are named {', '.join(twice)}; give each its own name")
@@ -162,7 +116,7 @@ class EvaluationConfig(Settings):
 
 
 class SelfTrainingConfig(Settings):
-    """One self-training; every key is explained in ``housekeep_configs/selftrain.yaml``."""
+    """Settings of a self-training; ``housekeep_configs/selftrain.yaml`` explains every key."""
 
     run: PersonalizeSettings
     demonstrations: TasksConfig
@@ -183,14 +137,15 @@ class SelfTrainingConfig(Settings):
     evaluation: EvaluationConfig
 
     def identity(self, *, imitated: bool, improved: bool, finished: bool = False) -> dict[str, Any]:
-        """What has to be the same to go on in a folder, by key.
+        """Return the settings that must stay the same to resume a folder, by dotted key.
 
-        How much is done, and where it is computed, may always change; how something is learned, until it is learned.
+        The amount of work and the place of its execution may always change. How something is learned may change until
+        it is learned.
 
         Args:
-            imitated: whether the folder has a model that imitates the demonstrations.
-            improved: whether it has one that has learned from what it tried.
-            finished: whether nothing is left to be learned; until then what is left may be learned at another rate.
+            imitated: Whether the folder has a model that imitates the demonstrations.
+            improved: Whether it has a model of an iteration.
+            finished: Whether all models are trained. Until then, the learning rate of those that are left may change.
         """
         found = self.model_dump(
             include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
@@ -198,28 +153,30 @@ class SelfTrainingConfig(Settings):
         found["run"] = self.run.result_settings
         if imitated:
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
-            found["imitation_learning_rate"] = self.imitation.learning_rate
+            found["imitation_learning_rate"] = self.imitation_training.learning_rate
             own = (set() if improved else {"epochs"}) | (set() if finished else {"learning_rate"})
-            found["training"] = {key: value for key, value in self.training.lasting_identity.items() if key not in own}
+            found["training"] = {
+                key: value for key, value in self.training.resumable_identity.items() if key not in own
+            }
         if improved:
             found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
         if finished:
             found["learning_rate_decay"] = self.learning_rate_decay
         return flatten_settings(found)
 
-    def after_imitation(self, earlier: SelfTrainingConfig) -> SelfTrainingConfig:
-        """Settings for a folder that has imitated already: its rate stays, where these settings name none.
+    def keep_imitation_rate(self, earlier: SelfTrainingConfig) -> SelfTrainingConfig:
+        """Return settings with the imitation's learning rate of a folder, unless these settings name one.
 
         Args:
-            earlier: those of the folder.
+            earlier: Settings of the folder.
         """
-        rate = earlier.imitation.learning_rate
-        if self.imitation_learning_rate is not None or self.imitation.learning_rate == rate:
+        rate = earlier.imitation_training.learning_rate
+        if self.imitation_learning_rate is not None or self.imitation_training.learning_rate == rate:
             return self
         return self.model_copy(update={"imitation_learning_rate": rate})
 
-    def changed_rates(self, earlier: SelfTrainingConfig) -> list[str]:
-        """Say which learning rates of iterations are others than in earlier settings, and what they were."""
+    def describe_rate_changes(self, earlier: SelfTrainingConfig) -> list[str]:
+        """Return which learning rates of iterations differ from earlier settings, as texts with both values."""
         rates = {
             "training.learning_rate": (self.training.learning_rate, earlier.training.learning_rate),
             "learning_rate_decay": (self.learning_rate_decay, earlier.learning_rate_decay),
@@ -227,8 +184,8 @@ class SelfTrainingConfig(Settings):
         return [f"{key}={now:g} instead of {before:g}" for key, (now, before) in rates.items() if now != before]
 
     @property
-    def imitation(self) -> TrainingConfig:
-        """How demonstrations are learned."""
+    def imitation_training(self) -> TrainingConfig:
+        """Settings of the training on demonstrations."""
         rate = self.imitation_learning_rate or self.training.learning_rate
         keys = {"epochs": "imitation_epochs"}
         if self.imitation_learning_rate is not None:
@@ -236,46 +193,50 @@ class SelfTrainingConfig(Settings):
         own = {"epochs": self.imitation_epochs, "learning_rate": rate}
         return self.training.model_copy(update=own).with_keys(keys)
 
-    def improvement(self, iteration: int) -> TrainingConfig:
-        """How an iteration, counted from 0, learns: more slowly each time, as in ReST (arXiv 2308.08998, section 3)."""
+    def iteration_training(self, iteration: int) -> TrainingConfig:
+        """Return the settings of an iteration's training; the learning rate decays (ReST, arXiv 2308.08998, section 3).
+
+        Args:
+            iteration: The iteration, from 0.
+        """
         rate = self.training.learning_rate * self.learning_rate_decay**iteration
         return self.training.model_copy(update={"learning_rate": rate})
 
     def check_houses(self) -> None:
-        """Check that no generated house both teaches and tests.
+        """Check that no generated house is used both for training and for tests.
 
-        The houses of the training tasks may be measured in as well, as tasks that have no others.
+        The houses of the training tasks may also be evaluated, by tasks that have no other houses.
 
         Raises:
-            UserError: When one does.
+            UserError: A house is used for both.
         """
         if self.run.tasks.data is not None:
             return
-        tried = _houses(self.training_tasks)
+        grown = _houses(self.training_tasks)
         for tasks in self.evaluation.tasks:
             tested = _houses(tasks)
             parts = {f"lessons[{number}]": _houses(kind) for number, kind in enumerate(self.lessons)}
-            if not tested <= tried:
+            if not tested <= grown:
                 parts["demonstrations"] = _houses(self.demonstrations)
                 if self.iterations or self.imitation_review:
-                    parts["training_tasks"] = tried
-            for name, taught in parts.items():
-                if both := sorted(tested & taught):
+                    parts["training_tasks"] = grown
+            for name, learned in parts.items():
+                if both := sorted(tested & learned):
                     raise UserError(
-                        f"{name}: house {both[0]} is taught and is among evaluation.tasks named {tasks.name} as well "
-                        f"({len(both)} are); give {name}.seed or those tasks another seed"
+                        f"{name}: house {both[0]} is learned from and is among evaluation.tasks named {tasks.name} as "
+                        f"well ({len(both)} are); give {name}.seed or those tasks another seed"
                     )
 
-    def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
-        """The run that tells how good a model is at some tasks; see playing."""
-        return self.playing(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
+    def evaluation_settings(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
+        """Return the settings of a run that evaluates a model on some tasks; see run_settings."""
+        return self.run_settings(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
 
-    def playing(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
-        """The run that plays some tasks.
+    def run_settings(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
+        """Return the settings of a run that plays some tasks.
 
         Args:
-            tasks: which.
-            **changes: settings of the run that differ from ``run``.
+            tasks: The tasks.
+            **changes: Settings that differ from ``run``.
         """
         chosen: dict[str, Any] = tasks.model_dump(include={"episodes", "houses", "seed"})
         if tasks.objects is not None:
@@ -288,14 +249,14 @@ class SelfTrainingConfig(Settings):
 
 
 def _houses(tasks: TasksConfig | LessonsConfig) -> AbstractSet[int]:
-    """The seeds of generated houses."""
+    """Return the seeds of the generated houses of some tasks."""
     return set(range(tasks.seed, tasks.seed + tasks.houses))
 
 
 def load_selftraining(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """Put the settings of a self-training together; see core.settings.load_settings."""
+    """Load the settings of a self-training; see core.settings.load_settings."""
 
     def advice(config: SelfTrainingConfig) -> dict[str, Any]:
         advised = derived_defaults(config.run)
@@ -305,10 +266,10 @@ def load_selftraining(
 
 
 def read_selftraining(path: Path) -> SelfTrainingConfig:
-    """The settings of a self-training that were kept; those of version 1 have no sections.
+    """Read the settings in a self-training's folder, of any version; those of version 1 have no sections.
 
     Raises:
-        UserError: when the file holds none.
+        UserError: The file holds no such settings.
     """
     try:
         content = read_json(path)
@@ -324,11 +285,11 @@ def _defaults() -> DictConfig:
     return base
 
 
-def generated_tasks(houses: int) -> dict[str, Any]:
-    """Settings for training in so many generated houses, in the paper's proportions: none of them is a test.
+def generated_house_tasks(houses: int) -> dict[str, Any]:
+    """Return settings for a self-training in generated houses, in the paper's proportions, with separate test houses.
 
     Args:
-        houses: to train in; half as many for demonstrations, a quarter as many for each evaluation.
+        houses: Number of houses to train in. Demonstrations have half as many, each evaluation a quarter.
     """
     few = max(houses // 4, 1)
     tasks = packaged_defaults("selftrain").evaluation.tasks

@@ -30,8 +30,8 @@ from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.import_export import read_memory_file, to_yaml
 from housewise.people.speech import Speech
-from housewise.selftrain.adapt.settings import load_training
-from housewise.selftrain.clipr.invented import RECIPE, Recipe
+from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.clipr.invented_choices import RECIPE, Recipe
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 from housewise.systems.clipr.system import Clipr
@@ -129,7 +129,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "core/settings.py": (lambda path: Personalize.load(path), "planner: scripted\ntasks: {seed: 3}\nhouses: 2\n"),
     "systems (clipr)": (lambda path: Clipr.load(path), "system: clipr\nbudget: 2\ndata: kitchen\n"),
     "selftrain/personalize/settings.py": (load_selftraining, "iterations: 1\nrun: {tasks: {houses: 2}}\n"),
-    "selftrain/adapt/settings.py": (load_training, "run: {tasks: {task: [1]}}\n"),
+    "selftrain/adapt/settings.py": (load_adapt_training, "run: {tasks: {task: [1]}}\n"),
     "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),
     "agent/personalize/prompt.py": (lambda path: PromptTemplate.load(str(path)), CONFIGS / "prompts" / "planner.yaml"),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),

@@ -38,12 +38,10 @@ from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.personalize.settings import PreferenceConfig
-from housewise.selftrain.preferences import Preference
-from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer, OpenAITrainer
-from housewise.selftrain.trainers.preferences import PreferenceTrainer
+from housewise.selftrain.examples import EpisodeDemonstration, Preference
+from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
+from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer, OpenAITrainer
+from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.agent.clipr.scripted import STEPS
@@ -331,18 +329,18 @@ def test_what_a_local_model_learns(local: Path) -> None:
     prompt = ({"role": "user", "content": HOSTILE}, {"role": "assistant", "content": f"a:{HOSTILE}"})
     asked = (*prompt, {"role": "user", "content": HOSTILE})
     end = tokenizer.eos_token_id
-    pair = Pair(prompt=asked, prefix="a:", reply=f"x{HOSTILE}", given=((0, 1),), turns=True)
+    pair = EpisodeDemonstration(prompt=asked, prefix="a:", reply=f"x{HOSTILE}", given=((0, 1),), turns=True)
     [row] = LocalTrainer(training()).rows(tokenizer, [pair], "m")
     assert row["input_ids"].count(end) == 4 and row["input_ids"][-1] == end
     assert row["labels"].count(end) == 2, "the ends of both turns of the assistant"
     preference = Preference(prompt=asked, prefix=HOSTILE, chosen=HOSTILE, rejected="no")
-    [row] = PreferenceTrainer(PREFERENCES).rows(tokenizer, [preference], "m")
+    [row] = LocalPreferenceTrainer(PREFERENCES).rows(tokenizer, [preference], "m")
     assert [row[part].count(end) for part in ("prompt", "chosen", "rejected")] == [3, 1, 1]
 
 
 def test_what_is_uploaded_to_be_learned() -> None:
     prompt = ({"role": "user", "content": HOSTILE},)
-    pairs = [Pair(prompt=prompt, prefix=f"a{MARKS}", reply=HOSTILE)] * 10
+    pairs = [EpisodeDemonstration(prompt=prompt, prefix=f"a{MARKS}", reply=HOSTILE)] * 10
     preferences = [Preference(prompt=prompt, chosen=HOSTILE, rejected=MARKS)] * 10
     for lines in (
         OpenAITrainer(training()).lines(pairs),

@@ -1,2 +1,1 @@
-"""Planners of other papers, to compare with: SayPlan and SayCan. LLM-Planner is agent.personalize.planner.LLMPlanner,
-untrained."""
+"""Planners of other papers: SayPlan and SayCan. LLM-Planner is LLMPlanner with an untrained model."""

@@ -1,4 +1,4 @@
-"""SayCan: one action at a time, of those that can be done, the one that the model finds likely (Ahn et al. 2022)."""
+"""SayCan: executes one feasible action at a time, the one that the model finds likely (Ahn et al. 2022)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from housewise.worlds.house.actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 ActionOptions = dict[str, HighLevelAction | None]
-"""What can be done, by its words; None is to say that everything is done."""
+"""Feasible actions by their text. None ends the task."""
 
-_MOST_TOLD = 30
+_MAX_ATTEMPTS = 30
 _LONGEST_REPLY = 20_000
 _NUMBER = re.compile(r"(?<!\d)\d{1,6}(?!\d)")
 
 
 class SayCanTemplate(HouseTemplate):
-    """The words of the planner; see ``housekeep_configs/prompts/saycan.yaml``."""
+    """Texts of the prompt; see ``housekeep_configs/prompts/saycan.yaml``."""
 
     placeholders: ClassVar[Placeholders] = {
         **HOUSE_FIELDS,
@@ -54,18 +54,18 @@ class SayCanTemplate(HouseTemplate):
 
 
 class SayCanPlanner:
-    """Plans one action: of those that can be done now, drawn by how likely the model is to say each next.
+    """Plans one action, drawn from the feasible ones by how likely the model is to write each next.
 
-    What can be done is told from the graph and from what was done before (affordances of 0 or 1 in Ahn et al. 2022,
-    section 3, which takes the likeliest: temperature 0); that all is done can be said once every room has been seen or
-    tried, since short texts are likely and this is the shortest. A model that cannot tell probabilities, as behind a
-    chat server, chooses from a numbered list instead.
+    Feasibility follows from the scene graph and earlier steps (affordances of 0 or 1 in Ahn et al. 2022, section 3,
+    which takes the most likely action: temperature 0). Ending the task becomes an option when every room has been seen
+    or tried, since short texts are likely and "mission complete" is the shortest. A model that cannot score texts, such
+    as a chat server, chooses from a numbered list instead.
 
     Args:
-        model: scores or chooses.
-        template: the words.
-        sampling: its temperature and seed decide what is drawn.
-        grounded: hold a choosing model to the numbers of the list.
+        model: Model that scores or chooses.
+        template: Texts of the prompt.
+        sampling: Temperature and seed of the draw.
+        grounded: Whether a grammar restricts a choosing model to the numbers of the list.
     """
 
     name = "saycan"
@@ -75,14 +75,14 @@ class SayCanPlanner:
     ) -> None:
         self._model, self._words, self._grounded = model, template, grounded
         self._sampling = sampling or Sampling()
-        self._asker = ChatSession(model, self._sampling)
-        self._chance = random.Random(self._sampling.seed)
+        self._session = ChatSession(model, self._sampling)
+        self._random = random.Random(self._sampling.seed)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        house = PlanSimulator(graph, attempts)
-        options: ActionOptions = {str(action): action for action in house.feasible_actions()}
-        if house.may_complete or not options:
+        simulator = PlanSimulator(graph, attempts)
+        options: ActionOptions = {str(action): action for action in simulator.feasible_actions()}
+        if simulator.may_complete or not options:
             options[COMPLETE] = None
         messages = self._messages(graph, attempts)
         if isinstance(self._model, Scorer):
@@ -91,30 +91,32 @@ class SayCanPlanner:
 
     def _score(self, model: Scorer, messages: tuple[Message, ...], options: ActionOptions, step: int) -> Plan:
         request = ChatRequest(messages, self._sampling, self._words.prefix.format(step=step))
-        # With the end of the line: "pick up mug 1" without it is never less likely than "pick up mug 12".
+        # Score the end of the line too: without it, "pick up mug 1" is always at least as likely as "pick up mug 12".
         scores = model.score(request, [f" {option}\n" for option in options])
-        option = list(options)[sample_index(scores, self._sampling.temperature, self._chance.random())]
-        told = dict(zip(options, scores, strict=True))
-        return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=told)
+        option = list(options)[sample_index(scores, self._sampling.temperature, self._random.random())]
+        scored = dict(zip(options, scores, strict=True))
+        return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=scored)
 
     def _choose(self, messages: tuple[Message, ...], options: ActionOptions) -> Plan:
         words = self._words
         listed = [words.choice.format(number=number, action=option) for number, option in enumerate(options, start=1)]
         question = f"{messages[-1].content}\n{words.choose.format(actions=chr(10).join(listed))}".strip()
-        asked = (*messages[:-1], Message("user", question))
+        prompt = (*messages[:-1], Message("user", question))
         numbers = (str(number) for number in range(1, len(options) + 1))
-        reply = self._asker.ask(asked, grammar=choice_grammar(numbers, lead="") if self._grounded else None)
+        reply = self._session.ask(prompt, grammar=choice_grammar(numbers, lead="") if self._grounded else None)
         option = select_option(reply.text, list(options))
         if option is None:
-            return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, asked, reply)
-        # The plan's own reply is the action, so that it can be played again; what the model wrote comes before it.
+            return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, prompt, reply)
+        # The plan's reply is the action, so that it can be replayed. The model's own text is an earlier call.
         steps, complete = _steps(option, options), option == COMPLETE
-        return Plan(steps, complete, asked, Reply(option), earlier=(ModelCall(asked, reply),))
+        return Plan(steps, complete, prompt, Reply(option), earlier=(ModelCall(prompt, reply),))
 
     def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> tuple[Message, ...]:
         words = self._words
-        first = max(0, len(attempts) - _MOST_TOLD)
-        steps = [self._told(number, attempt) for number, attempt in enumerate(attempts[first:], start=first + 1)]
+        first = max(0, len(attempts) - _MAX_ATTEMPTS)
+        steps = [
+            self._describe_attempt(number, attempt) for number, attempt in enumerate(attempts[first:], start=first + 1)
+        ]
         user = words.user.format(
             holding=words.describe_hand(graph),
             rooms="\n".join(words.describe_room(graph, room) for room in graph.rooms),
@@ -122,18 +124,18 @@ class SayCanPlanner:
         )
         return Message("system", words.system.strip()), Message("user", user.strip())
 
-    def _told(self, number: int, attempt: Attempt) -> str:
+    def _describe_attempt(self, number: int, attempt: Attempt) -> str:
         step = f"{self._words.prefix.format(step=number)} {attempt.action}"
         return step if attempt.succeeded else self._words.failed.format(step=step, reason=attempt.reason)
 
 
 def sample_index(scores: Sequence[float], temperature: float, point: float) -> int:
-    """Draw one of some things by their log-probabilities.
+    """Draw an index by log-probabilities.
 
     Args:
-        scores: natural logarithms, at least one.
-        temperature: 0 takes the likeliest.
-        point: a number in [0, 1) that decides.
+        scores: Natural-log probabilities, at least one.
+        temperature: Sampling temperature. 0 takes the most likely index.
+        point: A number in [0, 1) that decides the draw.
     """
     best = max(range(len(scores)), key=scores.__getitem__)
     if temperature <= 0:
@@ -148,7 +150,7 @@ def sample_index(scores: Sequence[float], temperature: float, point: float) -> i
 
 
 def select_option(reply: str, options: Sequence[str]) -> str | None:
-    """The option that a reply names: by a number that it begins with, by its words, or by any number."""
+    """Return the option that a reply names: by a number at its beginning, by its text, or by any number."""
     text = reply[:_LONGEST_REPLY].strip().lower()
     numbers = [int(found) for found in _NUMBER.findall(text)]
     forms = (form.replace("_", " ") for line in split_into_steps(text) for form in canonical_steps(line))

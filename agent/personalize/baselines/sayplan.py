@@ -1,4 +1,4 @@
-"""SayPlan: search the map, plan, have the plan checked, plan again (Rana et al. 2023)."""
+"""SayPlan: searches the scene graph, plans, simulates the plan, and plans again (Rana et al. 2023)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from housewise.language.markup import strip_markup
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.vocabulary import Vocabulary
 
-MOST_SEARCHES = 10
-MOST_REPLANS = 5
+MAX_SEARCHES = 10
+"""Search commands per plan (Rana et al. 2023)."""
+MAX_REPLANS = 5
+"""Corrections per plan (Rana et al. 2023)."""
 
 _COMMAND = re.compile(
     r"\b(?P<verb>expand|contract)(?:_?room)?\b\W*(?:\w{1,20}\W{0,2}[:=]\W*)?(?P<room>[^\n]*)|\b(?P<plan>plan)\b",
     re.IGNORECASE,
 )
 _LONGEST_REPLY = 20_000
-_MOST_COMMAND_TOKENS = 40
+_MAX_COMMAND_TOKENS = 40
 
 
 class SayPlanTemplate(HouseTemplate):
-    """The words of the planner; see ``housekeep_configs/prompts/sayplan.yaml``."""
+    """Texts of the prompts; see ``housekeep_configs/prompts/sayplan.yaml``."""
 
     placeholders: ClassVar[Placeholders] = {
         **HOUSE_FIELDS,
@@ -56,13 +58,13 @@ class SayPlanTemplate(HouseTemplate):
 
 
 @dataclass(frozen=True)
-class Command:
-    """What a model wants of the map.
+class SearchCommand:
+    """A command of the semantic search.
 
     Attributes:
-        verb: expand, contract or plan; empty for words that are no command.
-        room: which room, where the command needs one and it is known.
-        problem: what is wrong with it, in words.
+        verb: ``expand``, ``contract`` or ``plan``. Empty if the text is not a command.
+        room: The room of the command, if it is known.
+        problem: What is wrong with the command, in words.
     """
 
     verb: str
@@ -70,33 +72,33 @@ class Command:
     problem: str = ""
 
 
-def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
-    """Read the first command in any text."""
+def parse_command(reply: str, vocabulary: Vocabulary) -> SearchCommand:
+    """Parse the first command in a text."""
     match = _COMMAND.search(strip_markup(reply[:_LONGEST_REPLY]))
     if match is None:
-        return Command("", problem="not a command")
+        return SearchCommand("", problem="not a command")
     if match["plan"]:
-        return Command("plan")
-    said = re.split("[,.;:(]", match["room"])[0]
-    verb, found = match["verb"].lower(), vocabulary.resolve(said, vocabulary.rooms)
-    return Command(verb, found.name, found.problem)
+        return SearchCommand("plan")
+    room = re.split("[,.;:(]", match["room"])[0]
+    verb, found = match["verb"].lower(), vocabulary.resolve(room, vocabulary.rooms)
+    return SearchCommand(verb, found.name, found.problem)
 
 
 class SayPlanPlanner:
-    """Asks a language model, which sees only the rooms of the map that it opens, and checks what it plans.
+    """Asks a language model that sees only the rooms it opens, and simulates its plans.
 
-    Every plan starts from a map with all rooms closed, and takes up to ``searches`` commands to open and close them.
-    A plan that cannot be done as far as the map tells goes back to the model with the reason, up to ``replans`` times;
-    the last one is carried out whatever it is worth (Rana et al. 2023, section 3; rooms are what can be opened).
+    Each plan starts from a graph with all rooms closed. The model may use up to ``searches`` commands to open and close
+    rooms. An infeasible plan goes back to the model with the reason, up to ``replans`` times; the last plan is executed
+    in any case (Rana et al. 2023, section 3; here only rooms can be opened).
 
     Args:
-        model: answers.
-        template: the words.
-        sampling: how replies are drawn; a seed is moved on from question to question.
-        most_steps: how many steps a plan may have.
-        grounded: hold replies to commands and plans about the house as the robot knows it.
-        searches: how many commands a plan may take.
-        replans: how often a plan may be mended.
+        model: Model that searches and plans.
+        template: Texts of the prompts.
+        sampling: Sampling configuration. A seed is increased by one per request.
+        most_steps: Maximum number of steps of a plan.
+        grounded: Whether grammars restrict replies to commands and plans about the known house.
+        searches: Maximum number of search commands per plan.
+        replans: Maximum number of corrections per plan.
     """
 
     name = "sayplan"
@@ -108,25 +110,25 @@ class SayPlanPlanner:
         sampling: Sampling | None = None,
         most_steps: int = MOST_STEPS,
         grounded: bool = False,
-        searches: int = MOST_SEARCHES,
-        replans: int = MOST_REPLANS,
+        searches: int = MAX_SEARCHES,
+        replans: int = MAX_REPLANS,
     ) -> None:
-        self._asker = ChatSession(model, sampling or Sampling())
+        self._session = ChatSession(model, sampling or Sampling())
         self._words = template
         self._most_steps, self._grounded = most_steps, grounded
         self._searches, self._replans = searches, replans
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        opened: set[str] = set()
-        earlier = list(self._search(graph, opened))
+        open_rooms: set[str] = set()
+        earlier = list(self._search(graph, open_rooms))
         problem = ""
         for _ in range(self._replans + 1):
-            messages = self._plan_messages(graph, opened)
+            messages = self._plan_messages(graph, open_rooms)
             if problem:
                 messages += self._feedback(earlier[-1].reply, problem)
             grammar = plan_grammar(graph, self._most_steps) if self._grounded else None
-            reply = self._asker.ask(messages, self._words.plan_prefix, grammar)
+            reply = self._session.ask(messages, self._words.plan_prefix, grammar)
             parsed = parse_plan(reply.text, graph.vocabulary, most=self._most_steps)
             earlier.append(ModelCall(messages, reply))
             problem = find_problem(parsed, graph, attempts)
@@ -134,54 +136,54 @@ class SayPlanPlanner:
                 break
         return Plan(parsed.steps, parsed.complete, messages, reply, tuple(earlier[:-1]))
 
-    def _search(self, graph: SceneGraph, opened: set[str]) -> Iterator[ModelCall]:
-        """Have the model open and close rooms until it wants to plan."""
+    def _search(self, graph: SceneGraph, open_rooms: set[str]) -> Iterator[ModelCall]:
+        """Let the model open and close rooms until it plans."""
         done: list[str] = []
         for _ in range(self._searches):
-            messages = self._search_messages(graph, opened, done)
-            grammar = choice_grammar(_commands(graph.rooms, opened)) if self._grounded else None
-            # A model that is free to think aloud first needs more than the words of the command.
-            most = _MOST_COMMAND_TOKENS if self._grounded else None
-            reply = self._asker.ask(messages, self._words.search_prefix, grammar, most)
+            messages = self._search_messages(graph, open_rooms, done)
+            grammar = choice_grammar(_commands(graph.rooms, open_rooms)) if self._grounded else None
+            # Without a grammar, the model may reason before the command, which takes more tokens.
+            max_tokens = _MAX_COMMAND_TOKENS if self._grounded else None
+            reply = self._session.ask(messages, self._words.search_prefix, grammar, max_tokens)
             yield ModelCall(messages, reply)
             command = parse_command(reply.text, graph.vocabulary)
             if command.verb == "plan":
                 return
             if command.room and command.verb == "expand":
-                opened.add(command.room)
+                open_rooms.add(command.room)
             elif command.room:
-                opened.discard(command.room)
+                open_rooms.discard(command.room)
             done.append(command.problem or f"{command.verb} {command.room}")
 
-    def _search_messages(self, graph: SceneGraph, opened: set[str], done: Sequence[str]) -> tuple[Message, ...]:
+    def _search_messages(self, graph: SceneGraph, open_rooms: set[str], done: Sequence[str]) -> tuple[Message, ...]:
         words = self._words
         user = words.search_user.format(
             holding=words.describe_hand(graph),
-            rooms=self._rooms(graph, opened),
+            rooms=self._rooms(graph, open_rooms),
             commands=", ".join(done) or words.no_commands,
         )
         return Message("system", f"{words.task}{words.search}".strip()), Message("user", user.strip())
 
-    def _plan_messages(self, graph: SceneGraph, opened: set[str]) -> tuple[Message, ...]:
+    def _plan_messages(self, graph: SceneGraph, open_rooms: set[str]) -> tuple[Message, ...]:
         words = self._words
         system = f"{words.task}{words.plan.format(most_steps=self._most_steps)}"
-        user = words.plan_user.format(holding=words.describe_hand(graph), rooms=self._rooms(graph, opened))
+        user = words.plan_user.format(holding=words.describe_hand(graph), rooms=self._rooms(graph, open_rooms))
         return Message("system", system.strip()), Message("user", user.strip())
 
     def _feedback(self, reply: Reply, problem: str) -> tuple[Message, ...]:
         words = self._words
-        said = Message("assistant", f"{words.plan_prefix}{reply.text}")
-        return said, Message("user", words.feedback.format(problem=problem).strip())
+        answer = Message("assistant", f"{words.plan_prefix}{reply.text}")
+        return answer, Message("user", words.feedback.format(problem=problem).strip())
 
-    def _rooms(self, graph: SceneGraph, opened: set[str]) -> str:
+    def _rooms(self, graph: SceneGraph, open_rooms: set[str]) -> str:
         words = self._words
         return "\n".join(
-            words.describe_room(graph, room) if room in opened else words.closed_room.format(room=room)
+            words.describe_room(graph, room) if room in open_rooms else words.closed_room.format(room=room)
             for room in graph.rooms
         )
 
 
-def _commands(rooms: Sequence[str], opened: set[str]) -> Iterator[str]:
+def _commands(rooms: Sequence[str], open_rooms: set[str]) -> Iterator[str]:
     yield "plan"
     for room in rooms:
-        yield f"contract {room}" if room in opened else f"expand {room}"
+        yield f"contract {room}" if room in open_rooms else f"expand {room}"

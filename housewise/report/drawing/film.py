@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont, features
 
-from housewise.playback.floor_plan import DETAIL, FloorPlan, filled
+from housewise.playback.floor_plan import PICTURE_SCALE, FloorPlan, fill_mask
 from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay, ReplayState
-from housewise.playback.simulators import Extent, Shot
+from housewise.playback.simulators import BoundingBox, CameraImage
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
 from housewise.report.drawing.inert_text import neutralize_text
@@ -59,7 +59,7 @@ def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -
     numbers = sorted(replay.frames)
     frames = [stage.frame(number) for number in numbers]
     moments = [replay.states[number] for number in numbers]
-    durations = [_GRAB_MS if moment.grabbed else _STEP_MS for moment in moments]
+    durations = [_GRAB_MS if moment.is_grab else _STEP_MS for moment in moments]
     durations[-1] = _END_MS
     width, height = frames[0].size
     still = compress(np.asarray(frames[len(frames) // 2]))
@@ -73,7 +73,7 @@ class _FramePainter:
 
     def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
         self._plan, self._replay = plan, replay
-        self._wanted = {fate.name: fate.wanted for fate in fates}
+        self._wanted = {fate.name: fate.correct_places for fate in fates}
         width, height = plan.frame.size
         self._scale = min(_WIDEST_MAP / width, _VIEW[1] / height)
         size = (round(width * self._scale), round(height * self._scale))
@@ -96,7 +96,7 @@ class _FramePainter:
     def _kind(self, name: str, moment: ReplayState) -> str:
         return "right" if moment.placements.get(name, "") in self._wanted.get(name, ()) else "wrong"
 
-    def _view(self, moment: ReplayState, shot: Shot) -> Image.Image:
+    def _view(self, moment: ReplayState, shot: CameraImage) -> Image.Image:
         """What the robot sees, with the names of the objects in it, the largest first."""
         image = Image.fromarray(shot.picture).resize(_VIEW, Image.Resampling.BICUBIC)
         draw, boxes = ImageDraw.Draw(image, "RGBA"), LabelLayout(_VIEW)
@@ -124,7 +124,7 @@ class _FramePainter:
         if len(way) > 1:
             draw.line(way, fill=(255, 255, 255, 150), width=8, joint="curve")
             draw.line(way, fill=(*stage_color(0.35), 200), width=4, joint="curve")
-        for name, spot in moment.spots.items():
+        for name, spot in moment.positions.items():
             x, y = (2 * self._scale * self._plan.frame.pixels(spot)[0]).tolist()
             _mark(draw, x, y, 12, self._kind(name, moment))
         self._robot(draw, moment)
@@ -147,7 +147,7 @@ class _FramePainter:
         draw.text((width - 10, _BAR / 2), counter, _SOFT, _font(15), "rm")
 
 
-def _area(extent: Extent) -> int:
+def _area(extent: BoundingBox) -> int:
     return (extent.right - extent.left) * (extent.bottom - extent.top)
 
 
@@ -198,7 +198,7 @@ def _base(plan: FloorPlan) -> Image.Image:
     traced = Image.fromarray(plan.picture)
     image = Image.new("RGB", traced.size, _PAPER)
     image.paste(traced, mask=traced)
-    image.paste((57, 64, 79), mask=filled(plan.walls, plan.frame.size, DETAIL))
+    image.paste((57, 64, 79), mask=fill_mask(plan.walls, plan.frame.size, PICTURE_SCALE))
     return image
 
 

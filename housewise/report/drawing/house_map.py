@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from housewise.playback.floor_plan import ROOM_LETTER, Area, FloorPlan
+from housewise.playback.floor_plan import ROOM_LETTER_WIDTH, Area, FloorPlan
 from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay
 from housewise.report.drawing.images import compress, data_uri
@@ -158,18 +158,20 @@ def _moves(
         start, end = _start_and_end(plan, replay, fate)
         labels.block(*start, 20, 20)
         labels.block(*end, 16, 16)
-        if fate.moved:
-            arrows.append(_arrow(start, end, fate.end_class))
-        story = f"{fate.name}: {fate.start} → {fate.end} ({fate.verdict})"
-        dots.append(mark(fate.start_class, *start, 8, hollow=True, title=story))
-        dots.append(mark(fate.end_class, *end, 5.2, title=story))
+        if fate.is_displaced:
+            arrows.append(_arrow(start, end, fate.end_status))
+        story = f"{fate.name}: {fate.start} → {fate.end} ({fate.description})"
+        dots.append(mark(fate.start_status, *start, 8, hollow=True, title=story))
+        dots.append(mark(fate.end_status, *end, 5.2, title=story))
     return tag("g", *arrows), tag("g", *dots)
 
 
 def _start_and_end(plan: FloorPlan, replay: Replay, fate: ObjectOutcome) -> tuple[Point, Point]:
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
-    start, end = _points(plan.frame.pixels([first.spots.get(fate.name, robot), last.spots.get(fate.name, robot)]))
+    start, end = _points(
+        plan.frame.pixels([first.positions.get(fate.name, robot), last.positions.get(fate.name, robot)])
+    )
     return start, end
 
 
@@ -211,8 +213,8 @@ def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome
             continue
         ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
         if np.hypot(ahead[0] - x, ahead[1] - y) > _FAR:
-            texts.append(tag("path", d=path([(x, y), ahead]), class_=fate.end_class))
-        texts.append(tag("text", fate.name, x=spot[0], y=spot[1] + 4, class_=fate.end_class))
+            texts.append(tag("path", d=path([(x, y), ahead]), class_=fate.end_status))
+        texts.append(tag("text", fate.name, x=spot[0], y=spot[1] + 4, class_=fate.end_status))
     return tag("g", *texts, class_="names")
 
 
@@ -236,7 +238,7 @@ def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutc
 def _room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
     texts = []
     for name, (x, y) in plan.rooms.items():
-        size = (ROOM_LETTER * len(name), 16)
+        size = (ROOM_LETTER_WIDTH * len(name), 16)
         spot = labels.place_within(x, y, *size, 120) or labels.place_beside(x, y, *size)
         if spot is not None:
             texts.append(tag("text", name.upper(), x=spot[0], y=spot[1] + 5))

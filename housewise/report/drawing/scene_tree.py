@@ -41,8 +41,8 @@ def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Roo
     used |= {place for line in record.actions for pair in line.moved.values() for place in pair}
     used |= {line.destination for line in record.actions if line.destination}
     for fate in found:
-        if not fate.is_right and len(fate.wanted) <= _MOST_WANTED:
-            used |= set(fate.wanted)
+        if not fate.is_correct and len(fate.correct_places) <= _MOST_WANTED:
+            used |= set(fate.correct_places)
     known = _places_seen(record)
     result = []
     for room in rooms:
@@ -145,7 +145,7 @@ class _Tree:
         for row, fate in enumerate(leaves):
             at = self._y + row * _ROW
             self._edges.append(_edge((_end_of(_PLACE_X, short), middle), (_THING_X - 9, at)))
-            self._nodes.append(_leaf(fate, fate.end_class if self._after else fate.start_class, at))
+            self._nodes.append(_leaf(fate, fate.end_status if self._after else fate.start_status, at))
         kind = "place" if leaves else "place empty"
         self._nodes += [_dot(kind, _PLACE_X, middle, 3.5), _text(kind, _PLACE_X + 9, middle, short)]
         self._y += _ROW * max(1, *(len(self._objects_at(place, after)) for after in (False, True)))
@@ -159,10 +159,10 @@ def _leaf(fate: ObjectOutcome, kind: str, y: float) -> Markup:
     """An object; besides the colour its shape tells right from wrong."""
     return tag(
         "g",
-        tag("title", f"{fate.name}: {fate.verdict}; wanted on {', '.join(fate.wanted) or 'nothing here'}"),
+        tag("title", f"{fate.name}: {fate.description}; wanted on {', '.join(fate.correct_places) or 'nothing here'}"),
         mark(kind, _THING_X, y, 6.4),
         tag("text", fate.name, x=_THING_X + 13, y=y + 4),
-        class_=f"leaf {kind}{' moved' if fate.moved else ''}",
+        class_=f"leaf {kind}{' moved' if fate.is_displaced else ''}",
     )
 
 

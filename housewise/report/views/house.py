@@ -7,7 +7,7 @@ from typing import Any
 
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
-from housewise.playback.object_outcomes import fates
+from housewise.playback.object_outcomes import list_object_outcomes
 from housewise.report.views.base import EpisodeContent, InitialFact, SaveFilm, ScoreCell, score_cell
 from housewise.rollout.scores import Score
 from housewise.rollout.system import system_scores
@@ -49,9 +49,9 @@ class HouseView:
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See View: objects that are out of place, by what became of them."""
         found: dict[str, int] = {}
-        for fate in fates(HouseRecord.of(record, path)):
-            if not fate.is_right:
-                found[fate.verdict] = found.get(fate.verdict, 0) + 1
+        for fate in list_object_outcomes(HouseRecord.of(record, path)):
+            if not fate.is_correct:
+                found[fate.description] = found.get(fate.description, 0) + 1
         return found
 
     def describe_state(self, result: Result) -> str:

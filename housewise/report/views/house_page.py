@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from housewise.core.errors import UserError
 from housewise.playback.floor_plan import draw_floor_plan
-from housewise.playback.object_outcomes import ObjectOutcome, fates, story, who_wants
+from housewise.playback.object_outcomes import ObjectOutcome, list_object_outcomes, summarize_outcomes, wish_subject
 from housewise.playback.replay import Replay, find_task, replay_record
 from housewise.playback.simulators import Picture, PlaybackSimulator
 from housewise.report.drawing.film import FRAMES, Film, make_film
@@ -162,14 +162,14 @@ def make_house_content(
         ending: How the episode ended, in words.
         is_perfect: Whether every object ended on a correct receptacle.
     """
-    found = fates(record)
-    wanting = who_wants(record.header.person)
+    found = list_object_outcomes(record)
+    wanting = wish_subject(record.header.person)
     shown = choose_rows(record, found)
     chapter = HouseContent(
         number,
         record,
         found,
-        story(found, wanting),
+        summarize_outcomes(found, wanting),
         ending,
         is_perfect,
         [],
@@ -242,7 +242,7 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
         ending,
         f"What the robot saw at step {plan.step}, when plan {plan.plan + 1} was asked for",
     )
-    photo = played.photos.get(played.plan_states.get(plan.plan, -1)) if played else None
+    photo = played.plan_pictures.get(played.plan_states.get(plan.plan, -1)) if played else None
     return card if photo is None else _with_pictures(card, photo)
 
 

@@ -1,4 +1,4 @@
-"""Planners of the user's own: a function, an object or a class that says its plan as text; see docs/extending.md."""
+"""Custom planners: a user's function, object or class that returns its plan as text; see docs/extending.md."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from housewise.systems.personalize.planners import PlannerContext
 
 Decide = Callable[[SceneGraph, Sequence[Attempt]], str | Plan]
-"""What says the next few steps as text, one a line, given what the robot knows and what it has tried."""
+"""Returns the next steps as text, one per line, given the scene graph and the attempts."""
 
 _ARGUMENTS = "(graph, attempts)"
 
 
 class CustomPlanner(Protocol):
-    """An object that plans; ``name``, if it has one, is what records call it."""
+    """An object that plans. Its ``name``, if any, is its name in records."""
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> str | Plan:
-        """The next few steps as text, one a line; see docs/extending.md."""
+        """Return the next steps as text, one per line; see docs/extending.md."""
         ...
 
 
 class TextPlanner:
-    """Plans with what a function says, read as a model's reply is.
+    """Plans with the text that a function returns, which is parsed like a model's reply.
 
     Args:
-        name: what records call it.
-        decide: called for every plan.
-        label: what it is called in messages.
-        most_steps: steps of a plan that are carried out.
+        name: Name in records.
+        decide: Called for every plan.
+        label: Name in error messages.
+        most_steps: Maximum number of steps of a plan.
     """
 
     def __init__(self, name: str, decide: Decide, label: str, most_steps: int = MOST_STEPS) -> None:
@@ -51,78 +51,79 @@ class TextPlanner:
             UserCodeError: The function returns neither text nor a plan.
         """
         try:
-            said = self._decide(graph, attempts)
+            text = self._decide(graph, attempts)
         except SystemExit as error:
             raise UserCodeError(f"{self._label}: it ended the program ({error}) instead of returning a plan") from error
-        if isinstance(said, Plan):
-            return said
-        if not isinstance(said, str):
-            what = "None" if said is None else f"{excerpt(repr(said))}, which is {type(said).__name__} and not text"
+        if isinstance(text, Plan):
+            return text
+        if not isinstance(text, str):
+            what = "None" if text is None else f"{excerpt(repr(text))}, which is {type(text).__name__} and not text"
             raise UserCodeError(
                 f"{self._label}: {describe_code(self._decide)} returned {what}; return the plan as text, such as "
                 "'go to kitchen 0'"
             )
-        parsed = parse_plan(said, graph.vocabulary, self._most_steps)
-        return Plan(parsed.steps, parsed.complete, reply=Reply(said))
+        parsed = parse_plan(text, graph.vocabulary, self._most_steps)
+        return Plan(parsed.steps, parsed.complete, reply=Reply(text))
 
 
 class CustomPlannerFactory:
-    """Makes a planner of the user's own for each episode; see PlannerFactory.
+    """Makes a custom planner for each episode; see PlannerFactory.
 
     Args:
-        found: a function of what the robot knows and has tried, an object with such a method ``plan``, or a class of
-            such objects, which is called without arguments or with the episode's Situation.
-        label: what it is called in messages.
-        most_steps: steps of a plan that are carried out.
+        planner: A function of scene graph and attempts, an object with such a method ``plan``, or a class of such
+            objects,
+            which is called without arguments or with the episode's PlannerContext.
+        label: Name in error messages.
+        most_steps: Maximum number of steps of a plan.
 
     Raises:
         UserError: It takes other arguments.
     """
 
-    def __init__(self, found: Any, label: str, most_steps: int = MOST_STEPS) -> None:
-        self._found, self._label, self._most_steps = found, label, most_steps
-        self.asks = bool(getattr(found, "asks", False))
-        plan = getattr(found, "plan", None if isinstance(found, type) else found)
+    def __init__(self, planner: Any, label: str, most_steps: int = MOST_STEPS) -> None:
+        self._planner, self._label, self._most_steps = planner, label, most_steps
+        self.asks = bool(getattr(planner, "asks", False))
+        plan = getattr(planner, "plan", None if isinstance(planner, type) else planner)
         if not callable(plan):
-            raise self._wrong(f"{_name_of(found)} has no method plan{_ARGUMENTS} that returns text")
-        if isinstance(found, type):
-            if not (_binds(found, 0) or _binds(found, 1)):
-                raise self._wrong(
-                    f"{_name_of(found)} takes other arguments; it is called without any, or with a Situation"
+            raise self._error(f"{_name_of(planner)} has no method plan{_ARGUMENTS} that returns text")
+        if isinstance(planner, type):
+            if not (_accepts(planner, 0) or _accepts(planner, 1)):
+                raise self._error(
+                    f"{_name_of(planner)} takes other arguments; it is called without any, or with a Situation"
                 )
-            is_bound = isinstance(inspect.getattr_static(found, "plan"), staticmethod | classmethod)
-            fits = _binds(plan, 2 if is_bound else 3)
+            is_bound = isinstance(inspect.getattr_static(planner, "plan"), staticmethod | classmethod)
+            fits = _accepts(plan, 2 if is_bound else 3)
         else:
-            fits = _binds(plan, 2)
+            fits = _accepts(plan, 2)
         if not fits:
-            raise self._wrong(f"{_name_of(found)} takes other arguments; it is called with {_ARGUMENTS}")
+            raise self._error(f"{_name_of(planner)} takes other arguments; it is called with {_ARGUMENTS}")
 
-    def __call__(self, situation: PlannerContext) -> TextPlanner:
+    def __call__(self, context: PlannerContext) -> TextPlanner:
         """See PlannerFactory."""
-        made = self._found
-        if isinstance(made, type):
-            made = made() if _binds(made, 0) else made(situation)
-        decide = getattr(made, "plan", made)
-        name = getattr(made, "name", None)
+        planner = self._planner
+        if isinstance(planner, type):
+            planner = planner() if _accepts(planner, 0) else planner(context)
+        decide = getattr(planner, "plan", planner)
+        name = getattr(planner, "name", None)
         return TextPlanner(
-            name if isinstance(name, str) else _name_of(self._found), decide, self._label, self._most_steps
+            name if isinstance(name, str) else _name_of(self._planner), decide, self._label, self._most_steps
         )
 
-    def _wrong(self, what: str) -> UserError:
+    def _error(self, what: str) -> UserError:
         return UserError(f"{self._label}: {what}; see docs/extending.md")
 
 
-def is_custom_planner(found: Any) -> bool:
-    """Whether something plans itself, and is not what makes planners from settings (see PlannerFactory)."""
-    if isinstance(found, type):
-        return not any("__call__" in vars(each) for each in found.__mro__)
-    if callable(getattr(found, "plan", None)):
-        return not callable(found)
-    return inspect.isroutine(found) and _binds(found, 2) and not _binds(found, 1)
+def is_custom_planner(planner: Any) -> bool:
+    """Whether an object plans itself, and is not a factory of planners (see PlannerFactory)."""
+    if isinstance(planner, type):
+        return not any("__call__" in vars(each) for each in planner.__mro__)
+    if callable(getattr(planner, "plan", None)):
+        return not callable(planner)
+    return inspect.isroutine(planner) and _accepts(planner, 2) and not _accepts(planner, 1)
 
 
-def _binds(function: Any, count: int) -> bool:
-    """Whether a function can be called with so many arguments; of some built-in ones nobody knows."""
+def _accepts(function: Any, count: int) -> bool:
+    """Whether a function accepts this many arguments. Built-in functions without a signature count as accepting."""
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
@@ -132,5 +133,5 @@ def _binds(function: Any, count: int) -> bool:
     return True
 
 
-def _name_of(found: Any) -> str:
-    return str(getattr(found, "__name__", None) or type(found).__name__)
+def _name_of(planner: Any) -> str:
+    return str(getattr(planner, "__name__", None) or type(planner).__name__)

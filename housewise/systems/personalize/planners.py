@@ -1,4 +1,4 @@
-"""The planners that settings name; each is found by entry point (``housewise.planners``)."""
+"""Planner factories: they make the planner that the settings name, found by entry point (``housewise.planners``)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from housewise.worlds.house.env import RearrangementEnv, Task
 
 @dataclass(frozen=True, repr=False)
 class PlannerContext:
-    """What a planner is made for.
+    """The episode for which a planner is made.
 
     Attributes:
-        task: the house and the episode, with what people want there: not for planners that have to find out.
-        env: in which its plans are carried out.
-        seed: of what it draws.
-        model: answers; None for planners without one.
-        sampling: how replies are drawn.
-        knowledge: what is remembered of the person; None where nobody is.
+        task: The house and the episode with its correct placements, which planners under evaluation must not read.
+        env: Environment in which plans are executed.
+        seed: Seed of the planner's random numbers.
+        model: Model of the planner. None for planners without one.
+        sampling: Sampling configuration of the model.
+        knowledge: What is recalled about the person, or None to plan without a memory.
     """
 
     task: Task
@@ -57,62 +57,62 @@ class PlannerContext:
             "no model" if self.model is None else f"model {self.model.name}",
             "no memory" if self.knowledge is None else "a person's memory",
         )
-        return f"<Situation: {', '.join(parts)}>"
+        return f"<PlannerContext: {', '.join(parts)}>"
 
     @property
     def answers(self) -> ChatModel:
         """The model of a planner that asks one."""
         if self.model is None:
-            raise UserCodeError("no model is open for this planner: for one in a run, say asks = True in its class")
+            raise UserCodeError("no model is open for this planner: for one in a run, set asks = True in its class")
         return self.model
 
     @property
     def route(self) -> RouteLength:
-        """How far it is in the house; see route_in."""
+        """Length of the way in the house; see route_lengths."""
         return route_lengths(self.task, self.env)
 
 
 class PlannerFactory(Protocol):
-    """Makes the planners of a run; it reads its prompt when it is made, and is sent to where episodes are played.
+    """Makes the planners of a run. It reads its prompt on creation and is sent to the workers that play episodes.
 
     Attributes:
-        asks: whether its planners ask a model.
+        asks: Whether its planners ask a model.
     """
 
     asks: bool
 
-    def __call__(self, situation: PlannerContext) -> Planner: ...
+    def __call__(self, context: PlannerContext) -> Planner: ...
 
 
 def open_planner(settings: AgentSettings) -> PlannerFactory:
-    """What makes the planners that the settings name.
+    """Return the factory of the planner that the settings name.
 
     Raises:
-        UserError: when its prompt cannot be read, or what is found by that name makes no planners.
+        UserError: If its prompt cannot be read, or the name does not refer to a planner factory.
     """
     label = f"planner {settings.planner!r}"
     found = load_plugin_or_code(PLANNERS, settings.planner, "planner")
     if is_custom_planner(found):
         return CustomPlannerFactory(found, label, settings.most_steps_per_plan)
-    made: PlannerFactory = call_plugin(found, label, settings)
-    if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
-        raise UserError(f"{label}: {excerpt(repr(found))} makes no planners; see docs/extending.md")
-    return made
+    factory: PlannerFactory = call_plugin(found, label, settings)
+    if not callable(factory) or not isinstance(getattr(factory, "asks", None), bool):
+        raise UserError(f"{label}: {excerpt(repr(found))} is not a PlannerFactory; see docs/extending.md")
+    return factory
 
 
-class LLM:
-    """LLM-Planner and LLM-Personalize."""
+class LLMFactory:
+    """Makes LLMPlanner: LLM-Planner, or LLM-Personalize with an adapter."""
 
     asks = True
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context, self._settings = open_context(settings), settings
+        self._prompt_context, self._settings = open_context(settings), settings
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        confidence = ConfidenceThresholds() if chosen.explore else _confidence(chosen)
-        habits = PlannerConfig(
+        confidence = ConfidenceThresholds() if chosen.explore else _thresholds(chosen)
+        config = PlannerConfig(
             chosen.grounded,
             chosen.second_look,
             chosen.consistent,
@@ -121,121 +121,121 @@ class LLM:
             confidence,
             chosen.checked,
         )
-        route = situation.route if chosen.nearest_first else None
+        route = context.route if chosen.nearest_first else None
         return LLMPlanner(
-            situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge, route
+            context.answers, self._prompt_context, context.sampling, "llm", config, context.knowledge, route
         )
 
 
-class Replay:
-    """Plays the replies of earlier records; a replayed episode has looked again already, where it did."""
+class ReplayFactory:
+    """Makes planners that replay the replies of earlier records, without repairs and completion checks."""
 
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context = open_context(settings)
-        # What was asked again is in the record.
-        self._habits = PlannerConfig(settings.grounded, check_feasibility=settings.checked, repairs=0)
+        self._prompt_context = open_context(settings)
+        # The record contains repairs and completion checks as plans of their own.
+        self._config = PlannerConfig(settings.grounded, check_feasibility=settings.checked, repairs=0)
         self._nearest_first = settings.nearest_first
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        # Words for things go by the list.
-        route = situation.route if self._nearest_first else None
-        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._habits, route=route)
+        # Names in prompts follow the order of the list.
+        route = context.route if self._nearest_first else None
+        return LLMPlanner(context.answers, self._prompt_context, context.sampling, "replay", self._config, route=route)
 
 
-class SayPlan:
-    """Searches the map, plans, and has the plan checked."""
+class SayPlanFactory:
+    """Makes SayPlanPlanner."""
 
     asks = True
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._template, self._settings = SayPlanTemplate.load(words_of(settings)), settings
+        self._template, self._settings = SayPlanTemplate.load(prompt_name(settings)), settings
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         most, grounded = self._settings.most_steps_per_plan, self._settings.grounded
-        return SayPlanPlanner(situation.answers, self._template, situation.sampling, most, grounded)
+        return SayPlanPlanner(context.answers, self._template, context.sampling, most, grounded)
 
 
-class SayCan:
-    """One action at a time, by how likely the model finds each."""
+class SayCanFactory:
+    """Makes SayCanPlanner."""
 
     asks = True
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._template, self._grounded = SayCanTemplate.load(words_of(settings)), settings.grounded
+        self._template, self._grounded = SayCanTemplate.load(prompt_name(settings)), settings.grounded
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        return SayCanPlanner(situation.answers, self._template, situation.sampling, self._grounded)
+        return SayCanPlanner(context.answers, self._template, context.sampling, self._grounded)
 
 
-class Scripted:
-    """Knows what people want."""
+class ScriptedFactory:
+    """Makes the scripted planner, which knows what people want."""
 
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None: ...
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        return scripted_planner(situation.task, situation.env, situation.seed)
+        return scripted_planner(context.task, context.env, context.seed)
 
 
-class Store:
-    """Knows what is remembered of the person, and nothing else: the control that asks no model."""
+class MemoryLookupFactory:
+    """Makes the planner ``store``: it uses recalled preferences only, the baseline without a language model."""
 
     asks = False
     name = "store"
-    similar = False
+    use_similar = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._explores = settings.explore
+        self._places_at_random = settings.explore
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        chance = situation.seed if self._explores else None
-        guesser = PlacementGuesser(situation.knowledge or NoKnowledge(), self.similar, chance)
+        random_seed = context.seed if self._places_at_random else None
+        guesser = PlacementGuesser(context.knowledge or NoKnowledge(), self.use_similar, random_seed)
 
         def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
-            return scripted_planner(situation.task, situation.env, situation.seed, thorough=thorough, wants=wants)
+            return scripted_planner(context.task, context.env, context.seed, thorough=thorough, wants=wants)
 
         return MemoryPlanner(self.name, guesser, scripted)
 
 
-class Nearest(Store):
-    """The same, and puts what it knows no place for where the things nearest in meaning are wanted."""
+class MemoryNearestFactory(MemoryLookupFactory):
+    """Makes the planner ``nearest``: where nothing is recalled, it uses placements of similar kinds."""
 
     name = "nearest"
-    similar = True
+    use_similar = True
 
     def __init__(self, settings: AgentSettings) -> None:
         super().__init__(settings)
         if not has_minilm():
             raise UserError(
-                f"planner=nearest compares meanings, for which sentence embeddings are needed: run `{INSTALL}` and "
-                "`pip install 'housewise[local]'`, or choose planner=store"
+                f"planner=nearest needs sentence embeddings: run `{INSTALL}` and "
+                "`pip install 'housewise[local]'`, or use planner=store"
             )
 
 
-class Demonstrations:
-    """The same, written as a model should answer."""
+class DemonstratorFactory:
+    """Makes the demonstrator: scripted plans as replies to a model's prompt."""
 
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context, self._settings = open_context(settings), settings.demonstrator
+        self._prompt_context, self._settings = open_context(settings), settings.demonstrator
 
-    def __call__(self, situation: PlannerContext) -> Planner:
+    def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         order, thorough = self._settings.order, self._settings.thorough
-        scripted = scripted_planner(situation.task, situation.env, situation.seed, order=order, thorough=thorough)
-        return Demonstrator(scripted, self._context)
+        scripted = scripted_planner(context.task, context.env, context.seed, order=order, thorough=thorough)
+        return Demonstrator(scripted, self._prompt_context)
 
 
-def _confidence(settings: AgentSettings) -> ConfidenceThresholds:
+def _thresholds(settings: AgentSettings) -> ConfidenceThresholds:
     familiar = None if settings.familiar is None else frozenset(settings.familiar)
     return ConfidenceThresholds(
         settings.confidence, settings.confidence_alike, settings.confidence_unfamiliar, familiar
@@ -243,12 +243,12 @@ def _confidence(settings: AgentSettings) -> ConfidenceThresholds:
 
 
 def open_context(settings: AgentSettings) -> ContextGenerator:
-    """What puts a state into words."""
+    """Return the context generator for the prompt of the settings."""
     return ContextGenerator(PromptTemplate.load(settings.prompt), settings.most_steps_per_plan)
 
 
-def words_of(settings: AgentSettings) -> str:
-    """The prompt of a baseline: its own, unless another one is chosen."""
+def prompt_name(settings: AgentSettings) -> str:
+    """Return the prompt of a baseline: its own, unless the settings name another one."""
     return settings.planner if settings.prompt == PromptTemplate.default_name else settings.prompt
 
 
@@ -261,28 +261,28 @@ def scripted_planner(
     thorough: bool = True,
     wants: WantsFunction | None = None,
 ) -> ScriptedPlanner:
-    """The scripted planner for a task.
+    """Return the scripted planner for a task.
 
     Args:
-        task: the house and the episode.
-        env: in which it will act.
-        seed: of what it draws.
-        order: what comes next: what is nearest, the first of the list, or anything.
-        thorough: see ScriptedPlanner.
-        wants: whether a thing is wanted on a receptacle; what people want there by default.
+        task: The house and the episode.
+        env: Environment in which it will act.
+        seed: Seed of its random numbers.
+        order: What it moves next: the nearest object, the first of the list, or a random one.
+        thorough: Whether it looks around all receptacles before the end.
+        wants: Whether an object is wanted on a receptacle. Defaults to the task's correct placements.
     """
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     correct = {thing.name: thing.correct for thing in task.episode.objects}
 
-    def truly(thing: str, place: str) -> bool:
+    def is_correct(thing: str, place: str) -> bool:
         return keys.get(place) in correct[thing]
 
     route = route_lengths(task, env) if order == "nearest" else None
-    return ScriptedPlanner(wants or truly, seed, route, thorough, order == "listed")
+    return ScriptedPlanner(wants or is_correct, seed, route, thorough, order == "listed")
 
 
 def route_lengths(task: Task, env: RearrangementEnv) -> RouteLength:
-    """How far it is from a room or receptacle, or from where the robot is, to another, as it would walk."""
+    """Return a function for the length of the robot's way between rooms and receptacles, metres."""
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     anchors = room_anchors(task)
     navmesh = env.simulator.navmesh

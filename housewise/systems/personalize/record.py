@@ -1,4 +1,4 @@
-"""What is recorded of an episode in a house: plans, actions, where everything was and where it ended."""
+"""Records of LLM-Personalize: plans, actions, and the first and last placement of every object."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
+from housewise.core.validation import validate_model
 from housewise.rollout.episode_loop import COMPLETE
 from housewise.rollout.record_reader import read_record
 
 Placements = dict[str, str]
-"""Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
+"""Name of the receptacle by name of the object. ``robot`` is the hand."""
 
 LAST_CORRECT = "last_correct_step"
 """Score: the low-level step in which an object was last placed on a correct receptacle, counted from 1."""
 
-# Far beyond any house, and any turn that a robot makes.
+# Larger than any house, and than any turn of the robot.
 _Near = Annotated[float, Field(ge=-1e4, le=1e4)]
 
 
 class InitialState(Frozen):
-    """What an episode begins with.
+    """The state of a house before the first action.
 
     Attributes:
-        scene, episode: the house, and which of its episodes.
-        task_set: the list that it was taken from, empty for none.
-        simulator: in which it was played.
-        rooms: as the robot is told of them.
-        placements: where everything stands.
-        correct: receptacles where the person wants each object.
+        scene, episode: The house and the number of its episode.
+        task_set: Name of the task set, or empty if the episode is not from one.
+        simulator: Name of the simulator.
+        rooms: Rooms that the robot knows from the start.
+        placements: Receptacle of every object.
+        correct: Receptacles on which the person wants each object.
     """
 
     scene: str
@@ -48,13 +49,13 @@ class InitialState(Frozen):
 
 
 class FinalState(Frozen):
-    """How an episode ended: where everything is."""
+    """The state of a house after the last action: the receptacle of every object."""
 
     placements: Placements
 
 
 class ModelCallRecord(Frozen):
-    """What a model was asked and what it answered on the way to a plan."""
+    """A request to a model and its reply that led to a plan."""
 
     prompt: list[dict[str, Words]]
     reply: Words
@@ -65,7 +66,7 @@ class ModelCallRecord(Frozen):
 
 
 class AlternativeReply(Frozen):
-    """Another reply to the same prompt, and what it would have done: it was tried, and then taken back."""
+    """Another reply to the same prompt, and the results of its plan, which was executed and then undone."""
 
     reply: Words
     thoughts: Words = ""
@@ -81,7 +82,7 @@ class AlternativeReply(Frozen):
 
 
 class PlanEvent(Event):
-    """A plan: what the model was asked and what it answered."""
+    """A plan, with the prompt and the reply of the model."""
 
     type: ClassVar[str] = "plan"
     plan: Count
@@ -89,43 +90,42 @@ class PlanEvent(Event):
     prompt: list[dict[str, Words]] = Field(default_factory=list)
     reply: Words
     thoughts: Words = ""
-    """What the model thought before it, which is no part of it."""
+    """Reasoning of the model before the reply, which is not part of it."""
     finish_reason: str = ""
-    """Why the reply ended, see housewise.language.base.FinishReason; empty where no model was asked."""
+    """Why the reply ended; see housewise.language.base.FinishReason. Empty without a model."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     model_seconds: Seconds = 0.0
     complete: bool = False
     known: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
-    """What the robot knew: objects by receptacle by room."""
+    """Scene graph of the robot: objects by receptacle by room."""
     earlier: list[ModelCallRecord] = Field(default_factory=list)
-    """What was asked before, where a planner asks more than once or takes a second look; the tokens of all are counted
-    above."""
+    """Model calls before the plan's own. Their tokens are included above."""
     scores: dict[str, float] = Field(default_factory=dict)
-    """Log-probability of each action that the planner could choose."""
+    """Natural-log probability of each option that the planner scored."""
     choices: Count | None = None
-    """How many plans the model chose among; None where it was free to write any, and in earlier records."""
+    """Number of plans among which the model chose. None if it could write any plan, and in earlier records."""
     tried: list[AlternativeReply] = Field(default_factory=list)
-    """Other replies to the same prompt, where several were asked for."""
+    """Other replies to the same prompt, if several were sampled."""
 
     @property
     def known_things(self) -> set[str]:
-        """Objects that the robot knew of."""
+        """Objects in the scene graph of the robot."""
         return {thing for places in self.known.values() for things in places.values() for thing in things}
 
     @property
     def second_look(self) -> bool:
-        """Whether the model had taken the task as done, and the robot looked where it had not been."""
+        """Whether the model considered the task complete and the robot visited missed places instead."""
         return bool(self.earlier) and not self.prompt
 
     @property
     def chosen_by_model(self) -> bool:
-        """Whether the model chose it: not what follows from its judgements alone, nor what was done instead."""
+        """Whether the model chose the plan: not if its judgements allowed only one, or code replaced it."""
         return bool(self.prompt) and self.choices != 1
 
 
 class ActionEvent(Event):
-    """A step of a plan, and what came of it."""
+    """A step of a plan and its result."""
 
     type: ClassVar[str] = "action"
     plan: Count
@@ -141,7 +141,7 @@ class ActionEvent(Event):
     low_level: str = ""
     """One letter per low-level action: f forward, l and r turn, u and d look, g grab or release."""
     aimed: list[str] = Field(default_factory=list)
-    """Key that each ``g`` referred to."""
+    """Key of the target of each ``g``."""
     path: list[tuple[_Near, _Near, _Near]] = Field(default_factory=list)
     """(x, z, yaw) after each low-level action, metres and radians."""
     discovered: list[str] = Field(default_factory=list)
@@ -151,7 +151,7 @@ class ActionEvent(Event):
 
     @property
     def correct_placement_step(self) -> int | None:
-        """The low-level step in which it placed something where people want it, counted from 1; None if it did not."""
+        """Low-level step of a placement on a correct receptacle, counted from 1. None for other actions."""
         released = self.low_level.rfind("g")
         return self.start + released + 1 if self.reward > 0 and released >= 0 else None
 
@@ -161,9 +161,9 @@ class HouseRecord:
     """A finished episode in a house.
 
     Attributes:
-        record: as it was read.
-        setting: what it began with.
-        final: where everything ended.
+        record: The record as it was read.
+        setting: State before the first action.
+        final: State after the last action.
     """
 
     record: Record
@@ -172,37 +172,33 @@ class HouseRecord:
 
     @classmethod
     def of(cls, record: Record, path: Path) -> HouseRecord:
-        """A record of any system's as one of an episode in a house.
+        """Return a record of any system as a record of a house.
 
         Raises:
-            UserError: when it is of another system, or damaged.
+            UserError: If the record is from another system or damaged.
         """
         if record.header.system != "personalize":
             raise UserError(f"{path}: is an episode of {record.header.system}, not one in a house")
-        try:
-            setting = InitialState.model_validate(record.header.setting)
-            return cls(record, setting, FinalState.model_validate(record.result.final))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise UserError(f"{path}: {field}: {first['msg']}; delete the file to run the episode again") from error
+        remedy = "delete the file to run the episode again"
+        setting = validate_model(InitialState, record.header.setting, path, remedy)
+        return cls(record, setting, validate_model(FinalState, record.result.final, path, remedy))
 
     def __repr__(self) -> str:
         return f"<HouseRecord: {self.record.summary}>"
 
     @property
     def name(self) -> str:
-        """Name of the file without its ending."""
+        """File name without its suffix."""
         return self.record.name
 
     @property
     def header(self) -> Header:
-        """What was set."""
+        """Header: settings and task of the episode."""
         return self.record.header
 
     @property
     def result(self) -> Result:
-        """How it ended."""
+        """Result: scores and how the episode ended."""
         return self.record.result
 
     @property
@@ -212,37 +208,37 @@ class HouseRecord:
 
     @cached_property
     def plans(self) -> list[PlanEvent]:
-        """In order."""
+        """Plans in order."""
         return self.record.of_type(PlanEvent)
 
     @cached_property
     def actions(self) -> list[ActionEvent]:
-        """In order."""
+        """Actions in order."""
         return self.record.of_type(ActionEvent)
 
     @property
     def known_things(self) -> set[str]:
-        """Objects that the robot discovered, or knew of when it was asked for a plan."""
+        """Objects that the robot discovered, or knew when a plan was asked for."""
         discovered = {thing for action in self.actions for thing in action.discovered}
         return discovered.union(*(plan.known_things for plan in self.plans))
 
 
 def read_house_record(path: Path) -> HouseRecord:
-    """A finished record of an episode in a house.
+    """Read the finished record of an episode in a house.
 
     Raises:
-        UserError: when it is damaged or of another system; the message names file and line.
+        UserError: If it is damaged or from another system. The message names file and line.
     """
     return HouseRecord.of(read_record(path), path)
 
 
 def read_house_records(folder: Path) -> Iterator[HouseRecord]:
-    """Every finished record of a folder, by name."""
+    """Read all finished records of a folder, by name."""
     return (read_house_record(path) for path in find_paths(folder, f"*{FINISHED}"))
 
 
 def displaced_objects(actions: Sequence[ActionEvent]) -> list[str]:
-    """Objects that stand elsewhere after some actions than before them, in the order in which they were taken."""
+    """Return objects whose receptacle differs before and after some actions, in the order of their first move."""
     first: dict[str, str] = {}
     last: dict[str, str] = {}
     for action in actions:

@@ -1,4 +1,4 @@
-"""Records of version 1, which knew houses alone: flat lines, settings without sections."""
+"""Migrations of records: version 1, which knew only houses, had flat lines and settings without sections."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from housewise.core.record import Header, RecordLine, Result, Usage
 from housewise.core.settings import drop_unknown_keys, place_in_sections
 from housewise.systems.personalize.settings import PersonalizeSettings
 
-_SETTING = ("scene", "episode", "task_set", "simulator", "rooms", "placements", "correct")
+_INITIAL_STATE = ("scene", "episode", "task_set", "simulator", "rooms", "placements", "correct")
 _USAGE = tuple(Usage.model_fields)
 _NOT_SCORES = {"ended", "placements", *_USAGE}
 
 
-def upgraded(lines: Sequence[RecordLine]) -> list[RecordLine]:
-    """Lines of version 1 in today's form; what is damaged stays so.
-
-    Args:
-        lines: of a record.
-    """
+def migrate_version_1(lines: Sequence[RecordLine]) -> list[RecordLine]:
+    """Return the lines of a version 1 record in the present form. Damaged lines stay damaged."""
     base = PersonalizeSettings().model_dump(mode="json")
-    return [_upgraded(line, base) for line in lines]
+    return [_upgrade_line(line, base) for line in lines]
 
 
-def _upgraded(line: RecordLine, base: Mapping[str, Any]) -> RecordLine:
+def _upgrade_line(line: RecordLine, base: Mapping[str, Any]) -> RecordLine:
     if line.type == "episode":
         return RecordLine(Header.type, _header(line.data, base))
     if line.type == Result.type:
@@ -36,18 +32,18 @@ def _header(data: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     config, scene, episode = data.get("config"), data.get("scene"), data.get("episode")
     flat = config if isinstance(config, dict) else {}
     group = f"{scene}/{data['task_set']}" if data.get("task_set") else scene
-    numbered = isinstance(episode, int)
+    has_number = isinstance(episode, int)
     return {
         **{key: data[key] for key in ("run", "seed", "software", "started") if key in data},
         "system": "personalize",
-        # Without a number the setting is refused below, with its field named.
-        "task": f"{scene}-{episode:04d}" if numbered else str(scene),
+        # Without a number, reading the initial state fails with an error that names the field.
+        "task": f"{scene}-{episode:04d}" if has_number else str(scene),
         "group": group,
         "agent": data.get("planner"),
         "person": str(flat.get("person", "majority")),
         "models": {"agent": data["model"]} if data.get("model") else {},
         "settings": place_in_sections(drop_unknown_keys(flat, base), base, "the record"),
-        "setting": {key: data[key] for key in _SETTING if key in data},
+        "setting": {key: data[key] for key in _INITIAL_STATE if key in data},
     }
 
 

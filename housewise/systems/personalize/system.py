@@ -1,4 +1,4 @@
-"""LLM-Personalize (arXiv 2404.14285): a robot tidies a house in 3D, for people who react to where it puts things."""
+"""LLM-Personalize (arXiv 2404.14285): a robot tidies a house for people who react to where it places objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
-from housewise.controller.skills import Controller, ControllerSettings
+from housewise.controller.skills import Controller
 from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, Record, RecordLine, Result
 from housewise.core.settings import packaged_defaults
@@ -26,6 +26,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System
+from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planners import PlannerContext, open_planner
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
@@ -35,10 +36,10 @@ from housewise.systems.personalize.record import (
     describe_continued_search,
     read_house_record,
 )
-from housewise.systems.personalize.record_migrations import upgraded
+from housewise.systems.personalize.record_migrations import migrate_version_1
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
-from housewise.systems.personalize.world import HouseWorld, PlannerAgent
+from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator, open_simulator
@@ -48,8 +49,8 @@ from housewise.worlds.house.tasks import wishes
 _REPLAY = "replay"
 
 
-_FREE_SECONDS = 150.0
-"""Roughly how long an episode takes with the bundled model where it writes its plans freely, on two CPU cores."""
+_SECONDS_WITHOUT_GRAMMAR = 150.0
+"""Approximate duration of an episode in which the bundled model writes plans freely, on two CPU cores."""
 
 
 class Personalize(System[PersonalizeSettings]):
@@ -84,17 +85,17 @@ class Personalize(System[PersonalizeSettings]):
 
     @classmethod
     def advice(cls, settings: PersonalizeSettings) -> Mapping[str, Any]:
-        """See System.advice: what an adapter says of how it is meant to be asked."""
-        return settings.advice
+        """See System.advice: the defaults of the adapter."""
+        return settings.model_defaults
 
     @classmethod
     def upgrade_lines(cls, lines: Sequence[RecordLine]) -> Sequence[RecordLine]:
-        """See System.upgraded."""
-        return upgraded(lines)
+        """See System.upgrade_lines."""
+        return migrate_version_1(lines)
 
     @classmethod
     def add_missing_scores(cls, record: Record) -> Record:
-        """See System.completed: the step of the last right placement."""
+        """See System.add_missing_scores: the step of the last correct placement."""
         if LAST_CORRECT in record.result.scores:
             return record
         steps = [step for action in record.of_type(ActionEvent) if (step := action.correct_placement_step) is not None]
@@ -102,13 +103,13 @@ class Personalize(System[PersonalizeSettings]):
 
     @classmethod
     def describe_ending(cls, result: Result) -> str:
-        """See System.describe_ending: who has put all in place may use up the steps looking for more."""
-        looked = describe_continued_search(result)
-        return f"{looked} ({result.scores['plans']:.0f} plans)" if looked else super().describe_ending(result)
+        """See System.describe_ending. A robot that has placed everything correctly may search until its steps end."""
+        search = describe_continued_search(result)
+        return f"{search} ({result.scores['plans']:.0f} plans)" if search else super().describe_ending(result)
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:
-        """See System.essence: where everything stands, and where it is wanted."""
+        """See System.task_key: where everything stands, and where it is wanted."""
         return setting["placements"], {thing: sorted(places) for thing, places in setting["correct"].items()}
 
     @property
@@ -118,10 +119,10 @@ class Personalize(System[PersonalizeSettings]):
 
     @property
     def expected_seconds(self) -> float | None:
-        """See System.expected_seconds; where a model writes freely, it writes to the limit, plan after plan."""
+        """See System.expected_seconds. A model without a grammar writes to the token limit in every plan."""
         expected = super().expected_seconds
         free = bool(self.roles) and not self.settings.agent.consistent
-        return expected if expected is None or not free else _FREE_SECONDS
+        return expected if expected is None or not free else _SECONDS_WITHOUT_GRAMMAR
 
     @property
     def agent(self) -> str:
@@ -130,7 +131,7 @@ class Personalize(System[PersonalizeSettings]):
 
     @property
     def uses_memory(self) -> bool:
-        """See System.remembers: where a memory is named."""
+        """See System.uses_memory: whether the settings name a memory."""
         return self.settings.memory.start is not None
 
     def tasks(self) -> Sequence[HouseTask]:
@@ -138,7 +139,7 @@ class Personalize(System[PersonalizeSettings]):
         return list_tasks(self.settings.tasks)
 
     def respondents(self, job: Job) -> Sequence[str]:
-        """See System.respondents: whose preferences count; a file's person may be called as the file is."""
+        """See System.respondents: the person, also by the name of the person's file."""
         chosen = self.settings.tasks
         return [chosen.person] if chosen.data else [wishes(chosen.person).name, Path(chosen.person).stem]
 
@@ -147,32 +148,30 @@ class Personalize(System[PersonalizeSettings]):
         check_person(self.settings.tasks)
 
     def check_start(self) -> None:
-        """See System.check_start: its simulator."""
+        """See System.check_start: the simulator."""
         check_simulator(self.settings.world.simulator)
 
     def files(self) -> dict[str, Path]:
-        """See System.files: its prompt, its person and its planner."""
+        """See System.files: the prompt, the person and the planner."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
         if (planner := referenced_file(self.settings.agent.planner)) is not None:
             named["planner"] = planner
         return {setting: path for setting, path in named.items() if is_file(path)}
 
     def job_data(self, job: Job) -> ReplayChatModel | None:
-        """For the replay planner, what plays the replies of an episode's earlier record; None for other planners.
+        """Return the model that replays an earlier record for the replay planner, or None for other planners.
 
         Raises:
-            UserError: when there is no such record.
+            UserError: If there is no such record.
         """
         if self.settings.agent.planner != _REPLAY:
             return None
         records = self.settings.agent.records
         if records is None:
-            raise UserError(
-                "the replay planner needs the records whose replies it plays; name their folder with --records"
-            )
+            raise UserError("planner=replay needs the records of an earlier run; name their folder with --records")
         path = Path(records) / f"{job.name}{FINISHED}"
         if not path.exists():
-            raise UserError(f"{path}: no such record; --records has to name the episodes folder of an earlier run")
+            raise UserError(f"{path}: no such record; --records must name the episodes folder of an earlier run")
         return ReplayChatModel([plan.reply for plan in read_house_record(path).plans])
 
     def open(
@@ -188,7 +187,7 @@ class Personalize(System[PersonalizeSettings]):
         assert isinstance(name, HouseTask)
         task = load_task(name, settings.tasks)
         env = RearrangementEnv(
-            self._opened(), [task], settings.world.max_steps, float(np.deg2rad(settings.world.look_down))
+            self._open_simulator(), [task], settings.world.max_steps, float(np.deg2rad(settings.world.look_down))
         )
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
@@ -203,11 +202,13 @@ class Personalize(System[PersonalizeSettings]):
         chosen = settings.agent
         limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
-        shows = person if chosen.demonstrator.verdicts else None
-        return EpisodeSetup(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
+        demonstrating_person = person if chosen.demonstrator.verdicts else None
+        return EpisodeSetup(
+            world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks), setting, limits
+        )
 
     def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:
-        """What a memory tells its planners in a house."""
+        """Return what a memory says about the objects of a house."""
         return RecalledPreferences(memory, spoken_places(scene), self._embedder())
 
     def close(self) -> None:
@@ -216,35 +217,31 @@ class Personalize(System[PersonalizeSettings]):
         if simulator is not None:
             simulator.close()
 
-    def _opened(self) -> Simulator:
-        """A simulator with the sensors that episodes are played with."""
+    def _open_simulator(self) -> Simulator:
+        """Return the simulator with the sensors of episodes."""
         if self._simulator is None:
             settings = self.settings
             self._simulator = open_simulator(settings.world.simulator, ("instance",), gpu=settings.execution.gpu)
         return self._simulator
 
     def _embedder(self) -> Embedder | None:
-        """What tells which things are alike, where that is wanted."""
+        """Return the embedder that compares kinds of objects, unless the settings switch it off."""
         wanted = self.settings.memory.meaning
         return shared_minilm() if wanted or (wanted is None and has_minilm()) else None
 
     def _controller(self, env: RearrangementEnv) -> Controller:
         chosen = self.settings.world.controller
-        if chosen.kind == "published":
-            return PublishedController(env)
-        return Controller(
-            env, ControllerSettings(chosen.goal_radius, chosen.most_walk, chosen.most_look, chosen.follower)
-        )
+        return PublishedController(env) if chosen.kind == "published" else Controller(env, chosen)
 
 
 def make_initial_state(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
-    """What an episode begins with.
+    """Return the state of a house before the first action.
 
     Args:
-        task: the house and the episode.
-        simulator: by name.
-        episode: its number, where it is another one than its own.
-        task_set: the list that it was taken from, empty for none.
+        task: The house and the episode.
+        simulator: Name of the simulator.
+        episode: Number of the episode. Defaults to the number in the task.
+        task_set: Name of the task set, or empty.
     """
     places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
     things = task.episode.objects

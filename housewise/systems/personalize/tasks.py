@@ -1,4 +1,4 @@
-"""Which episodes a run plays, and how to find the one that a record tells of."""
+"""Tasks of LLM-Personalize: the episodes of a run, and how to load the one of a record."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_
 
 @dataclass(frozen=True)
 class HouseTask(Task):
-    """A task, before its house is loaded.
+    """A task before its house is loaded.
 
     Attributes:
-        scene: name of the house.
-        episode: its number.
-        task_set: the list that it was taken from, empty for none.
+        scene: Name of the house.
+        episode: Number of the episode.
+        task_set: Name of the task set, or empty.
     """
 
     scene: str = ""
@@ -31,7 +31,7 @@ class HouseTask(Task):
 
     @classmethod
     def of(cls, scene: str, episode: int, task_set: str = "", person: str = "majority") -> HouseTask:
-        """A task by its house and number."""
+        """Return the task of a house and an episode."""
         group = f"{scene}/{task_set}" if task_set else scene
         return cls(f"{scene}-{episode:04d}", group, person, scene, episode, task_set)
 
@@ -42,27 +42,31 @@ class HouseTask(Task):
 
 
 def list_tasks(settings: HouseTaskSettings) -> list[HouseTask]:
-    """The tasks of a run, in order, each of them once.
+    """List the distinct tasks of a run, in order.
 
     Raises:
-        UserError: when a scene, an episode or a task set does not exist.
+        UserError: If a scene, an episode or a task set does not exist.
     """
     person = settings.person
     if settings.data is None:
         numbers = range(settings.seed, settings.seed + settings.houses)
         return [HouseTask.of(f"generated-{number}", number, person=person) for number in numbers]
     data = _housekeep(settings.data)
-    found = [name for scene in settings.scenes or _playable(data) for name in _of_scene(data, scene, settings)]
-    if not found:
+    tasks = [
+        name
+        for scene in settings.scenes or _scenes_with_episodes(data)
+        for name in _tasks_of_scene(data, scene, settings)
+    ]
+    if not tasks:
         raise UserError("no episode to play; see --scene and --episodes")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(tasks))
 
 
 def check_person(settings: HouseTaskSettings) -> None:
-    """See whether the data, where a run needs it, and the person are there.
+    """Check that the person exists, and the data if the settings name any.
 
     Raises:
-        DataError: when they are not; the message names them.
+        DataError: If one of them is missing.
     """
     if settings.data is None:
         wishes(settings.person)
@@ -73,22 +77,19 @@ def check_person(settings: HouseTaskSettings) -> None:
 
 
 def load_task(name: HouseTask, settings: HouseTaskSettings) -> HouseEpisode:
-    """The house and the episode.
-
-    Where the data's own correct receptacles are the majority's, another person's replace them.
-    """
+    """Load the house and the episode. Another person's correct receptacles replace those of the majority."""
     if settings.data is None:
         return generated_task(name.episode, settings.person, objects=settings.objects, misplaced=settings.misplaced)
     return housekeep_task(_housekeep(settings.data), name.scene, name.episode, settings.person)
 
 
-def _of_scene(data: HousekeepData, scene: str, settings: HouseTaskSettings) -> Iterator[HouseTask]:
+def _tasks_of_scene(data: HousekeepData, scene: str, settings: HouseTaskSettings) -> Iterator[HouseTask]:
     task_set = settings.episodes if isinstance(settings.episodes, str) else ""
     numbers = episodes_of(data, scene, settings.episodes)
     return (HouseTask.of(scene, number, task_set, settings.person) for number in numbers)
 
 
-def _playable(data: HousekeepData) -> list[str]:
+def _scenes_with_episodes(data: HousekeepData) -> list[str]:
     return [scene for scene in data.scenes() if data.has_episodes(scene)]
 
 

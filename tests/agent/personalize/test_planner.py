@@ -95,7 +95,7 @@ def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
     assert {request.sampling.temperature for request in model.requests} == {0.5}
     unseeded = RecordingModel()
     planner(unseeded).plan(graph, [])
-    assert unseeded.asked[0].sampling.seed is None
+    assert unseeded.requests[0].sampling.seed is None
 
 
 def test_a_plan_without_a_model_can_be_put_into_words() -> None:
@@ -137,7 +137,7 @@ def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     assert model.requests[0].grammar == plan_grammar(graph, 4)
     ungrounded = RecordingModel()
     planner(ungrounded).plan(graph, [])
-    assert ungrounded.asked[0].grammar is None
+    assert ungrounded.requests[0].grammar is None
 
 
 def tried(action: HighLevelAction, times: int, succeeded: bool = False) -> list[Attempt]:

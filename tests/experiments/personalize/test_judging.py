@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.experiments.personalize.judging import judge, main, shares
 from housewise.language.replay import ReplayChatModel
-from housewise.selftrain.personalize.lessons import Lesson, lessons_in
+from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import wishes
 from tests.language.tiny import save_tiny_model
@@ -26,11 +26,11 @@ def context() -> ContextGenerator:
 
 
 @pytest.fixture(scope="module")
-def lessons() -> list[Lesson]:
-    return lessons_in(7, LessonsConfig(houses=1, each=20), wishes("majority"))
+def lessons() -> list[JudgingLesson]:
+    return generate_lessons(7, LessonsConfig(houses=1, each=20), wishes("majority"))
 
 
-def test_the_demonstrators_judgements_are_all_right(lessons: list[Lesson], context: ContextGenerator) -> None:
+def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
     counted = judge(ReplayChatModel([lesson.pair(context).reply for lesson in lessons]), lessons, context)
     assert set(counted) == {(IN, "fine"), (KNOWN, "right place"), (UNKNOWN, "elsewhere")}
     assert counted.total() == sum(len(lesson.graph.objects) for lesson in lessons)
@@ -38,7 +38,7 @@ def test_the_demonstrators_judgements_are_all_right(lessons: list[Lesson], conte
 
 
 def test_finding_everything_fine_is_right_for_what_is_in_its_place(
-    lessons: list[Lesson], context: ContextGenerator
+    lessons: list[JudgingLesson], context: ContextGenerator
 ) -> None:
     called = context.template.called
     replies = [
@@ -53,7 +53,7 @@ def test_finding_everything_fine_is_right_for_what_is_in_its_place(
     assert set(counted) == {(IN, "fine"), (KNOWN, "fine"), (UNKNOWN, "fine")}
 
 
-def test_what_is_not_said_counts_as_unsaid(lessons: list[Lesson], context: ContextGenerator) -> None:
+def test_what_is_not_said_counts_as_unsaid(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
     counted = judge(ReplayChatModel([""] * len(lessons)), lessons, context)
     assert {said for _, said in counted} == {"unsaid"}
     assert shares(Counter())[IN] == {"things": 0}

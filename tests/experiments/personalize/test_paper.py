@@ -20,7 +20,7 @@ from housewise.experiments.personalize.main_results import MainResults
 from housewise.experiments.personalize.paper import Experiment, carry_out, measured_ahead
 from housewise.experiments.personalize.study import GENERATED, Study, placed, recipe, success
 from housewise.experiments.results import Cell, Figure, Results, published
-from housewise.selftrain.personalize.pairs import Pair, write_pairs
+from housewise.selftrain.examples import EpisodeDemonstration, write_examples
 from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.commands import run_module
@@ -160,8 +160,8 @@ def test_the_papers_transfer_stands_beside_ours(tmp_path: Path) -> None:
 def test_what_was_learned_by_a_phase_is_familiar_in_it(tmp_path: Path) -> None:
     studied = study(tmp_path)
     for phase, thing in (("imitate", "mug 1"), ("iteration-1", "picture frame 2")):
-        pair = Pair(prompt=({"role": "user", "content": "-"},), reply="-", moved=(thing,))
-        write_pairs(tmp_path / "Merom_1_int" / "selftraining" / phase / "pairs.jsonl", [pair])
+        pair = EpisodeDemonstration(prompt=({"role": "user", "content": "-"},), reply="-", moved=(thing,))
+        write_examples(tmp_path / "Merom_1_int" / "selftraining" / phase / "pairs.jsonl", [pair])
     assert studied.familiar("IL") == {"mug"}
     assert studied.familiar("ST1") == studied.familiar("ST2") == {"mug", "picture frame"}
     assert studied.familiar("SayCan") is None
@@ -201,8 +201,8 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     settings = recipe(few, given={"run": {"data": str(housekeep.root)}})
     config = placed(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
-    assert tuple(len(list_tasks(config.playing(chosen).tasks)) for chosen in tasks) == counts
-    assert [config.measuring(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
+    assert tuple(len(list_tasks(config.run_settings(chosen).tasks)) for chosen in tasks) == counts
+    assert [config.evaluation_settings(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 
 @pytest.mark.housekeep

@@ -56,9 +56,9 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
 def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_path: Path) -> None:
     config = Pupil(ALONE, HOUSE, 1, tmp_path).config(Setup())
     (test,) = config.evaluation.tasks
-    assert config.measuring(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
+    assert config.evaluation_settings(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
-        chosen = config.playing(tasks).tasks
+        chosen = config.run_settings(tasks).tasks
         wanted = HOUSE.tasks(which)
         assert [task.episode for task in list_tasks(chosen)] == [
             *range(wanted["seed"], wanted["seed"] + wanted["houses"])

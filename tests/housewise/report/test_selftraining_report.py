@@ -13,8 +13,9 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.report import ReportOptions
 from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
-from housewise.selftrain.personalize.filters import FilterSettings, apply
-from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
+from housewise.selftrain.examples import write_examples
+from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
+from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.housewise.report.test_report import Page
 
@@ -34,10 +35,10 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
                 prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}"
             )
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        pairs = list(pairs_of(read_house_record(path), ""))
+        pairs = list(demonstrations_from_record(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}
-    kept, statistics = apply("positive", pairs, FilterSettings())
-    write_pairs(folder / "iteration-1" / "pairs.jsonl", kept)
+    kept, statistics = apply_filter("positive", pairs, FilterSettings())
+    write_examples(folder / "iteration-1" / "pairs.jsonl", kept)
     write_json(folder / "iteration-1" / "filter.json", statistics)
     (folder / "iteration-1" / "curve.csv").write_text("step,loss\n1,0.9\n2,0.5\n3,nan\n4,0.4\n")
     for phase in ("imitate", "iteration-1"):
@@ -69,7 +70,7 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
     kept, thrown = (page.text.index(words) for words in ("Kept, the best first", "Thrown away, the worst first"))
     records = list(read_house_records(learned / "iteration-1" / "grow" / "episodes"))
-    pairs = [pair for record in records for pair in pairs_of(record, "")]
+    pairs = [pair for record in records for pair in demonstrations_from_record(record, "")]
     good = [pair for pair in pairs if pair.reward > 0]
     assert (
         f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} thrown" in page.text

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.selftrain.personalize.filters import FilterSettings, apply
-from housewise.selftrain.personalize.hindsight import Experience, corrected
-from housewise.selftrain.personalize.lessons import lessons_about
-from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
+from housewise.selftrain.personalize.lessons import generate_lessons_about
+from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import Task
@@ -40,11 +40,11 @@ def context() -> ContextGenerator:
     return ContextGenerator(PromptTemplate.load("judging"))
 
 
-def judged(pair: Pair) -> list[str]:
+def judged(pair: EpisodeDemonstration) -> list[str]:
     return pair.reply.partition("\nstep 1:")[0].strip().splitlines()
 
 
-def not_learned(pair: Pair) -> list[str]:
+def not_learned(pair: EpisodeDemonstration) -> list[str]:
     return [pair.reply[start:end] for start, end in pair.given]
 
 
@@ -53,19 +53,19 @@ def played(toy: Task, folder: Path, *replies: str) -> HouseRecord:
 
 
 def test_every_reaction_is_remembered(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
-    told = Experience([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
-    assert told.liked("plate 1", "kitchen 0 counter 1") is True
-    assert told.liked("plate 1", "bedroom 0 stool 4") is False
-    assert told.liked("mug 1", "bedroom 0 bed 3") is False
-    assert told.liked("mug 1", "kitchen 0 counter 1") is True
-    assert told.liked("mug 1", "bedroom 0 stool 4") is None and len(told) == 4
+    told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
+    assert told.is_wanted("plate 1", "kitchen 0 counter 1") is True
+    assert told.is_wanted("plate 1", "bedroom 0 stool 4") is False
+    assert told.is_wanted("mug 1", "bedroom 0 bed 3") is False
+    assert told.is_wanted("mug 1", "kitchen 0 counter 1") is True
+    assert told.is_wanted("mug 1", "bedroom 0 stool 4") is None and len(told) == 4
     # What is known of one is known of its like.
-    assert told.liked("plate 2", "kitchen 7 counter 12") is True
+    assert told.is_wanted("plate 2", "kitchen 7 counter 12") is True
 
 
 def test_replies_are_corrected_by_what_later_ones_brought(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL, CARRY)
-    _, stool, carry, *_ = corrected(record, context, Experience([record], context))
+    _, stool, carry, *_ = relabel(record, context, PreferenceVotes([record], context))
     assert judged(stool) == [
         "plate on kitchen counter: fine",
         "tea towel on kitchen table: fine",
@@ -81,7 +81,7 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
     toy: Task, tmp_path: Path, context: ContextGenerator
 ) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
-    _, stool, *_ = corrected(record, context, Experience([], context))
+    _, stool, *_ = relabel(record, context, PreferenceVotes([], context))
     assert stool.reply == TO_STOOL and stool.mistaken == 0
     assert not_learned(stool) == judged(stool)
 
@@ -89,31 +89,38 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
 def test_what_the_demonstrator_judges_is_believed(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
     shown = Played(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
     tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
-    _, stool, *_ = corrected(tried, context, Experience([shown], context))
+    _, stool, *_ = relabel(tried, context, PreferenceVotes([shown], context))
     assert "tea towel on kitchen table: bedroom stool" in judged(stool) and not not_learned(stool)
 
 
 def test_prompts_that_were_told_otherwise_are_left_out(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
     other = ContextGenerator(PromptTemplate.load("compact"))
-    assert list(corrected(record, other, Experience([record], context))) == []
+    assert list(relabel(record, other, PreferenceVotes([record], context))) == []
 
 
 def test_what_was_corrected_is_worth_learning() -> None:
-    pairs = [Pair(prompt=(), reply=str(n), reward=reward, mistaken=n) for n, reward in enumerate((1.0, -1.0, 0.0))]
-    kept, figures = apply("corrected", [*pairs, Pair(prompt=(), reply="right")], FilterSettings())
+    pairs = [
+        EpisodeDemonstration(prompt=(), reply=str(n), reward=reward, mistaken=n)
+        for n, reward in enumerate((1.0, -1.0, 0.0))
+    ]
+    kept, figures = apply_filter(
+        "corrected", [*pairs, EpisodeDemonstration(prompt=(), reply="right")], FilterSettings()
+    )
     assert kept == pairs and figures["pairs"]["mistaken"] == 3
 
 
 def test_lessons_are_about_what_is_known(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
-    told = Experience([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
-    mug, plate = sorted(told.kinds(toy.scene), key=lambda kind: kind.category)
+    told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
+    mug, plate = sorted(told.placeable_kinds(toy.scene), key=lambda kind: kind.category)
     # Of the table nobody has said anything.
     for kind, name in ((mug, "mug"), (plate, "plate")):
         assert (kind.category, kind.correct, set(kind.wrong)) == (name, (COUNTER,), {BED, STOOL, TABLE})
     config = LessonsConfig(houses=1, each=80, places=(1, 4), things=(2, 2), elsewhere=False)
-    lessons = lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
-    lines = {line for lesson in lessons for line in judged(lesson.pair(context)) if not line.startswith("step")}
+    lessons = generate_lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
+    lines = {
+        line for lesson in lessons for line in judged(lesson.demonstration(context)) if not line.startswith("step")
+    }
     wrong = ("bedroom bed", "bedroom stool", "kitchen table")
     assert lines == {
         f"{thing} on {line}"

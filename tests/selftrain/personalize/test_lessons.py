@@ -9,9 +9,9 @@ import pytest
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
-from housewise.selftrain.personalize.lessons import lessons_in
-from housewise.selftrain.personalize.loop import SelfTraining
-from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.personalize.lessons import generate_lessons
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.invented import invented_person
@@ -26,22 +26,22 @@ def context() -> ContextGenerator:
     return ContextGenerator(PromptTemplate.load("judging"))
 
 
-def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[Pair]:
-    return [lesson.pair(context) for seed in HOUSES for lesson in lessons_in(seed, kind, wishes(person))]
+def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[EpisodeDemonstration]:
+    return [lesson.demonstration(context) for seed in HOUSES for lesson in generate_lessons(seed, kind, wishes(person))]
 
 
 @pytest.fixture(scope="module")
-def lessons(context: ContextGenerator) -> list[Pair]:
+def lessons(context: ContextGenerator) -> list[EpisodeDemonstration]:
     return taught(context, TEN, "majority")
 
 
-def judged(lesson: Pair) -> list[tuple[str, str, str]]:
+def judged(lesson: EpisodeDemonstration) -> list[tuple[str, str, str]]:
     """Kind of each thing, where it is, and what is thought of that."""
     lines = [line.replace(" in hand: ", " on hand: ") for line in lesson.reply.partition("step 1:")[0].splitlines()]
     return [(*line.split(": ")[0].split(" on "), line.split(": ")[1]) for line in lines if line]  # type: ignore[misc]
 
 
-def test_every_verdict_is_what_the_majority_wants(lessons: list[Pair]) -> None:
+def test_every_verdict_is_what_the_majority_wants(lessons: list[EpisodeDemonstration]) -> None:
     majority = wishes("majority")
     for lesson in lessons:
         scene = generate_house(int(lesson.scene.removeprefix("generated-")))
@@ -57,12 +57,14 @@ def test_every_verdict_is_what_the_majority_wants(lessons: list[Pair]) -> None:
             assert majority.wants(thing.replace(" ", "_"), room, kind), (thing, verdict)
 
 
-def test_about_as_many_things_are_out_of_place_as_not(lessons: list[Pair]) -> None:
+def test_about_as_many_things_are_out_of_place_as_not(lessons: list[EpisodeDemonstration]) -> None:
     verdicts = Counter(verdict == "fine" for lesson in lessons for _, _, verdict in judged(lesson))
     assert 0.25 < verdicts[True] / verdicts.total() < 0.55
 
 
-def test_the_first_thing_that_has_a_place_is_moved_there(lessons: list[Pair], context: ContextGenerator) -> None:
+def test_the_first_thing_that_has_a_place_is_moved_there(
+    lessons: list[EpisodeDemonstration], context: ContextGenerator
+) -> None:
     for lesson in lessons:
         first = next(((thing, to) for thing, _, to in judged(lesson) if to not in ("fine", "elsewhere")), None)
         steps = lesson.reply.partition("step 1: ")[2]
@@ -74,13 +76,15 @@ def test_the_first_thing_that_has_a_place_is_moved_there(lessons: list[Pair], co
             assert lesson.complete == (steps == "mission complete")
 
 
-def test_the_same_seed_makes_the_same_lessons(lessons: list[Pair], context: ContextGenerator) -> None:
+def test_the_same_seed_makes_the_same_lessons(lessons: list[EpisodeDemonstration], context: ContextGenerator) -> None:
     again = taught(context, TEN, "majority")
     assert again == lessons
     assert len({lesson.reply for lesson in lessons}) == len(lessons)
 
 
-def test_another_persons_lessons_say_something_else(lessons: list[Pair], context: ContextGenerator) -> None:
+def test_another_persons_lessons_say_something_else(
+    lessons: list[EpisodeDemonstration], context: ContextGenerator
+) -> None:
     ada = taught(context, TEN, "ada")
     assert {lesson.reply for lesson in ada} != {lesson.reply for lesson in lessons}
 
@@ -125,9 +129,9 @@ def test_who_does_not_exist_wants_a_group_of_things_together_and_not_as_others_d
 def test_what_is_remembered_is_what_the_lesson_says() -> None:
     context, known, moved = ContextGenerator(PromptTemplate.load("remembering")), 0, 0
     for seed in HOUSES:
-        for lesson in lessons_in(seed, REMEMBERED, wishes("majority")):
-            said = {thing: (place, verdict) for thing, place, verdict in judged(lesson.pair(context))}
-            for line in lesson.pair(context).prompt[1]["content"].splitlines():
+        for lesson in generate_lessons(seed, REMEMBERED, wishes("majority")):
+            said = {thing: (place, verdict) for thing, place, verdict in judged(lesson.demonstration(context))}
+            for line in lesson.demonstration(context).prompt[1]["content"].splitlines():
                 thing, _, note = line.partition(" = ")
                 if not note or " on " not in thing:
                     continue
@@ -146,6 +150,6 @@ def test_what_is_remembered_is_what_the_lesson_says() -> None:
 
 def test_without_notes_a_lesson_has_none(context: ContextGenerator) -> None:
     bare = REMEMBERED.model_copy(update={"remembered": (0.0, 0.0)})
-    for lesson in lessons_in(HOUSES[0], bare, wishes("majority")):
-        asked = lesson.pair(ContextGenerator(PromptTemplate.load("remembering"))).prompt
-        assert asked == lesson.pair(context).prompt
+    for lesson in generate_lessons(HOUSES[0], bare, wishes("majority")):
+        asked = lesson.demonstration(ContextGenerator(PromptTemplate.load("remembering"))).prompt
+        assert asked == lesson.demonstration(context).prompt

@@ -20,15 +20,16 @@ from housewise.agent.personalize.placement_judgement import find_judged_kinds
 from housewise.core.errors import UserError
 from housewise.language.adapters import adapter_defaults
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.selftrain.personalize.loop import Observer, SelfTraining
-from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import Program, run_module, started_module
 from tests.core.test_plots import without_matplotlib
 from tests.selftrain.tiny import save_learner, save_prompt
 
-Unheard: type[Observer] = type("Unheard", (), {})
+Unheard: type[TrainingObserver] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
 
 PHASES = ["untrained", "imitate", "iteration-1", "iteration-2"]
@@ -128,7 +129,9 @@ def test_without_matplotlib_the_curve_is_not_drawn(learner: Learner, whole: Path
 
 
 def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> None:
-    shown, learned = (read_pairs(whole / name / "pairs.jsonl") for name in ("imitate", "iteration-1"))
+    shown, learned = (
+        read_examples(whole / name / "pairs.jsonl", EpisodeDemonstration) for name in ("imitate", "iteration-1")
+    )
     assert learned[-len(shown) :] == shown
     assert {pair.scene for pair in shown} == {"generated-1000", "generated-3000"}
     assert {pair.scene for pair in learned[: -len(shown)]} == {"generated-2000", "generated-2001"}
@@ -169,13 +172,17 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     status, _, errors = learner.run(out, *settings)
     assert status == 0, errors
     tried = json.loads((out / "iteration-1" / "filter.json").read_text())["kept"]["count"]
-    learned = read_pairs(out / "iteration-1" / "pairs.jsonl")
+    learned = read_examples(out / "iteration-1" / "pairs.jsonl", EpisodeDemonstration)
     # Lessons about the two houses, as far as the demonstrations told of them.
     assert [pair.scene for pair in learned[tried:]] == ["generated-2000", "generated-2000", "generated-2001"]
     assert all(pair.given == () for pair in learned[tried:])
     taught: set[str] = set()
     for phase in ("imitate", "iteration-1"):
-        taught |= {kind for pair in read_pairs(out / phase / "pairs.jsonl") for kind in find_judged_kinds(pair.reply)}
+        taught |= {
+            kind
+            for pair in read_examples(out / phase / "pairs.jsonl", EpisodeDemonstration)
+            for kind in find_judged_kinds(pair.reply)
+        }
         assert taught and adapter_defaults(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
 
 

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.selftrain.personalize.pairs import Pair, Wording, drawn, pairs_of, read_pairs, write_pairs
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples, write_examples
+from housewise.selftrain.personalize.record_demonstrations import (
+    Wording,
+    demonstrations_from_record,
+    sample_per_episode,
+)
 from housewise.worlds.house.env import Task
 from tests.selftrain.tiny import pair
 from tests.systems.personalize.test_episode import BEGINNING, MUG_TO_COUNTER, Played
@@ -16,7 +21,7 @@ CLUMSY = MUG_TO_COUNTER.replace("step 2: go to mug 1", "step 2: dance\nstep 3: p
 
 def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
-    look, carry, end = pairs_of(played.record, "step 1:")
+    look, carry, end = demonstrations_from_record(played.record, "step 1:")
     assert (look.reward, carry.reward, end.reward) == (0.0, 1.0, 0.0)
     assert (look.moved, carry.moved) == ((), ("mug 1",))
     assert look.discovered > 0 and end.complete
@@ -30,14 +35,14 @@ def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: Task, tmp_path: Path) -
 def test_a_plan_that_was_given_up_did_not_end_the_task(toy: Task, tmp_path: Path) -> None:
     premature = f"{MUG_TO_COUNTER}\nstep 8: go to bedroom 0\nstep 9: pick up mug 1\nstep 10: mission complete"
     record = Played(toy, tmp_path, BEGINNING, premature, " mission complete").record
-    plans = list(pairs_of(record, "step 1:", "done"))
+    plans = list(demonstrations_from_record(record, "step 1:", "done"))
     assert record.plans[1].complete and not plans[1].complete and "mission" not in plans[1].reply
     assert plans[1].reward == 1 and plans[-1].complete
 
 
 def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> None:
     record = Played(toy, tmp_path, BEGINNING, CLUMSY).record
-    said, done = (list(pairs_of(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
+    said, done = (list(demonstrations_from_record(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
     assert said == CLUMSY
     assert "dance" not in done and "moon" not in done
     assert done.startswith(" go to bedroom 0\nstep 2: go to mug 1\nstep 3: look at mug 1")
@@ -45,14 +50,14 @@ def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> Non
 
 def test_what_was_done_keeps_the_judgements(toy: Task, tmp_path: Path) -> None:
     record = Played(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
-    done = list(pairs_of(record, "Objects:", "done"))[1].reply
+    done = list(demonstrations_from_record(record, "Objects:", "done"))[1].reply
     assert done.startswith("\nmug 1: counter\nstep 1: go to")
 
 
 def test_of_judgements_only_those_acted_upon_are_proven(toy: Task, tmp_path: Path) -> None:
     told = "\nplate 1 on sink: fine\nmug 1 on bed: kitchen 0 counter 1\nmug 1 on bed: fine\nstep 1:"
     record = Played(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
-    carry = list(pairs_of(record, "Objects:", "proven"))[1]
+    carry = list(demonstrations_from_record(record, "Objects:", "proven"))[1]
     place = record.actions[-1].action.rpartition(" on ")[2]
     assert carry.reply.startswith(told) and carry.reply.endswith(f"place mug 1 on {place}")
     assert [carry.reply[start:end] for start, end in carry.given] == [
@@ -63,34 +68,34 @@ def test_of_judgements_only_those_acted_upon_are_proven(toy: Task, tmp_path: Pat
 
 def test_some_plans_of_each_episode_are_drawn() -> None:
     pairs = [pair().model_copy(update={"episode": episode, "plan": plan}) for episode in (1, 2) for plan in range(5)]
-    some = drawn(pairs, 3, seed=0)
+    some = sample_per_episode(pairs, 3, seed=0)
     assert [found.episode for found in some] == [1, 1, 1, 2, 2, 2]
-    assert some == drawn(pairs, 3, seed=0) and some != drawn(pairs, 3, seed=1)
-    assert drawn(pairs, 9, seed=0) == pairs
+    assert some == sample_per_episode(pairs, 3, seed=0) and some != sample_per_episode(pairs, 3, seed=1)
+    assert sample_per_episode(pairs, 9, seed=0) == pairs
 
 
 def test_planners_without_a_model_make_no_pairs(toy: Task, tmp_path: Path) -> None:
-    assert list(pairs_of(Played(toy, tmp_path).record, "step 1:")) == []
+    assert list(demonstrations_from_record(Played(toy, tmp_path).record, "step 1:")) == []
 
 
 @given(st.lists(st.builds(pair, st.integers(0, 9), reply=st.text(st.characters(exclude_categories=["Cs"])))))
-def test_pairs_survive_their_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[Pair]) -> None:
+def test_pairs_survive_their_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[EpisodeDemonstration]) -> None:
     path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    write_pairs(path, pairs)
-    assert read_pairs(path) == pairs
+    write_examples(path, pairs)
+    assert read_examples(path, EpisodeDemonstration) == pairs
 
 
 def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
-    write_pairs(path, [pair()])
+    write_examples(path, [pair()])
     path.write_text(path.read_text() + '{"reply": 3}\n')
     with pytest.raises(UserError, match="line 2 is not a pair"):
-        read_pairs(path)
+        read_examples(path, EpisodeDemonstration)
 
 
 @pytest.mark.parametrize("wording", ["said", "done", "proven"])
 def test_pairs_of_replies_that_were_cut_say_so(toy: Task, tmp_path: Path, wording: Wording) -> None:
     record = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
-    assert [each.cut for each in pairs_of(record, "step 1:", wording)] == [False] * len(record.plans)
+    assert [each.cut for each in demonstrations_from_record(record, "step 1:", wording)] == [False] * len(record.plans)
     record.plans[1] = record.plans[1].model_copy(update={"finish_reason": "length"})
-    assert [each.plan for each in pairs_of(record, "step 1:", wording) if each.cut] == [1]
+    assert [each.plan for each in demonstrations_from_record(record, "step 1:", wording) if each.cut] == [1]

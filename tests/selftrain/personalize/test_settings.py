@@ -16,14 +16,15 @@ from housewise.core.settings import packaged_configs
 from housewise.rollout.executor import NullCallback, RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.self_training import SelfTraining, play
 from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.commands import run_module
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 
-Unheard: type[Observer] = type("Unheard", (), {})
+Unheard: type[TrainingObserver] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
 
 
@@ -97,7 +98,7 @@ class Heard:
         self.failed: list[str] = []
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
+    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
         heard = NullCallback()
         heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
         yield heard

@@ -18,7 +18,7 @@ from housewise.language.replay import ReplayChatModel
 from housewise.report.views.house import HouseView
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import summarize
-from housewise.selftrain.personalize.pairs import pairs_of
+from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import Personalize
@@ -263,7 +263,7 @@ def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> No
     )
     assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
     assert result.usage.completion_tokens == 6 * 5
-    rewards = [(pair.plan, pair.reward) for pair in pairs_of(record, "step 1:")]
+    rewards = [(pair.plan, pair.reward) for pair in demonstrations_from_record(record, "step 1:")]
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
 
 

@@ -169,7 +169,7 @@ def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:
-    with pytest.raises(UserError, match=r"planner=nearest compares meanings; leave memory\.meaning out"):
+    with pytest.raises(UserError, match=r"planner=nearest needs sentence embeddings; leave memory\.meaning out"):
         house_settings(settings={"planner": "nearest", "memory": {"meaning": False}})
 
 

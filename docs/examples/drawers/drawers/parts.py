@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.language.base import ChatRequest, Reply
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.filters import FilterSettings
-from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -70,6 +70,6 @@ def open_nothing(config, seed, base_url, progress) -> Nothing:  # type: ignore[n
     return Nothing()
 
 
-def short(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
+def short(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
     """What was said in few words and made the house better."""
     return [pair for pair in pairs if pair.reward > 0 and len(pair.reply) < 200]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.baselines.sayplan import Command, SayPlanPlanner, SayPlanTemplate, parse_command
+from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate, SearchCommand, parse_command
 from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.gbnf import REPLY
@@ -87,19 +87,19 @@ def test_grounded_requests_bring_grammars(graph: SceneGraph) -> None:
 @pytest.mark.parametrize(
     ("reply", "command"),
     [
-        (" expand kitchen 0", Command("expand", "kitchen 0")),
-        ("I will expand the **kitchen**.\nThen plan", Command("expand", "kitchen 0")),
-        ("expand hall, to see what is there", Command("expand", "hall 1")),
-        ("CONTRACT hall", Command("contract", "hall 1")),
-        ("Let us plan now", Command("plan")),
-        ('expand_room("kitchen 0")', Command("expand", "kitchen 0")),
-        ('```json\n{"command": "expand", "room": "kitchen 0"}\n```', Command("expand", "kitchen 0")),
-        ("1. **contract**: \u200bhall", Command("contract", "hall 1")),
-        ("expand", Command("expand", None, "no name given")),
-        ("planning", Command("", problem="not a command")),
+        (" expand kitchen 0", SearchCommand("expand", "kitchen 0")),
+        ("I will expand the **kitchen**.\nThen plan", SearchCommand("expand", "kitchen 0")),
+        ("expand hall, to see what is there", SearchCommand("expand", "hall 1")),
+        ("CONTRACT hall", SearchCommand("contract", "hall 1")),
+        ("Let us plan now", SearchCommand("plan")),
+        ('expand_room("kitchen 0")', SearchCommand("expand", "kitchen 0")),
+        ('```json\n{"command": "expand", "room": "kitchen 0"}\n```', SearchCommand("expand", "kitchen 0")),
+        ("1. **contract**: \u200bhall", SearchCommand("contract", "hall 1")),
+        ("expand", SearchCommand("expand", None, "no name given")),
+        ("planning", SearchCommand("", problem="not a command")),
     ],
 )
-def test_commands_are_read_out_of_any_words(graph: SceneGraph, reply: str, command: Command) -> None:
+def test_commands_are_read_out_of_any_words(graph: SceneGraph, reply: str, command: SearchCommand) -> None:
     assert parse_command(reply, graph.vocabulary) == command
 
 
