@@ -38,7 +38,7 @@ def hold_interview(
 
     def store_answer(turn: DialogueTurn) -> None:
         if turn.answer:
-            with folder.edit_memory(person, new=True) as stored:
+            with folder.edit_memory(person, missing_ok=True) as stored:
                 stored.add(answer_note(person, topic, turn))
 
     elicit(interviewer, speaker, (), most, before, store_answer)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
@@ -23,12 +23,13 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.files import check_writable_file, find_paths, write_json
 from housewise.core.provenance import provenance
 from housewise.core.text_files import numbered_lines, read_text
+from housewise.core.validation import validate_json
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
-from housewise.people.kitchen.respondent import LONGEST, AnswerThresholds, KitchenRespondent
+from housewise.people.kitchen.respondent import MAX_QUESTION_CHARACTERS, AnswerThresholds, KitchenRespondent
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
@@ -53,7 +54,7 @@ class Asked(BaseModel):
 
     person: str
     task: int
-    question: str = Field(min_length=1, max_length=LONGEST)
+    question: str = Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)
     preference: str | None
 
 
@@ -67,11 +68,7 @@ def read_questions(path: Path, people: Sequence[KitchenProfile]) -> list[Asked]:
     found = []
     for number, line in numbered_lines(read_text(path, "give a file of JSON lines")):
         where = f"{path}, line {number}"
-        try:
-            asked = Asked.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise DataError(f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        asked = validate_json(Asked, line, where)
         if asked.person not in wishes:
             raise DataError(f"{where}: nobody is named {asked.person!r}; use one of {', '.join(wishes)}, or --people")
         if not 1 <= asked.task <= 8:

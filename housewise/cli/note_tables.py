@@ -26,7 +26,7 @@ def print_people(folder: MemoryFolder, console: Console) -> None:
     Raises:
         UserError: The only memory cannot be read.
     """
-    names = folder.folders()
+    names = folder.folder_names()
     if not names:
         console.print(f"no memories in {folder.root}; `housewise memory add` creates one", soft_wrap=True)
         return

@@ -85,7 +85,7 @@ class AskingCook:
         """The first question on whose answer the next action turns; None where it turns on none."""
         usual = self._make_oracle().plan(cooking)[0]
         for topic in self._topics:
-            asked = list(topic.asked(self._judge.dishes))
+            asked = list(topic.questions_about(self._judge.dishes))
             if not asked or self._is_settled(topic, asked):
                 continue
             if any(self._make_oracle(supposed).plan(cooking)[0] != usual for supposed in topic.supposed):

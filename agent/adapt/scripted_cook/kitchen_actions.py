@@ -44,7 +44,7 @@ class KitchenActions:
     def __init__(self, cooking: KitchenDynamics, judge: PreferenceJudge, said: LiteralIndex) -> None:
         self._cooking = cooking
         self._judge = judge
-        self._banned = said.banned
+        self._banned = said.banned_things
         self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
         self._bad_verbs = self._bad_words | {word for predicate in said("done", False) for word in predicate.words}
         self._treated = [*said("made"), *said("done")]
@@ -100,7 +100,7 @@ class KitchenActions:
     def do(self, text: str) -> bool:
         """Do it in the fork; an action that is not possible is left out."""
         try:
-            self._cooking.do(parse_action(text, self._verbs), text)
+            self._cooking.execute(parse_action(text, self._verbs), text)
         except ImpossibleAction:
             return False
         self.actions.append(text)

@@ -116,12 +116,12 @@ class _MenuPlanner:
 
     def _candidates(self, ids: Iterable[str], course: Course | None = None) -> list[str]:
         """Things of a group that may be taken for a course, the best first."""
-        banned = self._said.banned
+        banned = self._said.banned_things
         elsewhere = {id for other in self._courses for id in other.members} - (course.members if course else set())
         found = [id for id in ids if id not in banned and self._work.is_there(id)]
         found = [id for id in found if id not in elsewhere or self._work.is_endless(id)]
         if course is not None:
-            apart = self._said.apart
+            apart = self._said.separated_groups
             found = [id for id in found if all(can_meet(id, other, apart) for other in course.members - {id})]
         return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
 
@@ -262,7 +262,7 @@ class _MenuPlanner:
         self._courses.append(Course(kind, adds=[id]))
 
     def _fits(self, id: str, course: Course) -> bool:
-        return all(can_meet(id, other, self._said.apart) for other in course.members)
+        return all(can_meet(id, other, self._said.separated_groups) for other in course.members)
 
     # Names, places, order
 

@@ -33,12 +33,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from housewise.core.errors import DataError
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
+from housewise.core.validation import validate_model
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
 from housewise.people.kitchen.consistency import find_contradiction
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile, PublishedDecision
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups, validate_model
+from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups
 
 ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"
 """Folder of the sixteen people of ADAPT."""
@@ -127,7 +128,7 @@ def parse_profile(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
     Raises:
         DataError: See ``load_profiles``.
     """
-    file = validate_model(content, _ProfileFile, where)
+    file = validate_model(_ProfileFile, content, where)
     where = f"{where}: {file.name}"
     groups = _own_groups(file, kitchen, where)
 

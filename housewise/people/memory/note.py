@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from housewise.core.errors import UserError, excerpt
+from housewise.core.validation import describe_validation_error
 
 Kind = Literal["reaction", "rule", "answer", "goal"]
 
@@ -305,9 +306,6 @@ def parse_about(fields: Mapping[str, Any], where: str) -> About:
 
 def describe_error(error: ValidationError) -> str:
     """Return the first validation error in a few words."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(map(str, first["loc"]))
-    words = str(first["msg"]).removeprefix("Value error, ")
-    if first["loc"] and first["loc"][0] == "person":
-        words = _NAME_RULE
-    return excerpt(f"{field}: {words}" if field else words)
+    if error.errors()[0]["loc"][:1] == ("person",):
+        return f"person: {_NAME_RULE}"
+    return describe_validation_error(error)

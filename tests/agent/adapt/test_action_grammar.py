@@ -25,7 +25,7 @@ def test_whatever_the_scripted_cook_does_can_be_said():
     for task in (2, 8):
         world = TextKitchen(task, seed=4)
         cook = OracleCook(MIRANDA, task)
-        while not world.ended:
+        while not world.has_ended:
             action = cook.act(world.dynamics)
             assert matches_grammar(action, grammar(world)), action
             world.step(action)

@@ -13,7 +13,7 @@ def questions(task, answer, most=100, told=(), seed=5):
     world = TextKitchen(task, seed, max_steps=100)
     cook = AskingCook(task, PHRASES, default_topics(), most, told)
     asked, done = [], []
-    while not world.ended:
+    while not world.has_ended:
         step = world.step(cook.act(world.dynamics))
         assert not step.failed, step.observation
         if step.action.name == "ask":

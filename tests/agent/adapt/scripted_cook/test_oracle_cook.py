@@ -11,7 +11,7 @@ from housewise.people.kitchen.invented_profiles import PHRASINGS_FILE, invent_pr
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.worlds.kitchen.scene import build_scene
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.kitchen.breakfasts import KITCHEN, single_preference_profile, make_preference
+from tests.people.kitchen.breakfasts import KITCHEN, make_preference, single_preference_profile
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.worlds.kitchen.moves import draw_action
 
