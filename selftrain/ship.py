@@ -1,4 +1,4 @@
-"""Makes a trained adapter fit to be handed on: half the size, nothing but what is needed to use it.
+"""Prepares a trained adapter for distribution: half the size, and only the files that are needed to use it.
 
     python -m housewise.selftrain.ship runs/brain/iteration-2/adapter language/adapters/tidy \\
         --made-by "housewise selftrain --config brain --out runs/brain"
@@ -26,19 +26,19 @@ _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 
 
 def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | None = None) -> int:
-    """Copy an adapter with its weights rounded to bfloat16, and its card with how good it was found to be.
+    """Copy an adapter with its weights rounded to bfloat16, and its card with the figures of its evaluation.
 
     Args:
-        adapter: folder that a local trainer wrote.
-        target: folder to write; what is in it is replaced.
-        made_by: the command that makes it again, for the card.
-        title: of the card, by which it is listed; what the trainer wrote without it.
+        adapter: Folder that a local trainer wrote.
+        target: Folder to write; existing files are replaced.
+        made_by: The command that made the adapter, for the card.
+        title: Title of the card, by which the adapter is listed; the trainer's title by default.
 
     Returns:
         Size of the copy in bytes.
 
     Raises:
-        UserError: when a file is missing; the message names it.
+        UserError: A file is missing; the message names it.
     """
     import torch
     from safetensors.torch import load_file, save_file
@@ -50,20 +50,20 @@ def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | N
     target.mkdir(parents=True, exist_ok=True)
     with convert_save_errors(target):
         save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
-    # How it is asked is said of planners alone, and earlier versions did not write on which weights it was trained.
+    # Only adapters of planners have defaults, and earlier versions did not record the base model.
     files = [*_FILES, *(name for name in (ADAPTER_CONFIG_FILE, BASE_MODEL) if (adapter / name).is_file())]
     for name in files:
         shutil.copyfile(adapter / name, target / name)
-    written = (adapter / "README.md").read_text(encoding="utf-8")
+    card = (adapter / "README.md").read_text(encoding="utf-8")
     if title is not None:
-        written = _TITLE.sub(lambda _: f"# {title}", written, count=1)
-    card = written + _measured(adapter.parent) + _origin(made_by)
+        card = _TITLE.sub(lambda _: f"# {title}", card, count=1)
+    card += _evaluation_section(adapter.parent) + _command_section(made_by)
     (target / "README.md").write_text(card, encoding="utf-8")
     return sum((target / name).stat().st_size for name in (_WEIGHTS, *files))
 
 
-def _measured(phase: Path) -> str:
-    """What the phase's evaluation found, as a chapter of the card; nothing where there was none."""
+def _evaluation_section(phase: Path) -> str:
+    """Return a section of the card with the figures of the phase's evaluation, or an empty text without one."""
     path = phase / "evaluation" / "metrics.json"
     if not path.is_file():
         return ""
@@ -80,17 +80,17 @@ def _measured(phase: Path) -> str:
     return "\n".join(["", *head, *rows, ""])
 
 
-def _origin(made_by: str | None) -> str:
+def _command_section(made_by: str | None) -> str:
     return f"\n## How it was made\n\n```\n{made_by}\n```\n" if made_by else ""
 
 
 def main(
     adapter: Annotated[Path, typer.Argument(help="The adapter/ folder of a phase.")],
     target: Annotated[Path, typer.Argument(help="Folder to write.")],
-    made_by: Annotated[str | None, typer.Option(help="The command that makes it again, for the card.")] = None,
-    title: Annotated[str | None, typer.Option(help="Of the card; housewise list shows it.")] = None,
+    made_by: Annotated[str | None, typer.Option(help="The command that made the adapter, for the card.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the card, which housewise list shows.")] = None,
 ) -> None:
-    """Copy an adapter with its weights rounded to bfloat16, its card and how it is asked."""
+    """Copy an adapter with its weights rounded to bfloat16, its card and its defaults."""
     typer.echo(f"{target}: {ship(adapter, target, made_by, title) / 1e6:.1f} MB")
 
 

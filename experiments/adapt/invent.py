@@ -13,7 +13,7 @@ import yaml
 
 from housewise.core.files import write_text
 from housewise.people.kitchen.invented_profiles import invent_profile_fields
-from housewise.selftrain.adapt.settings import load_training
+from housewise.selftrain.adapt.settings import load_adapt_training
 
 
 def main(
@@ -32,7 +32,7 @@ def main(
     for number in range(seed, seed + people):
         person = invent_profile_fields(number)
         write_text(out / f"{person['name']}.yaml", yaml.safe_dump(person, sort_keys=False))
-    warm_up = load_training().warm_up
+    warm_up = load_adapt_training().warm_up
     if seed < warm_up.seed + warm_up.people and warm_up.seed < seed + people:
         typer.echo(
             f"Some of them are met in the warm-up, which has the seeds {warm_up.seed} to "

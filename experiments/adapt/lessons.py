@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from housewise.selftrain.adapt.reflection import asks
-from housewise.selftrain.personalize.pairs import Pair, read_pairs
-from housewise.selftrain.preferences import Preference, read_preferences
+from housewise.selftrain.adapt.reflection import is_question
+from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples
 
 
 def lessons(folder: Path) -> dict[str, int] | None:
@@ -25,9 +24,9 @@ def lessons(folder: Path) -> dict[str, int] | None:
     """
     preferences, pairs = folder / "preferences.jsonl", folder / "pairs.jsonl"
     if preferences.is_file():
-        return _of_preferences(read_preferences(preferences))
+        return _of_preferences(read_examples(preferences, Preference))
     if pairs.is_file():
-        return _counted([reply for pair in read_pairs(pairs) for reply in _replies(pair)])
+        return _counted([reply for pair in read_examples(pairs, EpisodeDemonstration) for reply in _replies(pair)])
     return None
 
 
@@ -37,11 +36,11 @@ def _of_preferences(preferences: Iterable[Preference]) -> dict[str, int]:
     return {**chosen, "rejected_questions": _counted([rejected for _, rejected in both])["questions"]}
 
 
-def _replies(pair: Pair) -> list[str]:
+def _replies(pair: EpisodeDemonstration) -> list[str]:
     """All that is learned of a conversation."""
     before = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"] if pair.turns else []
     return [*(reply.removeprefix(pair.prefix) for reply in before), pair.reply]
 
 
 def _counted(replies: list[str]) -> dict[str, int]:
-    return {"replies": len(replies), "questions": sum(asks(reply.strip()) for reply in replies)}
+    return {"replies": len(replies), "questions": sum(is_question(reply.strip()) for reply in replies)}

@@ -32,7 +32,7 @@ from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.experiments.quick import say_left_out
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files, load_profiles
-from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_adapt_training
 
 SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "breakfast"}}}}
 QUICK = {
@@ -64,7 +64,7 @@ def _settings(
     named = {} if people is None else {"run": {"tasks": {"people": str(people)}}}
     start = {"run": {"models": {"agent": {"model": model}}}} if model else {} if quick or warm_up else SHIPPED
     few = {"run": {"tasks": {"person": [person.name for person in load_profiles(found)[:2]]}}} if quick else {}
-    return load_training(settings=_merged([named, start, few, QUICK if quick else {}]), overrides=overrides)
+    return load_adapt_training(settings=_merged([named, start, few, QUICK if quick else {}]), overrides=overrides)
 
 
 def _merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

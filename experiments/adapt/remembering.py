@@ -26,7 +26,8 @@ from housewise.core.record import Record
 from housewise.core.tables import FittedTable, table
 from housewise.experiments.adapt.figures import figures, in_words, more
 from housewise.experiments.quick import QuickOption, say_left_out
-from housewise.selftrain.adapt.loop import Observer, play
+from housewise.selftrain.adapt.adapt_training import play
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
@@ -52,7 +53,7 @@ class Cook:
         observer: told of everything.
     """
 
-    def __init__(self, name: str, settings: AdaptSettings, folder: Path, observer: Observer) -> None:
+    def __init__(self, name: str, settings: AdaptSettings, folder: Path, observer: TrainingObserver) -> None:
         self.name, self._settings, self._folder, self._observer = name, settings, folder, observer
         self._numbers = settings.tasks.task or tuple(load_kitchen().tasks.tasks)
 
@@ -133,7 +134,7 @@ def _words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return in_words(rate, 100), f"{asked['mean']:.1f}", str(row["n"])
 
 
-def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: Observer) -> list[Cook]:
+def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: TrainingObserver) -> list[Cook]:
     """The scripted control, and the model where one is named."""
     # Workers of scripted cooks are processes, which take longer to begin than breakfasts do.
     scripted = base.changed(planner="always", workers=1, models=AdaptSettings().models.model_dump())

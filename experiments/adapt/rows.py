@@ -12,7 +12,7 @@ from housewise.core.record import Record
 from housewise.experiments.adapt.figures import SCORES, figures, heard, mean, more
 from housewise.experiments.adapt.study import AGENTS, Study
 from housewise.people.kitchen.preference_judge import satisfaction_curve
-from housewise.selftrain.adapt.telling import tell, told_by
+from housewise.selftrain.adapt.breakfast_replay import play_breakfast, recorded_scene
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)
 OURS = "Reflection-DPO"
@@ -103,8 +103,8 @@ def over_time(study: Study, records: Sequence[Record]) -> dict[str, float | None
     """Satisfaction after each part of the breakfast (figure 4)."""
     curves = []
     for record in records:
-        scene, said = told_by(record, study.training.people, study.training.embedder)
-        tell(scene.world, said)
+        scene, said = recorded_scene(record, study.training.people, study.training.embedder)
+        list(play_breakfast(scene.world, said))
         person = study.training.people[scene.speaker.name]
         curves.append(satisfaction_curve(scene.judge, person, scene.kitchen.trace, AT))
     return {f"{part:g}": mean([curve[part] for curve in curves])["mean"] for part in AT}

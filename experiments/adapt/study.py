@@ -15,10 +15,11 @@ from housewise.core.record import Record
 from housewise.core.text_files import read_json
 from housewise.core.yaml_files import read_yaml
 from housewise.experiments.adapt.lessons import lessons
-from housewise.selftrain.adapt.folds import LEARNERS, Fold
-from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play
+from housewise.selftrain.adapt.adapt_training import AdaptTraining, play
+from housewise.selftrain.adapt.fold_training import LEARNERS, FoldTraining
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.training_folder import TrainingObserver
 
 PUBLISHED: Mapping[str, Any] = read_yaml(CONFIGS / "adapt" / "published.yaml")
 FOLDS = 4
@@ -125,7 +126,7 @@ class Study:
         UserError: when something does not fit.
     """
 
-    def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: Observer) -> None:
+    def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
         self._config, self._observer, self.folder = config, observer, folder
         self.training = AdaptTraining(config, folder / "with-questions", observer)
         self._names = config.run.tasks.person or tuple(self.training.people)
@@ -151,9 +152,9 @@ class Study:
                 return "not every wish of these people has a paraphrase"
         return None
 
-    def fold(self, number: int) -> Fold:
+    def fold(self, number: int) -> FoldTraining:
         """The trainings of a fold."""
-        return Fold(self.training, f"fold-{number}", self.splits[number].seen)
+        return FoldTraining(self.training, f"fold-{number}", self.splits[number].seen)
 
     def records(self, agent: Agent, number: int, seen: bool = True) -> list[Record]:
         """An agent's breakfasts for the people of a fold, played where they are not there yet.
@@ -178,8 +179,8 @@ class Study:
 
     def _model(self, agent: Agent, number: int) -> ModelReference:
         if agent.quiet:
-            return self._quiet.warmed_up
-        return self.training.warmed_up if agent.learner is None else self.fold(number).learned(agent.learner)
+            return self._quiet.warm_up_model
+        return self.training.warm_up_model if agent.learner is None else self.fold(number).train(agent.learner)
 
     def reflections(self, numbers: Sequence[int], oracle: bool = False) -> dict[int, Any]:
         """What became of what was reflected upon, by fold.
@@ -196,6 +197,6 @@ class Study:
         """What each learner that was trained has learned from, by fold; see lessons."""
         found: dict[str, dict[int, Any]] = {}
         for learner, number in product(LEARNERS, numbers):
-            if counted := lessons(self.fold(number).folder_of(learner)):
+            if counted := lessons(self.fold(number).learner_folder(learner)):
                 found.setdefault(learner, {})[number] = counted
         return found

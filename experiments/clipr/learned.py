@@ -4,9 +4,10 @@
         [--seed 0] [--quick] [--out runs/learned] [--json FILE]
 
 People are invented over a user's AmbiK and IntroPlan and our kitchen's training scenarios
-(housewise.selftrain.clipr.invented); of the scenarios a share is held out. The pairs, the training and the answers are
-kept in the folder, where the same command goes on. ``another's rules`` asks with the rules of somebody else and scores
-by what the person wants: a model that follows rules is no better there than chance among what satisfies the request.
+(housewise.selftrain.clipr.invented_choices); of the scenarios a share is held out. The pairs, the training and the
+answers are kept in the folder, where the same command goes on. ``another's rules`` asks with the rules of somebody
+else and scores by what the person wants: a model that follows rules is no better there than chance among what
+satisfies the request.
 ``--adapter`` measures one that was trained before, as with ``housewise run --system clipr components=learned``.
 """
 
@@ -40,17 +41,25 @@ from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.models import LazyChatModel
 from housewise.rollout.scores import standard_error
-from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
-from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
+from housewise.selftrain.clipr.invented_choices import (
+    RECIPE,
+    ChoiceGenerator,
+    Recipe,
+    RuledChoice,
+    read_recipe,
+    split_scenarios,
+)
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.trainers import ModelReference, TrainedModel, open_trainer
+from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.training_folder import PAIRS, TrainingFolder, load_or_make_examples
 from housewise.worlds.choices.choice_sets import KITCHEN_SET
 from housewise.worlds.choices.scenario import Scenario
 
 _AT_ONCE = 16
 _QUICK_STEPS, _QUICK_TESTS = 3, 6
 
-Answer = Callable[[Sequence[Ruled]], list[int | None]]
+Answer = Callable[[Sequence[RuledChoice]], list[int | None]]
 """The option that is chosen in each, from 0; None where nothing could be read."""
 
 
@@ -64,8 +73,8 @@ class Test:
         satisfying: how many of the options do what the request says; other people's rules want one of these as well.
     """
 
-    own: Ruled
-    others: Ruled
+    own: RuledChoice
+    others: RuledChoice
     satisfying: int
 
 
@@ -80,41 +89,43 @@ def scenarios(ambik: Path | None, introplan: Path | None) -> list[Scenario]:
     found = [
         scenario
         for choices in sets
-        for scenario in (*choices.examples, *(() if choices.name == KITCHEN_SET else (*choices.test, *choices.knowledge)))
+        for scenario in (
+            *choices.examples,
+            *(() if choices.name == KITCHEN_SET else (*choices.test, *choices.knowledge)),
+        )
     ]
     return list({scenario.id: scenario for scenario in found}.values())
 
 
-def lessons(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[Pair]:
+def lessons(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[EpisodeDemonstration]:
     """So many choices to learn from, each of a person of its own."""
-    choices, prompts = Choices(known, recipe), CliprPrompts()
-    drawn = (choices.drawn(f"learned {seed}/{each}", f"{seed}/{each}")[1] for each in range(number))
-    return [ruled.pair(prompts, each) for each, ruled in enumerate(drawn)]
+    choices, prompts = ChoiceGenerator(known, recipe), CliprPrompts()
+    drawn = (choices.draw(f"learned {seed}/{each}", f"{seed}/{each}")[1] for each in range(number))
+    return [ruled.demonstration(prompts, each) for each, ruled in enumerate(drawn)]
 
 
 def tests(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[Test]:
     """So many choices of people from whom nothing was learned."""
-    choices, found = Choices(known, recipe), []
+    choices, found = ChoiceGenerator(known, recipe), []
     for each in range(number):
-        scenario, own = choices.drawn(f"tested {seed}/{each}", f"tests {seed}/{each}")
+        scenario, own = choices.draw(f"tested {seed}/{each}", f"tests {seed}/{each}")
         rng = random.Random(f"tests {seed}/{each}")
         rng.choice(choices.scenarios)  # as when the scenario was drawn, so that its options come in the same order
-        others = choices.ruled(scenario, f"somebody else {seed}/{each}", rng)
+        others = choices.apply_rules(scenario, f"somebody else {seed}/{each}", rng)
         found.append(Test(own, others, len(scenario.satisfying)))
     return found
 
 
-def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs on disk, written where they are not.
+def kept_examples(path: Path, examples: Sequence[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
+    """The examples on disk, written where they are not.
 
     Raises:
         UserError: others are there.
     """
-    if not path.exists():
-        write_pairs(path, pairs)
-    elif read_pairs(path) != list(pairs):
+    kept = load_or_make_examples(path, lambda: examples)
+    if kept != list(examples):
         raise UserError(f"{path}: was made of other data or with other settings; choose another folder with --out")
-    return list(pairs)
+    return kept
 
 
 def by_model(start: ModelReference, folder: Path) -> Answer:
@@ -122,7 +133,7 @@ def by_model(start: ModelReference, folder: Path) -> Answer:
     deferred = LazyChatModel(start.model, lambda: open_model(start.model, adapter=start.adapter))
     model, prompts = kept_replies(deferred, start.adapter, folder), CliprPrompts()
 
-    def answer(some: Sequence[Ruled]) -> list[int | None]:
+    def answer(some: Sequence[RuledChoice]) -> list[int | None]:
         chosen: list[int | None] = []
         for each in split_batches(some, _AT_ONCE):
             asked = [choice_request(prompts, ruled.situation, ruled.rules) for ruled in each]
@@ -134,7 +145,7 @@ def by_model(start: ModelReference, folder: Path) -> Answer:
     return answer
 
 
-def by_components(some: Sequence[Ruled]) -> list[int | None]:
+def by_components(some: Sequence[RuledChoice]) -> list[int | None]:
     """Choices of the local components."""
     language = LocalComponents(shared_minilm())
     given = [Guidance(rules=tuple(map(parse_rule, ruled.rules))) for ruled in some]
@@ -188,13 +199,14 @@ def main(
     console, made, told = Console(), provenance(), read_recipe(recipe)
     steps, number = (_QUICK_STEPS, _QUICK_TESTS) if quick else (steps, number)
     folder = out or Path("runs") / ("learned-quick" if quick else "learned")
-    known, held = held_out(scenarios(ambik, introplan), told.held)
+    known, held = split_scenarios(scenarios(ambik, introplan), told.held)
     training = load_selftraining(settings={"training": told.training}).training
     start = ModelReference(model=model)
     if adapter is None:
-        pairs = kept_pairs(folder / "pairs.jsonl", lessons(known, told, steps * training.batch, seed))
-        with TrainingDisplay(console).training("learning to choose by rules") as progress:
-            trained = open_trainer(training, seed, None, progress).train(pairs, start, folder / "training")
+        examples = kept_examples(folder / PAIRS, lessons(known, told, steps * training.batch, seed))
+        phases = TrainingFolder(folder, start, TrainingDisplay(console), seed)
+        name = "learning to choose by rules"
+        trained = phases.train(name, "training", examples, training, store=False)
     else:
         trained = TrainedModel(model=model, adapter=adapter)
     some = tests(held, told, number, seed)

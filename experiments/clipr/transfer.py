@@ -20,7 +20,8 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.clipr.house_interview import HOUSE_TOPIC, HouseInterview, house_rule_notes, root_rule_notes
+from housewise.agent.clipr.house_interview import HouseInterview
+from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes, root_rule_notes
 from housewise.agent.clipr.house_rules import parse_house_rule, to_place_kinds
 from housewise.agent.clipr.memory_notes import recall_answers, turn_from_note
 from housewise.agent.clipr.recorded_interview import hold_interview
@@ -64,7 +65,7 @@ from housewise.experiments.results import Cell, Figure, Results
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Places, base_groups, load_person, majority, people, strangers
 
@@ -123,7 +124,7 @@ class Visit:
         self._who, self._visited = load_person(person), Visited(person, 1 if few else HOUSES)
         self._folder = folder / person / f"seed-{seed}"
 
-    def play(self, name: str, setup: Setup, observer: Observer) -> None:
+    def play(self, name: str, setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing of a row."""
         row = ROWS[name]
         self.stage(name).measure(setup.settings(row.planner), self.memory(row.memory), observer)
@@ -217,7 +218,7 @@ class Transfer(Experiment):
         self._size = (1 if few else HOUSES) * len(seeds)
         self._visits = {who: {seed: Visit(who, seed, few, out) for seed in seeds} for who in persons}
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play: rows without a language model first, as they take less long."""
         for row in sorted(self.rows, key=lambda name: ROWS[name].planner == "llm"):
             for visits in self._visits.values():

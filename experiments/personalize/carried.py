@@ -66,7 +66,7 @@ from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS,
 from housewise.experiments.personalize.study import GENERATED
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.names import kind_of
 
 PAIRS = (
@@ -134,7 +134,7 @@ class Carried(Experiment):
     ) -> None:
         self.pairs, self.rows, self.seeds, self.setup, self.out = pairs, rows, seeds, setup, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play: seed after seed, so that whatever is there is of all rows and pairs."""
         for seed in self.seeds:
             for pair in self.pairs:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.house.reactions import ReactingUser, SpokenPspoken_placesces_of
+from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject, ShelfState
 from housewise.worlds.house.names import kind_of
@@ -103,7 +103,7 @@ class Edited:
         self._houses, self._folder = Houses(number), folder
         self.turns = turns(number)
 
-    def play(self, row: str, planner: str, setup: Setup, observer: Observer) -> None:
+    def play(self, row: str, planner: str, setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing of a row."""
         for which, memory in self._memories().items():
             self._stage(row, which).measure(setup.settings(planner), memory, observer)
@@ -131,7 +131,9 @@ class Edited:
         folders = {which: self._folder / "memories" / which for which in (BEFORE, AFTER)}
         if _PERSON not in MemoryFolder(folders[AFTER]).people():
             memory, person = Memory(_PERSON), ReactingUser(_PERSON)
-            notes = [memory.add(person.react_to_demonstration(turn.thing, turn.said[BEFORE], True)) for turn in self.turns]
+            notes = [
+                memory.add(person.react_to_demonstration(turn.thing, turn.said[BEFORE], True)) for turn in self.turns
+            ]
             MemoryFolder(folders[BEFORE]).save(memory)
             for turn, note in zip(self.turns, notes, strict=True):
                 told = person.react_to_demonstration(turn.thing, turn.said[AFTER], True)

@@ -60,7 +60,7 @@ from housewise.experiments.personalize.robots import ROUNDS, Robot
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nested
 from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 
 COUNTS = (0, 5, 10, 20, 40, 70, 100)
 ROWS = {"store": "store", "nearest": "nearest", "model": "llm"}
@@ -82,7 +82,7 @@ class Growing:
         self._teacher = Robot("store", household, seed, folder)
         self._folder = folder / household.scene / f"seed-{seed}" / "reactions"
 
-    def play(self, row: str, counts: Sequence[int], setup: Setup, observer: Observer) -> None:
+    def play(self, row: str, counts: Sequence[int], setup: Setup, observer: TrainingObserver) -> None:
         """Fill the memory where that has not been done, and play what a row has not played yet.
 
         Raises:
@@ -102,7 +102,7 @@ class Growing:
     def _memory(self, count: int) -> Path:
         return self._folder / "memories" / str(count)
 
-    def _fill(self, counts: Sequence[int], setup: Setup, observer: Observer) -> None:
+    def _fill(self, counts: Sequence[int], setup: Setup, observer: TrainingObserver) -> None:
         """Make memories of the first so many notes, each of them once."""
         person = self.household.name
         missing = [count for count in counts if count and person not in MemoryFolder(self._memory(count)).people()]
@@ -112,7 +112,7 @@ class Growing:
         for count in missing:
             MemoryFolder(self._memory(count)).save(Memory(person, notes[:count]))
 
-    def _notes(self, setup: Setup, observer: Observer) -> list[Note]:
+    def _notes(self, setup: Setup, observer: TrainingObserver) -> list[Note]:
         """All notes, each once, in the order of the episodes that they came from."""
         for _ in self._teacher.learned(setup, observer):
             pass
@@ -147,7 +147,7 @@ class Reactions(Experiment):
         self.households, self.rows, self.counts, self.seeds = households, rows, counts, seeds
         self.setup, self.out = setup, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for seed in self.seeds:
             for household in self.households:

@@ -70,7 +70,7 @@ from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 
 EVERY: dict[str, Row | Taught] = {**ROWS, **WEIGHTS}
 HALVES = {FULL: (EMPTY, "store", "nearest"), BOTH: (ALONE, FULL)}
@@ -102,7 +102,7 @@ class Remembering(Experiment):
     ) -> None:
         self.households, self.rows, self.seeds, self.setup, self.out = households, rows, seeds, setup, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play: seed after seed, so that whatever is there is of all rows and scenes."""
         each = [(row, household, seed) for seed in self.seeds for household in self.households for row in self.rows]
         robots = [robot_of(*what, self.out) for what in each]

@@ -9,7 +9,7 @@ from typing import Any
 
 from housewise.experiments.personalize.households import DEMO, TRAIN, Household, Setup, Stage, shareable_run
 from housewise.experiments.results import Figure, published
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 
 DEMONSTRATIONS, VERDICTS, REWARDS = "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
 GENERATED_HOUSES = "generated houses (the adapter)"
@@ -82,14 +82,14 @@ class Robot:
         self.name, self.row, self.household, self.seed = name, ROWS[name], household, seed
         self._folder = folder / household.scene / f"seed-{seed}"
 
-    def play(self, setup: Setup, observer: Observer) -> None:
+    def play(self, setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing."""
         robot = setup.settings(self.row.planner)
         for stage, memory in self.learned(setup, observer):
             for which in self.household.tests:
                 self.tests(stage, which).measure(robot, memory, observer)
 
-    def learned(self, setup: Setup, observer: Observer) -> Iterator[tuple[str, Path | None]]:
+    def learned(self, setup: Setup, observer: TrainingObserver) -> Iterator[tuple[str, Path | None]]:
         """Every stage with the folder of the memory that it has by then, filled as far as it is asked for."""
         robot = setup.settings(self.row.planner).changed(agent={"explore": True})
         memory = self.shown(setup, observer) if self.row.learns else None
@@ -104,7 +104,7 @@ class Robot:
         folder = DEMONSTRATIONS if self.row.verdicts else f"{DEMONSTRATIONS} without verdicts"
         return self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
 
-    def shown(self, setup: Setup, observer: Observer) -> Path:
+    def shown(self, setup: Setup, observer: TrainingObserver) -> Path:
         """Folder of the memory of the demonstrations."""
         settings = setup.settings("demonstrator").changed(agent={"demonstrator": {"verdicts": self.row.verdicts}})
         return self.demonstrations.learn(settings, None, observer)

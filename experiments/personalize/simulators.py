@@ -48,7 +48,7 @@ from housewise.experiments.personalize.remembering import SeedsOption, household
 from housewise.experiments.personalize.robots import FULL, ROWS, Robot
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nested
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.simulator import SimulatorName
 
 SIMULATORS: tuple[SimulatorName, ...] = ("raycast", "habitat")
@@ -70,7 +70,7 @@ class Simulated:
         self._robot = Robot(row, household, seed, folder)
         self._folder = folder / household.scene / f"seed-{seed}" / "simulators" / row
 
-    def play(self, simulators: Sequence[SimulatorName], setup: Setup, observer: Observer) -> None:
+    def play(self, simulators: Sequence[SimulatorName], setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing, of what is learned as well."""
         *_, (_, memory) = self._robot.learned(setup, observer)
         for name in simulators:
@@ -109,7 +109,7 @@ class Simulators(Experiment):
         self.households, self.rows, self.simulators, self.seeds = households, rows, simulators, seeds
         self.setup, self.out = setup, out
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for seed in self.seeds:
             for household in self.households:

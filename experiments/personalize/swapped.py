@@ -62,7 +62,7 @@ from housewise.experiments.personalize.robots import Robot
 from housewise.experiments.personalize.study import GENERATED, SCENES
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
-from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.tasks import wishes
 
@@ -124,7 +124,7 @@ class Neighbours:
         following = self.people[(self.people.index(person) + 1) % len(self.people)]
         return {OWN: person, COMMON: MAJORITY, ANOTHER: following}[whose]
 
-    def play(self, seed: int, rows: Sequence[str], setup: Setup, observer: Observer) -> None:
+    def play(self, seed: int, rows: Sequence[str], setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing."""
         shown = {
             who: Robot("store", household, seed, self._folder / household.name).shown(setup, observer)
@@ -172,7 +172,7 @@ class Swapped(Experiment):
     ) -> None:
         self.neighbours, self.rows, self.edited, self.seeds, self.setup = neighbours, rows, edited, seeds, setup
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """See Experiment.play."""
         for row in self.rows if self.edited else ():
             assert self.edited is not None

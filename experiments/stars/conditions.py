@@ -38,8 +38,8 @@ from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
 from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
 from housewise.language.adapters import adapter_fingerprint
-from housewise.selftrain.personalize.loop import Observer
-from housewise.selftrain.stars.share import held_out
+from housewise.selftrain.stars.held_out_objects import held_out_nouns
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
@@ -86,7 +86,7 @@ class Conditions:
             row.prepare()
             Stars(row.settings(self._settings)).check()
 
-    def play(self, observer: Observer) -> None:
+    def play(self, observer: TrainingObserver) -> None:
         """Play what is missing, row after row.
 
         Raises:
@@ -179,7 +179,7 @@ class Conditions:
     def _held_out(self, task: str) -> list[TaskObject]:
         """The objects that no adapter has learned from."""
         room, _ = self._stars.reading(task)
-        return [about for about in room.objects if about.thing.noun in held_out()]
+        return [about for about in room.objects if about.thing.noun in held_out_nouns()]
 
     def _floors(self, measure: str) -> list[float]:
         """What doing nothing comes to, by task, where that is measured."""

@@ -15,10 +15,10 @@ from housewise.experiments.stars.sharing import Sharing
 from housewise.language.adapters import adapter_folder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import Observer
-from housewise.selftrain.stars.lessons import Lessons
+from housewise.selftrain.stars.goal_lessons import GoalLessons
+from housewise.selftrain.stars.goal_training import settings_of_adapter
 from housewise.selftrain.stars.settings import GoalTrainingConfig
-from housewise.selftrain.stars.training import taught_with
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.stars.settings import StarsSettings
 
 TRIAL_2, TAUGHT = "Trial 2", "STARS+O"
@@ -61,7 +61,7 @@ class Arm:
     def taught(self, seed: int) -> GoalTrainingConfig | None:
         """What the adapter was taught with, where that is known."""
         adapter = self.adapter_of(seed)
-        return None if adapter is None else taught_with(adapter_folder(adapter))
+        return None if adapter is None else settings_of_adapter(adapter_folder(adapter))
 
     def seeds(self, among: Sequence[int]) -> Sequence[int]:
         """Those that make a difference to the model."""
@@ -136,9 +136,11 @@ class Row:
             raise UserError(
                 f"{adapter}: no training in goals has left it, so that {self.condition} knows nothing of it"
             )
-        write_json(self._examples, {"name": self.arm.name, "seen": Lessons(taught.run, taught.lessons).examples()})
+        write_json(
+            self._examples, {"name": self.arm.name, "seen": GoalLessons(taught.run, taught.lessons).known_places()}
+        )
 
-    def play(self, base: StarsSettings, observer: Observer) -> None:
+    def play(self, base: StarsSettings, observer: TrainingObserver) -> None:
         """Play what is missing.
 
         Raises:
@@ -146,7 +148,7 @@ class Row:
         """
         others = () if self.condition == TRIAL_2 else tuple(self._of(name) for name in CONDITIONS)
         run = Run(Sharing(self.settings(base), others), self.folder)
-        with observer.playing(f"{self.label}, seed {self.seed}", run) as callback:
+        with observer.watch_episodes(f"{self.label}, seed {self.seed}", run) as callback:
             run.play(callback)
 
     @property

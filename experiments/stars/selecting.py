@@ -51,7 +51,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.selftrain.stars.lessons import Lessons
+from housewise.selftrain.stars.goal_lessons import GoalLessons
 
 RECORDED, BEST, NEAREST = "recorded", "best", "nearest"
 RATING, LIKELIHOOD, NUMBERED = "rating", "likelihood", "numbered"
@@ -204,7 +204,7 @@ def main(
     tasks = selecting.without_model()
     for arm, seed in models:
         taught = arm.taught(seed)
-        examples = Lessons(taught.run, taught.lessons).examples() if taught else {}
+        examples = GoalLessons(taught.run, taught.lessons).known_places() if taught else {}
         with closing(LocalChatModel(model, arm.adapter_of(seed))) as opened:
             for name, figures in selecting.with_model(LocalCompletionModel(opened), examples).items():
                 tasks[name].setdefault("models", {}).setdefault(arm.name, {})[str(seed)] = figures

@@ -117,8 +117,8 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; choose personalize or stars")
     from housewise.cli.selftrain_progress import run_selftraining
     from housewise.core.settings import merge_nested
-    from housewise.selftrain.personalize.quick import LEFT_OUT, QUICK, quick_config
-    from housewise.selftrain.personalize.settings import generated_tasks, load_selftraining
+    from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
+    from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
 
     options = {
         "run": {
@@ -136,7 +136,7 @@ def selftrain(
         },
         "iterations": iterations,
         "grow": {"runs": runs},
-        **({} if houses is None else generated_tasks(houses)),
+        **({} if houses is None else generated_house_tasks(houses)),
     }
     chosen = merge_nested(drop_unset(options), QUICK) if quick else drop_unset(options)
     settings = load_selftraining(config, chosen, overrides or [])

@@ -11,20 +11,20 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from housewise.cli.phase_timer import Phases
 from housewise.cli.run_folders import shell_command
 from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
 from housewise.core.tables import FittedTable, progress_bars, table
-from housewise.phases import Phases
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import SelfTraining
-from housewise.selftrain.personalize.outline import outline
+from housewise.selftrain.personalize.phases import remaining_phases
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
+from housewise.selftrain.stars.goal_training import GoalTraining
 from housewise.selftrain.stars.settings import GoalTrainingConfig
-from housewise.selftrain.stars.training import GoalTraining
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
 from housewise.tracking import following
@@ -46,7 +46,7 @@ def run_selftraining(
         What ``summary.json`` holds.
     """
     with following(log_to, out, lambda line: print_lines(console, line)) as curves:
-        phases = Phases(outline(config, out))
+        phases = Phases(list(remaining_phases(config, out)))
         training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, phases), curves, out))
         print_lines(
             console,
@@ -55,7 +55,7 @@ def run_selftraining(
             phases.announcement,
         )
         with resume_hint(console, out):
-            summary = training.go()
+            summary = training.run()
     curve = _drawn(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
@@ -81,7 +81,7 @@ def run_goal_training(
         training = GoalTraining(config, out, TrackedTraining(TrainingDisplay(console), curves, out))
         print_lines(console, f"training in goals: {out}")
         with resume_hint(console, out):
-            trained = training.go()
+            trained = training.run()
     model = ["--model", trained.model, *(["--adapter", trained.adapter] if trained.adapter else [])]
     figures = trained.metrics
     print_lines(
@@ -105,8 +105,8 @@ class TrainingDisplay:
         self._console, self._phases = console, phases or Phases([])
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
-        """See Observer.playing."""
+    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
+        """See TrainingObserver.watch_episodes."""
         position = self._phases.begin(name)
         left = len(session.open_jobs)
         many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
@@ -116,8 +116,8 @@ class TrainingDisplay:
         self._phases.end(left)
 
     @contextmanager
-    def training(self, name: str) -> Iterator[TrainingProgress]:
-        """See Observer.training."""
+    def watch_training(self, name: str) -> Iterator[TrainingProgress]:
+        """See TrainingObserver.watch_training."""
         position = self._phases.begin(name)
         self._console.rule(f"{position}{name}{self._phases.time_left}")
         with progress_bars(self._console) as shown:
@@ -129,8 +129,8 @@ class TrainingDisplay:
             yield progress
         self._phases.end()
 
-    def reached(self, phase: dict[str, Any]) -> None:
-        """See Observer.reached."""
+    def end_phase(self, phase: dict[str, Any]) -> None:
+        """See TrainingObserver.end_phase."""
         figures = ", ".join(
             f"{name} {100 * row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
         )

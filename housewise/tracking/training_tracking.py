@@ -1,4 +1,4 @@
-"""An observer of self-training that passes on what it is told, and has it tracked as well."""
+"""An observer of self-training that logs losses, episodes and the metrics of each phase to trackers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any
 from housewise.core.files import read_bytes
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import Observer
-from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
+from housewise.selftrain.personalize.phases import UNTRAINED
 from housewise.selftrain.trainers import Progress
+from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 from housewise.tracking.curves import Curves
 from housewise.tracking.episode_tracking import TrackedEpisodes
 
@@ -25,33 +25,33 @@ _BEFORE = (UNTRAINED, IMITATE)
 
 
 class TrackedTraining:
-    """An observer of self-training that has losses, attempts and what each phase came to tracked.
+    """An observer of self-training that logs losses, episodes and the metrics of each phase.
 
-    Losses are read from the curves that trainings leave in their folders, so that it does not matter who trains.
+    Losses are read from the `curve.csv` that trainers write, so that it works with every trainer.
 
     Args:
-        observer: told of everything.
-        curves: take the figures.
-        folder: of the self-training.
+        observer: Observer that is called as well.
+        curves: Curves that receive the metrics.
+        folder: Folder of the self-training.
     """
 
-    def __init__(self, observer: Observer, curves: Curves, folder: Path) -> None:
+    def __init__(self, observer: TrainingObserver, curves: Curves, folder: Path) -> None:
         self._observer, self._curves, self._folder = observer, curves, folder
         self._read: Counter[str] = Counter()
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
-        """See Observer.playing."""
-        with self._observer.playing(name, session) as callback:
+    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
+        """See `TrainingObserver.watch_episodes`."""
+        with self._observer.watch_episodes(name, session) as callback:
             tracked = TrackedEpisodes(callback, self._curves, session, name.replace(": ", "/"))
             yield tracked
             tracked.catch_up()
 
     @contextmanager
-    def training(self, name: str) -> Iterator[Progress]:
-        """See Observer.training."""
+    def watch_training(self, name: str) -> Iterator[Progress]:
+        """See `TrainingObserver.watch_training`."""
         phase = name.partition(":")[0]
-        with self._observer.training(name) as progress:
+        with self._observer.watch_training(name) as progress:
 
             def tell(done: int, total: int, words: str) -> None:
                 progress(done, total, words)
@@ -60,9 +60,9 @@ class TrackedTraining:
             yield tell
         self._losses(phase)
 
-    def reached(self, phase: dict[str, Any]) -> None:
-        """See Observer.reached."""
-        self._observer.reached(phase)
+    def end_phase(self, phase: dict[str, Any]) -> None:
+        """See `TrainingObserver.end_phase`."""
+        self._observer.end_phase(phase)
         name = str(phase["phase"])
         self._losses(name)
         figures = {f"training/{key}": value for key, value in phase.get("metrics", {}).items()}
@@ -71,7 +71,7 @@ class TrackedTraining:
         self._curves.log("phases", _number(name), figures)
 
     def _losses(self, phase: str) -> None:
-        """Pass on what a phase's curve has grown by."""
+        """Log the new rows of a phase's training curve."""
         for row in islice(_rows(self._folder / phase / "curve.csv"), self._read[phase], None):
             self._read[phase] += 1
             if "step" in row:
@@ -79,12 +79,12 @@ class TrackedTraining:
 
 
 def _number(phase: str) -> int:
-    """How many phases there may be before this one."""
+    """Return the position of a phase on the axis of phases."""
     return _BEFORE.index(phase) if phase in _BEFORE else int(phase.rpartition("-")[2]) + 1
 
 
 def _rows(path: Path) -> Iterator[dict[str, float]]:
-    """The rows of a training's curve as far as they are numbers; none where there is no curve."""
+    """Read the numeric values of each row of a training curve, if the file exists."""
     if not path.is_file():
         return
     for row in csv.DictReader(io.StringIO(read_bytes(path).decode("utf-8"), newline="")):

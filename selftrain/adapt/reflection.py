@@ -1,7 +1,8 @@
-"""Which question would have paid: what a teacher does at a student's steps, and what an answer would have changed.
+"""Reflection of ADAPT (arXiv 2504.04040, section 4 and algorithm 1): which question would have been worth asking.
 
-Source: ADAPT (arXiv 2504.04040), section 4 and algorithm 1. The probability of an action is the mean over its tokens of
-what the student gives each of them behind those before it, without a grammar.
+At each of a student's steps a teacher acts as well, and the student's question is answered. The probability of an
+action is the mean over its tokens of the student's probability for each of them, given those before it, without a
+grammar.
 """
 
 from __future__ import annotations
@@ -25,37 +26,37 @@ from housewise.language.words import one_line
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
-from housewise.selftrain.adapt.hindsight import Hindsight
-from housewise.selftrain.adapt.telling import Scene, telling, told_by
-from housewise.selftrain.preferences import Preference
+from housewise.selftrain.adapt.breakfast_replay import BreakfastScene, play_breakfast, recorded_scene
+from housewise.selftrain.adapt.question_oracle import QuestionOracle
+from housewise.selftrain.examples import Preference
 from housewise.systems.adapt.world import MAX_ANSWER_CHARACTERS, BreakfastObservation
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
-Choice = Literal["question", "action"]
-_EVERY = 2.0  # above all differences of probabilities
+Target = Literal["question", "action"]
+_ABOVE_ALL = 2.0  # larger than every difference of probabilities
 
 
 class Student(ChatModel, TokenScorer, Protocol):
-    """A model that cooks, and that tells how likely it is to say given texts."""
+    """A model that cooks, and that reports the probabilities of given texts."""
 
 
-def asks(action: str) -> bool:
-    """Whether an action is a question."""
+def is_question(action: str) -> bool:
+    """Return whether an action is a question."""
     return action.lower().startswith("ask ")
 
 
-class Datum(BaseModel):
-    """A step at which the teacher would have done something else than the student.
+class ReflectionStep(BaseModel):
+    """A step at which the teacher would have done something other than the student.
 
     Attributes:
-        step: of the episode, from 0.
-        prompt: what the student read (x in the paper).
-        student, teacher: their actions.
-        question: what the student could have asked; None where it thinks of nothing.
-        answer: what the person says to that.
-        student_now, teacher_now: probability of either action.
-        teacher_then: that of the teacher's with question and answer before it; None without a question.
+        step: Index of the step in the episode.
+        prompt: The student's prompt (x in the paper).
+        student, teacher: Their actions.
+        question: The student's question; None if it has none.
+        answer: The person's answer.
+        student_now, teacher_now: Probabilities of the two actions.
+        teacher_then: Probability of the teacher's action after the question and the answer; None without a question.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -73,44 +74,44 @@ class Datum(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def delta_q(self) -> float | None:
-        """By how much the answer makes the teacher's action likelier."""
+        """Increase of the probability of the teacher's action by the answer."""
         return None if self.teacher_then is None else self.teacher_then - self.teacher_now
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def delta_t(self) -> float:
-        """By how much the student's own action is likelier than the teacher's."""
+        """Difference between the probabilities of the student's action and the teacher's."""
         return self.student_now - self.teacher_now
 
     @property
-    def asked(self) -> bool:
+    def is_question_of_student(self) -> bool:
         """Whether the student asked, which the teacher never does."""
-        return asks(self.student)
+        return is_question(self.student)
 
 
-class Reflected(BaseModel):
-    """An episode that was reflected upon.
+class EpisodeReflection(BaseModel):
+    """The reflection on an episode.
 
     Attributes:
-        episode: name of its record.
-        steps: that it had.
-        data: those at which the teacher would have done something else.
+        episode: Name of its record.
+        steps: Number of its steps.
+        data: The steps at which the teacher would have done something else.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     episode: str
     steps: int
-    data: tuple[Datum, ...]
+    data: tuple[ReflectionStep, ...]
 
 
 @dataclass(frozen=True)
-class Thresholds:
-    """Those of algorithm 1.
+class ReflectionThresholds:
+    """Thresholds of algorithm 1.
 
     Attributes:
-        question: what an answer has to add to the probability of the teacher's action (epsilon 1).
-        action: by how much the student's own action may be likelier for the teacher's to be learned (epsilon 2).
+        question: Smallest delta_q with which a question is learned (epsilon 1).
+        action: Largest delta_t with which the teacher's action is learned (epsilon 2).
     """
 
     question: float
@@ -118,16 +119,16 @@ class Thresholds:
 
 
 class Reflector:
-    """Reflects upon a student's episodes.
+    """Reflects on episodes of a student.
 
     Args:
-        student: who cooked.
-        conversation: as it read what happened.
-        people: for whom, by name.
-        embedder: of the person who answers.
-        most_tokens: of a question.
-        oracle: what can be asked, where the question is not the student's own but one of which it is known that the
-            teacher's action turns on its answer: an ablation that is not the paper's.
+        student: The model that cooked.
+        conversation: Writes the student's prompts.
+        people: People by name.
+        embedder: Embedder of the answering person.
+        most_tokens: Largest number of tokens of a question.
+        oracle: What can be asked, to replace the student's question with one whose answer is known to change the
+            teacher's action. This ablation is not in the paper.
     """
 
     def __init__(
@@ -143,59 +144,61 @@ class Reflector:
         self._oracle = oracle
         self._sampling = Sampling(temperature=0.0, max_tokens=most_tokens, stop=("\n",))
 
-    def reflect(self, record: Record) -> Reflected:
-        """What a teacher would have done at every step of an episode, and which question would have told the student.
+    def reflect(self, record: Record) -> EpisodeReflection:
+        """Return the teacher's actions at the steps of an episode, with the student's questions and their answers.
 
-        Steps at which there is more to read than a local model reads at once are left out.
+        Steps whose prompt is longer than a local model can read are left out.
 
         Raises:
-            UserError: when the record is of somebody else, or the model cannot be asked.
+            UserError: The record is of another person, or the model cannot be used.
         """
-        scene, said = told_by(record, dict(self._people), self._embedder)
+        scene, decide_as_recorded = recorded_scene(record, dict(self._people), self._embedder)
         verbs = scene.kitchen.kitchen.verbs
         cook = OracleCook(self._people[scene.speaker.name], scene.judge.task)
-        teacher, data, told = ExploringCook(cook, verbs), list[Datum](), list[tuple[str, str]]()
-        oracle = None if self._oracle is None else Hindsight(scene, self._people[scene.speaker.name], self._oracle)
+        teacher, data, answered = ExploringCook(cook, verbs), list[ReflectionStep](), list[tuple[str, str]]()
+        oracle = None if self._oracle is None else QuestionOracle(scene, self._people[scene.speaker.name], self._oracle)
 
         def think_of(seen: BreakfastObservation, turns: Sequence[CookingTurn], own: str, other: str) -> str | None:
             if oracle is not None:
-                return oracle.question(seen, tuple(told), other)
-            return self._question(self._conversation.reflection_messages(scene.briefing, turns, seen.made, own, other))
+                return oracle.best_question(seen, tuple(answered), other)
+            return self._generate_question(
+                self._conversation.reflection_messages(scene.briefing, turns, seen.made, own, other)
+            )
 
         def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str | None:
             if seen.question is not None:
-                told.append((seen.question, seen.text))
-            own = said(seen, turns)
+                answered.append((seen.question, seen.text))
+            own = decide_as_recorded(seen, turns)
             if own is not None:
                 other = teacher.act(seen.cooking, seen.named)
-                if not _same(own, other, verbs):
-                    # Of what is too long the student read the newer half, which is not learned.
+                if not _is_same_action(own, other, verbs):
+                    # The student read only the newer part of a prompt that is too long, which is not learned.
                     with suppress(PromptTooLongError):
                         question = think_of(seen, turns, own, other)
-                        data.append(self._datum(scene, seen, turns, own, other, question))
+                        data.append(self._reflect_on_step(scene, seen, turns, own, other, question))
             return own
 
-        steps = sum(1 for _ in telling(scene.world, decide))
-        return Reflected(episode=record.header.name, steps=steps, data=tuple(data))
+        steps = sum(1 for _ in play_breakfast(scene.world, decide))
+        return EpisodeReflection(episode=record.header.name, steps=steps, data=tuple(data))
 
-    def _datum(
+    def _reflect_on_step(
         self,
-        scene: Scene,
+        scene: BreakfastScene,
         seen: BreakfastObservation,
         turns: Sequence[CookingTurn],
         own: str,
         other: str,
         question: str | None,
-    ) -> Datum:
-        told = self._conversation
-        now = told.messages(scene.briefing, turns, seen.made)
+    ) -> ReflectionStep:
+        conversation = self._conversation
+        now = conversation.messages(scene.briefing, turns, seen.made)
         student_now, teacher_now = self._probabilities(now, [own, other])
         answer, teacher_then = "", None
         if question is not None:
             answer = one_line(scene.speaker.answer(Question(question)).text[:MAX_ANSWER_CHARACTERS])
             asked = CookingTurn(f'Ask "{question}"', answer, answer=True, made=seen.made)
-            [teacher_then] = self._probabilities(told.messages(scene.briefing, [*turns, asked], ""), [other])
-        return Datum(
+            [teacher_then] = self._probabilities(conversation.messages(scene.briefing, [*turns, asked], ""), [other])
+        return ReflectionStep(
             step=len(turns),
             prompt=tuple(message.turn for message in now),
             student=own,
@@ -207,79 +210,81 @@ class Reflector:
             teacher_then=teacher_then,
         )
 
-    def _question(self, messages: tuple[Message, ...]) -> str | None:
+    def _generate_question(self, messages: tuple[Message, ...]) -> str | None:
         [[reply]] = self._student.complete([ChatRequest(messages, self._sampling, QUESTION, reflection_grammar())])
-        said = one_line(reply.text).strip()
-        asked, mark, _ = said.partition("?")
-        return None if not mark or said == NO_QUESTION else f"{asked}?"
+        line = one_line(reply.text).strip()
+        question, mark, _ = line.partition("?")
+        return None if not mark or line == NO_QUESTION else f"{question}?"
 
     def _probabilities(self, messages: tuple[Message, ...], actions: Sequence[str]) -> list[float]:
-        """Mean probability of the tokens of each action."""
+        """Return the mean probability of the tokens of each action."""
         tokens = self._student.score_tokens(ChatRequest(messages, prefix=PREFIX), [f" {action}" for action in actions])
         return [sum(math.exp(token.logprob) for token in each) / len(each) for each in tokens]
 
 
-def _same(own: str, other: str, verbs: KitchenVerbs) -> bool:
-    """Whether two lines are understood as the same action."""
+def _is_same_action(own: str, other: str, verbs: KitchenVerbs) -> bool:
+    """Return whether two lines are parsed as the same action."""
 
-    def understood(said: str) -> KitchenAction | str:
+    def parse_or_text(line: str) -> KitchenAction | str:
         try:
-            return parse_action(said, verbs)
+            return parse_action(line, verbs)
         except ImpossibleAction:
-            return said
+            return line
 
-    return understood(own) == understood(other)
+    return parse_or_text(own) == parse_or_text(other)
 
 
-def choice(datum: Datum, thresholds: Thresholds) -> Choice | None:
-    """What the student should have done (algorithm 1); None where nothing is to be learned."""
-    if datum.delta_t < 0:
+def learning_target(step: ReflectionStep, thresholds: ReflectionThresholds) -> Target | None:
+    """Return what the student should have done (algorithm 1), or None if nothing is learned."""
+    if step.delta_t < 0:
         return "action"
-    if datum.delta_q is not None and datum.delta_q > thresholds.question:
+    if step.delta_q is not None and step.delta_q > thresholds.question:
         return "question"
-    return "action" if datum.delta_t < thresholds.action else None
+    return "action" if step.delta_t < thresholds.action else None
 
 
-def thresholds_for(data: Sequence[Datum], questions: float, actions: float) -> Thresholds:
-    """Thresholds with which some shares of the data become questions and teacher's actions, as far as they can.
+def choose_thresholds(data: Sequence[ReflectionStep], questions: float, actions: float) -> ReflectionThresholds:
+    """Return thresholds with which given shares of the steps become questions and teacher's actions, if possible.
 
     No question is chosen whose answer makes the teacher's action less likely.
 
     Args:
-        data: all that was reflected upon.
-        questions, actions: shares of it.
+        data: All steps.
+        questions, actions: Shares of the steps.
     """
-    open_ = [datum for datum in data if datum.delta_t >= 0]
-    gains = sorted((datum.delta_q for datum in open_ if datum.delta_q is not None), reverse=True)
+    undecided = [step for step in data if step.delta_t >= 0]
+    gains = sorted((step.delta_q for step in undecided if step.delta_q is not None), reverse=True)
     wanted = round(questions * len(data))
-    first = max(gains[wanted], 0.0) if wanted < len(gains) else 0.0
-    rest = sorted(datum.delta_t for datum in open_ if datum.delta_q is None or datum.delta_q <= first)
-    wanted = max(round(actions * len(data)) - (len(data) - len(open_)), 0)
-    return Thresholds(first, rest[wanted] if wanted < len(rest) else _EVERY)
+    question = max(gains[wanted], 0.0) if wanted < len(gains) else 0.0
+    rest = sorted(step.delta_t for step in undecided if step.delta_q is None or step.delta_q <= question)
+    wanted = max(round(actions * len(data)) - (len(data) - len(undecided)), 0)
+    return ReflectionThresholds(question, rest[wanted] if wanted < len(rest) else _ABOVE_ALL)
 
 
-def preferences_of(reflected: Iterable[Reflected], thresholds: Thresholds) -> list[Preference]:
-    """What the student should rather have said at each step of which something is to be learned."""
-    found = []
-    for episode in reflected:
-        for datum in episode.data:
-            chosen = choice(datum, thresholds)
-            if chosen is not None:
-                said = datum.teacher if chosen == "action" else f'Ask "{datum.question}"'
-                found.append(_preference(datum, said, f"{episode.episode}/{datum.step}: {chosen}"))
-    return [each for each in found if each.chosen != each.rejected]
+def preferences_from_reflections(
+    reflections: Iterable[EpisodeReflection], thresholds: ReflectionThresholds
+) -> list[Preference]:
+    """Return a preference for each step from which something is learned: the target over the student's action."""
+    preferences = []
+    for episode in reflections:
+        for step in episode.data:
+            target = learning_target(step, thresholds)
+            if target is not None:
+                action = step.teacher if target == "action" else f'Ask "{step.question}"'
+                preferences.append(_preference(step, action, f"{episode.episode}/{step.step}: {target}"))
+    return [each for each in preferences if each.chosen != each.rejected]
 
 
-def teacher_preferences(reflected: Iterable[Reflected]) -> list[Preference]:
-    """The teacher's actions as they are: the ablation without reflection."""
+def teacher_preferences(reflections: Iterable[EpisodeReflection]) -> list[Preference]:
+    """Return a preference for the teacher's action at each step: the ablation without reflection."""
     return [
-        _preference(datum, datum.teacher, f"{episode.episode}/{datum.step}: action")
-        for episode in reflected
-        for datum in episode.data
+        _preference(step, step.teacher, f"{episode.episode}/{step.step}: action")
+        for episode in reflections
+        for step in episode.data
     ]
 
 
-def _preference(datum: Datum, chosen: str, source: str) -> Preference:
+def _preference(step: ReflectionStep, chosen: str, source: str) -> Preference:
     return Preference(
-        prompt=datum.prompt, prefix=PREFIX, chosen=f" {chosen}", rejected=f" {datum.student}", source=source
+        prompt=step.prompt, prefix=PREFIX, chosen=f" {chosen}", rejected=f" {step.student}", source=source
     )

@@ -1,4 +1,4 @@
-"""The settings of training for ADAPT: defaults (``adapt/training.yaml``), a file, the command line."""
+"""Settings of training for ADAPT: defaults from ``adapt/training.yaml``, a file, the command line."""
 
 from __future__ import annotations
 
@@ -11,42 +11,43 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, load_with_derived_defaults, packaged_defaults
 from housewise.rollout.settings import flatten_settings
-from housewise.selftrain.personalize.settings import PreferenceConfig, Share, TrainingConfig
+from housewise.selftrain.personalize.settings import Share
+from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
 
-def _ascending(what: str) -> AfterValidator:
-    """Of a least and a greatest one."""
+def _check_ascending(what: str) -> AfterValidator:
+    """Return a validator of a pair of a smallest and a largest value."""
 
-    def checked(span: tuple[float, float]) -> tuple[float, float]:
+    def check(span: tuple[float, float]) -> tuple[float, float]:
         if span[0] > span[1]:
             raise ValueError(f"the least {what} is more than the greatest")
         return span
 
-    return AfterValidator(checked)
+    return AfterValidator(check)
 
 
 class DemonstrationsConfig(Settings):
-    """Breakfasts of the scripted cook to learn from; every key is explained in the file of defaults."""
+    """Breakfasts of the scripted cook to learn from; the file of defaults explains every key."""
 
     each: int = Field(ge=1, le=MAX_COUNT)
     seed: int = Field(ge=0, le=LARGEST_SEED)
     questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(min_length=1)
-    told: Annotated[tuple[Share, Share], _ascending("share")]
+    told: Annotated[tuple[Share, Share], _check_ascending("share")]
     reflections: Share
 
 
 class WarmUpConfig(DemonstrationsConfig):
-    """Demonstrations for people who do not exist, and how they are learned; without any, there is no warm-up."""
+    """Demonstrations for invented people, and the training on them. With ``people=0`` there is no warm-up."""
 
     people: int = Field(ge=0, le=MAX_COUNT)
-    wishes: Annotated[tuple[PositiveInt, PositiveInt], _ascending("number")]
+    wishes: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")]
     training: TrainingConfig
 
 
 class RolloutsConfig(Settings):
-    """How the student is let cook for the people it is trained with."""
+    """How the student cooks for the people of the training."""
 
     runs: int = Field(ge=1, le=MAX_COUNT)
     temperature: float = Field(gt=0)
@@ -54,7 +55,7 @@ class RolloutsConfig(Settings):
 
 
 class ReflectionConfig(Settings):
-    """What becomes of the steps that were reflected upon."""
+    """How steps of reflection become preferences."""
 
     questions: Share
     actions: Share
@@ -63,7 +64,7 @@ class ReflectionConfig(Settings):
     most_tokens: int = Field(ge=1, le=MAX_COUNT)
 
     @model_validator(mode="after")
-    def _no_more_than_there_are(self) -> ReflectionConfig:
+    def _check_shares(self) -> ReflectionConfig:
         if self.questions + self.actions > 1:
             raise ValueError(
                 f"questions and actions are shares of all steps, and together {self.questions + self.actions}"
@@ -72,7 +73,7 @@ class ReflectionConfig(Settings):
 
 
 class AdaptTrainingConfig(Settings):
-    """One training for ADAPT; every key is explained in ``housekeep_configs/adapt/training.yaml``."""
+    """Settings of a training for ADAPT; ``housekeep_configs/adapt/training.yaml`` explains every key."""
 
     run: AdaptSettings
     warm_up: WarmUpConfig
@@ -85,20 +86,20 @@ class AdaptTrainingConfig(Settings):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What has to be the same to go on in a folder where everything is learned, by dotted key."""
+        """The settings that must stay the same to resume a folder in which everything is trained, by dotted key."""
         found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
-        found["warm_up"]["training"] = self.warm_up.training.lasting_identity
-        found |= {"imitation": self.imitation.lasting_identity, "preference": self.preference.lasting_identity}
+        found["warm_up"]["training"] = self.warm_up.training.resumable_identity
+        found |= {"imitation": self.imitation.resumable_identity, "preference": self.preference.resumable_identity}
         found["run"] = {
             key: value for key, value in self.run.result_settings.items() if not key.startswith("models.person")
         }
         return flatten_settings(found)
 
 
-def load_training(
+def load_adapt_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> AdaptTrainingConfig:
-    """Put the settings of a training together; see core.settings.load_settings."""
+    """Load the settings of a training; see core.settings.load_settings."""
     base = OmegaConf.merge({"run": Adapt.defaults()}, packaged_defaults("adapt/training"))
     assert isinstance(base, DictConfig)
     return load_with_derived_defaults(AdaptTrainingConfig, base, lambda config: {}, file, settings, overrides)

@@ -1,4 +1,4 @@
-"""Which pairs a model learns from: small functions, one of which the settings name."""
+"""Filters: functions that select the demonstrations a model learns from; the setting ``filter.name`` names one."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import FILTERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
-from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.worlds.house.names import kind_of
 
 
 @dataclass(frozen=True)
 class FilterSettings:
-    """What filters may go by.
+    """Settings of filters.
 
     Attributes:
-        iteration: of self-training, from 0.
-        thresholds: of ``rising``, by iteration; the last one stays.
-        most_per_object: of ``balanced``, pairs that may move objects of one kind.
-        seed: decides what ``balanced`` keeps of too many.
+        iteration: Iteration of self-training, from 0.
+        thresholds: Reward threshold of ``rising`` by iteration; the last one stays.
+        most_per_object: Largest number of demonstrations of ``balanced`` that may move objects of one kind.
+        seed: Seed of the selection of ``balanced``.
     """
 
     iteration: int = 0
@@ -33,43 +33,43 @@ class FilterSettings:
     seed: int = 0
 
 
-Filter = Callable[[Sequence[Pair], FilterSettings], list[Pair]]
+Filter = Callable[[Sequence[EpisodeDemonstration], FilterSettings], list[EpisodeDemonstration]]
 
 
-def positive(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What made the house better (LLM-Personalize, section 3.3)."""
+def positive(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
+    """Keep replies that improved the house (LLM-Personalize, section 3.3)."""
     return [pair for pair in pairs if pair.reward > 0]
 
 
-def corrected(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What made the house better, or had to be corrected (``wording=corrected``)."""
+def corrected(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
+    """Keep replies that improved the house, or that were relabelled (``wording=corrected``)."""
     return [pair for pair in pairs if pair.reward > 0 or pair.mistaken]
 
 
-def rising(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What is above a threshold that rises from iteration to iteration (ReST, arXiv 2308.08998)."""
+def rising(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
+    """Keep replies with a reward above a threshold that rises with each iteration (ReST, arXiv 2308.08998)."""
     threshold = settings.thresholds[min(settings.iteration, len(settings.thresholds) - 1)]
     return [pair for pair in pairs if pair.reward > threshold]
 
 
-def balanced(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What made the house better, drawn at random without any kind of object being moved by more than its share."""
+def balanced(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
+    """Keep a random selection of replies that improved the house, with a limit for each kind of moved object."""
     good = [index for index, pair in enumerate(pairs) if pair.reward > 0]
-    had: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     kept: list[int] = []
     for index in np.random.default_rng(settings.seed).permutation(good).tolist():
         kinds = _kinds(pairs[index])
-        if all(had[kind] < settings.most_per_object for kind in kinds):
-            had.update(kinds)
+        if all(counts[kind] < settings.most_per_object for kind in kinds):
+            counts.update(kinds)
             kept.append(index)
     return [pairs[index] for index in sorted(kept)]
 
 
 def find_filter(name: str) -> Filter:
-    """A filter by name, or any function of the same form as ``module:function``, whose module is imported and so run.
+    """Return a filter by name, or a function named as ``module:function``, whose module is imported and so executed.
 
     Raises:
-        UserError: when there is none.
+        UserError: There is no such filter.
     """
     found = load_plugin_or_code(FILTERS, name, "filter")
     if not callable(found):
@@ -77,29 +77,31 @@ def find_filter(name: str) -> Filter:
     return cast(Filter, found)
 
 
-def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[list[Pair], dict[str, Any]]:
-    """Filter pairs.
+def apply_filter(
+    name: str, pairs: Sequence[EpisodeDemonstration], settings: FilterSettings
+) -> tuple[list[EpisodeDemonstration], dict[str, Any]]:
+    """Filter demonstrations.
 
     Returns:
-        What is kept, and the statistics of ``filter.json``.
+        The demonstrations that are kept, and the statistics for ``filter.json``.
 
     Raises:
-        UserError: when there is no such filter, or nothing is kept.
+        UserError: There is no such filter, or it keeps nothing.
     """
     kept = call_plugin(find_filter(name), f"filter {name!r}", pairs, settings)
-    if not isinstance(kept, list) or not all(isinstance(pair, Pair) for pair in kept):
-        raise UserError(f"filter {name!r}: gave back {excerpt(repr(kept))}, not a list of pairs; see docs/extending.md")
+    if not isinstance(kept, list) or not all(isinstance(pair, EpisodeDemonstration) for pair in kept):
+        raise UserError(f"filter {name!r}: returned {excerpt(repr(kept))}, not a list of pairs; see docs/extending.md")
     if not kept:
         best = max((pair.reward for pair in pairs), default=0.0)
         raise UserError(
             f"filter {name} keeps none of {len(pairs)} pairs (the best reward is {best:g}): there is nothing to learn "
-            "from; go on with more grow.runs or a milder filter, or begin in another folder and imitate longer first"
+            "from; use more grow.runs or a milder filter, or train longer on demonstrations in another folder first"
         )
-    return kept, {"filter": name, "pairs": statistics(pairs), "kept": statistics(kept)}
+    return kept, {"filter": name, "pairs": demonstration_statistics(pairs), "kept": demonstration_statistics(kept)}
 
 
-def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """How many pairs, their rewards, the kinds of object that they move, and the episodes that they come from."""
+def demonstration_statistics(pairs: Sequence[EpisodeDemonstration]) -> dict[str, Any]:
+    """Return the number of demonstrations, their rewards, the kinds of moved objects, and the number of episodes."""
     rewards = [pair.reward for pair in pairs]
     return {
         "count": len(pairs),
@@ -112,6 +114,6 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
-def _kinds(pair: Pair) -> tuple[str, ...]:
-    """Kinds of the objects that a pair moves: their names without the numbers."""
+def _kinds(pair: EpisodeDemonstration) -> tuple[str, ...]:
+    """Return the kinds of the objects that a demonstration moves: their names without numbers."""
     return tuple(sorted({kind_of(name) for name in pair.moved}))

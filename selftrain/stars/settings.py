@@ -1,4 +1,4 @@
-"""The settings of learning to write and to choose goals; ``housekeep_configs/goals.yaml`` is a recipe."""
+"""Settings of the training in goals: ``housekeep_configs/goals.yaml`` is an example."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pydantic import Field, model_validator
 
 from housewise.core.settings import MAX_COUNT, Settings, load_settings, packaged_defaults
 from housewise.rollout.settings import flatten_settings
-from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
 
 
-class GoalLessons(Settings):
-    """Lessons in goals; see housewise.selftrain.stars.lessons.
+class GoalLessonsConfig(Settings):
+    """Lessons in goals; see housewise.selftrain.stars.goal_lessons.
 
     Attributes:
-        households: what rooms are put together from, by name or file.
-        rooms: so many of them.
-        things: fewest and most in each.
-        shared: how often each object of the packaged tasks that may be learned from is among them; 0 for not at all.
-        goals: so many to write.
-        choices: so many questions with numbered options.
-        options: fewest and most of them.
-        rotations: in so many orders at most each question is asked.
+        households: Parts of rooms, by name or file.
+        rooms: Number of generated rooms.
+        things: Smallest and largest number of objects in a room.
+        shared: How often each learnable object of the bundled tasks is repeated; 0 for never.
+        goals: Number of goals to write.
+        choices: Number of questions with numbered options.
+        options: Smallest and largest number of options.
+        rotations: Largest number of orders in which each question is asked.
     """
 
     households: str = "households"
@@ -40,7 +40,7 @@ class GoalLessons(Settings):
     rotations: int = Field(default=2, ge=1, le=40)
 
     @model_validator(mode="after")
-    def _possible(self) -> GoalLessons:
+    def _check_ranges(self) -> GoalLessonsConfig:
         for name, least, (fewest, most) in (("things", 1, self.things), ("options", 2, self.options)):
             if not least <= fewest <= most <= 100:
                 raise ValueError(f"{name}: give the fewest, {least} or more, and the most, 100 at most")
@@ -50,24 +50,24 @@ class GoalLessons(Settings):
 
 
 class GoalTrainingConfig(Settings):
-    """What a model learns goals from, and how.
+    """Settings of a training in goals.
 
     Attributes:
-        run: the model that is trained, and how it is asked.
-        lessons: what it reads.
-        training: how it learns; see ``housekeep_configs/selftrain.yaml``.
+        run: The model that is trained, and its prompts.
+        lessons: What it learns.
+        training: How it learns; see ``housekeep_configs/selftrain.yaml``.
     """
 
     system: Literal["stars"] = "stars"
     run: StarsSettings
-    lessons: GoalLessons
+    lessons: GoalLessonsConfig
     training: TrainingConfig
 
     def identity(self, learned: bool) -> dict[str, Any]:
-        """What has to be the same to go on in a folder, by key.
+        """Return the settings that must stay the same to resume a folder, by dotted key.
 
         Args:
-            learned: whether the folder has a model; until then another way of learning loses nothing but a beginning.
+            learned: Whether the folder has a finished model. Until then the settings of the training may change.
         """
         run = {key: value for key, value in self.run.identity.items() if key.startswith(("models.agent.", "agent."))}
         taught = {"run": {**run, "tasks.seed": self.run.tasks.seed}, "lessons": self.lessons.model_dump()}
@@ -77,10 +77,10 @@ class GoalTrainingConfig(Settings):
 def load_goal_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> GoalTrainingConfig:
-    """Put the settings together; see core.settings.load_settings.
+    """Load the settings; see core.settings.load_settings.
 
     Raises:
-        UserError: when they do not fit.
+        UserError: They are invalid.
     """
     return load_settings(GoalTrainingConfig, _defaults(), file, settings, overrides)
 
@@ -90,7 +90,7 @@ def _defaults() -> DictConfig:
         {
             "system": "stars",
             "run": Stars.defaults(),
-            "lessons": GoalLessons().model_dump(mode="json"),
+            "lessons": GoalLessonsConfig().model_dump(mode="json"),
             "training": packaged_defaults("selftrain").training,
         }
     )

@@ -1,6 +1,6 @@
-"""What the trainers of this machine have in common: their learning rate, their checkpoints, and numbers that break.
+"""Checkpoints of local trainings, and callbacks and mixins that both TRL trainers share.
 
-Imported only where torch, transformers, peft and trl are there.
+Import this module only where torch, transformers, peft and trl are installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,11 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import open_regular, read_bytes, write_json
 from housewise.language.local.libraries import convert_save_errors
-from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.launching import wait_for_all_processes
+from housewise.selftrain.trainers.launcher_environment import wait_for_all_processes
+from housewise.selftrain.trainers.settings import TrainingConfig
+
+StepReport = Callable[[int, int, list[dict[str, Any]]], None]
+"""Called with the steps done, the steps in all, and the log so far."""
 
 WARM_UP = 0.05
 """Share of the steps in which the learning rate rises."""
@@ -34,10 +37,10 @@ _LOGGED = {"loss": "loss", "grad_norm": "gradient"}
 
 
 class Checkpointing:
-    """Mixin of a trainer of transformers: checkpoints of which it can be seen whether they are whole.
+    """Mixin for TRL trainers: checkpoints with digests of their files, and examples that are tokens already.
 
     Attributes:
-        has_begun: whether a step was begun, so that what fails is no longer the reading of a checkpoint.
+        has_begun: Whether a step has begun, so that an error does not come from reading a checkpoint.
     """
 
     has_begun = False
@@ -49,26 +52,46 @@ class Checkpointing:
         return loss
 
     def create_scheduler(self, num_training_steps: int, *args: Any, **kwargs: Any) -> Any:
-        """See transformers.Trainer. Few steps have no warm-up: its first step learns nothing, and may be the last."""
+        """See transformers.Trainer. Short trainings have no warm-up, whose first step learns nothing."""
         if num_training_steps * WARM_UP <= 1:
             self.args.warmup_steps = 0  # type: ignore[attr-defined]
         return super().create_scheduler(num_training_steps, *args, **kwargs)  # type: ignore[misc]
+
+    def _prepare_dataset(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the data set as it is: its tokens are those of a prompt, which no chat template would produce."""
+        return dataset
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        network = self.accelerator.unwrap_model(self.model)  # type: ignore[attr-defined]
+        save_weights(network, output_dir or self.args.output_dir, state_dict)  # type: ignore[attr-defined]
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"  # type: ignore[attr-defined]
         with convert_save_errors(folder):
             super()._save_checkpoint(model, trial)  # type: ignore[misc]
-            # Each process writes a file of its own.
+            # Each process writes its own file.
             wait_for_all_processes()
         if self.is_world_process_zero():  # type: ignore[attr-defined]
             write_json(folder / _DIGESTS, _file_digests(folder))
 
 
+class ProgressCallback(TrainerCallback):  # type: ignore[misc]
+    """Passes the log to a function as it grows."""
+
+    def __init__(self, report: StepReport) -> None:
+        self._report = report
+
+    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """See transformers.TrainerCallback."""
+        if state.is_world_process_zero:
+            self._report(state.global_step, state.max_steps, state.log_history)
+
+
 class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
-    """Ends training at the step whose loss, gradient or weights are no finite numbers, before they are kept.
+    """Ends training at the first step whose loss, gradient or weights are not finite, before they are saved.
 
     Args:
-        config: the settings, of which the message names what to change.
+        config: Settings of the training; the message names the one to change.
     """
 
     def __init__(self, config: TrainingConfig) -> None:
@@ -78,7 +101,7 @@ class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
         """See transformers.TrainerCallback.
 
         Raises:
-            UserError: when a number is not finite.
+            UserError: A number is not finite.
         """
         broken = [what for key, what in _LOGGED.items() if not math.isfinite((logs or {}).get(key, 0.0))]
         if not broken and has_finite_weights(model):
@@ -86,35 +109,44 @@ class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
         remedy = f"lower {self._config.key('learning_rate')}={self._config.learning_rate:g}"
         if broken and state.global_step == 1:
             remedy = (
-                f"nothing was learned before it, so try {self._config.key('dtype')}=float32, or begin with another "
+                f"nothing was learned before it, so try {self._config.key('dtype')}=float32, or start from another "
                 "model or adapter"
             )
         what = broken[0] if broken else "weight"
         raise UserError(f"step {state.global_step} of {state.max_steps}: the {what} is not a finite number; {remedy}")
 
 
+def save_weights(network: Any, folder: str, state_dict: Any = None) -> None:
+    """Save all weights of a model, or those of the adapter that is trained."""
+    # Embeddings are not trained, and checking whether they were would need the Hub.
+    options = (
+        {"save_embedding_layers": False, "selected_adapters": ["default"]} if hasattr(network, "peft_config") else {}
+    )
+    network.save_pretrained(folder, state_dict=state_dict, **options)
+
+
 def has_finite_weights(network: Any) -> bool:
-    """Whether all weights that are trained are finite numbers."""
+    """Return whether all trained weights are finite numbers."""
     finite = [weight.isfinite().all() for weight in network.parameters() if weight.requires_grad]
     return bool(torch.stack(finite).all())
 
 
 def state_digests(network: Any, row: Mapping[str, list[int]]) -> set[str]:
-    """Tell a model from what it is before or after training: the sets of two that are the same have a digest in common.
+    """Return digests of a model's state: two equal states have a digest in common.
 
-    They are those of the weights that are trained and, in float32, of what the model says. In half precision it may say
-    the same where weights have changed.
+    The digests are those of the trained weights and, in float32, of the model's outputs. In half precision outputs may
+    be equal although weights have changed.
 
     Args:
-        network: the model.
-        row: an example that it is trained with.
+        network: The model.
+        row: An example that it is trained with, as tokens.
     """
     weights = (weight for weight in network.parameters() if weight.requires_grad)
     return {_digest(weights)} | ({_digest([_last_logits(network, row)])} if network.dtype == torch.float32 else set())
 
 
 def _last_logits(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
-    """The logits behind the last tokens of an example."""
+    """Return the logits at the last tokens of an example."""
     tokens = row["input_ids"] if "input_ids" in row else row["prompt"] + row["chosen"]
     with evaluation_mode(network):
         ids = torch.tensor([tokens], device=network.device)
@@ -124,7 +156,7 @@ def _last_logits(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
 
 @contextmanager
 def evaluation_mode(network: Any) -> Iterator[None]:
-    """Have a model that is being trained answer as it is: without gradients, and without what training draws."""
+    """Set a model that is being trained to evaluation: without gradients, and without dropout."""
     was_training = network.training
     network.eval()
     try:
@@ -142,14 +174,14 @@ def _digest(tensors: Iterable[torch.Tensor]) -> str:
 
 
 def usable_checkpoints(folder: Path, remove: bool) -> list[str]:
-    """The checkpoints that were written to their end and are as they were written, the last one first.
+    """Return the checkpoints that are complete and undamaged, the last one first.
 
     Args:
-        folder: of all of them.
-        remove: whether the others are removed, and it is said.
+        folder: Folder of the checkpoints.
+        remove: Whether to remove the other checkpoints, with a note about each.
     """
     found = sorted(folder.glob("checkpoint-*"), key=_step, reverse=True)
-    # No checkpoint of an earlier version has digests; one of this version without them was being written or removed.
+    # Checkpoints of earlier versions have no digests; one of this version without them was being written or removed.
     has_digests = any((path / _DIGESTS).exists() for path in found)
     damaged = [path for path in found if not _is_complete(path, has_digests)]
     usable = [str(path) for path in found if path not in damaged]
@@ -161,10 +193,10 @@ def usable_checkpoints(folder: Path, remove: bool) -> list[str]:
 
 
 def describe_resumption(earlier: list[str]) -> str:
-    """What training goes on from, in words.
+    """Return a phrase about where training resumes.
 
     Args:
-        earlier: checkpoints, the last one first.
+        earlier: Usable checkpoints, the last one first.
     """
     return f"training goes on from {Path(earlier[0]).name}" if earlier else "training begins anew"
 
@@ -175,7 +207,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _is_complete(checkpoint: Path, has_digests: bool) -> bool:
-    """Whether a checkpoint has the file that transformers writes last, and all files are those of its digests."""
+    """Return whether a checkpoint has the file that transformers writes last, and all files match their digests."""
     try:
         json.loads(read_bytes(checkpoint / _STATE))
         return not has_digests or json.loads(read_bytes(checkpoint / _DIGESTS)) == _file_digests(checkpoint)
@@ -184,7 +216,7 @@ def _is_complete(checkpoint: Path, has_digests: bool) -> bool:
 
 
 def _file_digests(checkpoint: Path) -> Mapping[str, str]:
-    """The digest of each file of a checkpoint, by name."""
+    """Return the digest of each file of a checkpoint, by name."""
     found: dict[str, str] = {}
     for path in sorted(checkpoint.rglob("[!.]*")):
         if path.name != _DIGESTS and not path.is_dir():

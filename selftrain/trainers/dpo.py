@@ -1,6 +1,6 @@
-"""TRL's trainer for preferences, with the prompt of two replies read once.
+"""TRL's trainer for preferences (DPO), in which the common prompt of the replies is read once.
 
-Imported only by :mod:`housewise.selftrain.trainers.preferences`, because it needs torch, transformers, peft and trl.
+Import this module only where torch, transformers, peft and trl are installed.
 """
 
 from __future__ import annotations
@@ -9,44 +9,34 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from datasets import Dataset
 from torch.nn import functional
-from transformers import PrinterCallback
 from trl import DPOConfig, DPOTrainer
 from trl.trainer.utils import use_adapter
 
-from housewise.selftrain.trainers.checkpoints import Checkpointing
-from housewise.selftrain.trainers.examples import IGNORED
+from housewise.selftrain.trainers.checkpoints import Checkpointing, ProgressCallback, StepReport
 from housewise.selftrain.trainers.packing import shared_row
-from housewise.selftrain.trainers.recipe import (
-    StepReport,
-    ProgressCallback,
-    predict_labels,
-    grouped_dataset,
-    disable_router_logits,
-    save_weights,
-    shares_rows,
-)
+from housewise.selftrain.trainers.tokenization import IGNORED
+from housewise.selftrain.trainers.trl_common import finish_setup, grouped_dataset, predict_labels, shares_rows
 
 _REFERENCE = "ref"
-"""The adapter in which TRL keeps what the trained one was."""
+"""Name of the adapter in which TRL keeps the reference weights."""
 
 _LOGGED = ("loss", "rewards/accuracies", "rewards/margins")
 
 
 class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
-    """Learns preferences, each pass one or some that begin alike, all their replies in one row.
+    """DPO in which each pass is one row: the replies of one preference, or of several whose prompts begin alike.
 
-    TRL reads the prompt four times for each preference, with either reply and for the reference; here it is read twice,
-    and what is common to the prompts of a pass as well.
+    TRL reads the prompt of a preference four times: with either reply, by the model and by the reference. Here each of
+    the two reads it once, and prompts of a pass share their common beginning.
 
     Args:
-        network: the model with the adapter to be trained.
-        settings: see recipe.arguments.
-        rows: each with the tokens ``prompt``, ``chosen`` and ``rejected``.
-        tokenizer: of the model.
-        report: told of every step.
-        together: see TrainingConfig.
+        network: The model with the adapter that is trained.
+        settings: See trl_common.training_arguments.
+        rows: Each with the tokens ``prompt``, ``chosen`` and ``rejected``.
+        tokenizer: Tokenizer of the model.
+        report: Called after every step.
+        together: See TrainingConfig.
     """
 
     def __init__(
@@ -71,35 +61,30 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
             data_collator=lambda groups: collate_preferences(groups[0]["group"], shared),
             callbacks=[ProgressCallback(report)],
         )
-        self.remove_callback(PrinterCallback)
-        disable_router_logits(network)
-
-    def _prepare_dataset(self, dataset: Dataset, *args: Any, **kwargs: Any) -> Dataset:
-        """Nothing: these are tokens as the model is asked with them, which no chat template would give."""
-        return dataset
+        finish_setup(self, network)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """-log sigmoid(beta (log ratio of the chosen reply - that of the rejected one)); equation 7 of the paper."""
+        """Return -log sigmoid(beta (log ratio of the chosen reply - that of the rejected one)); equation 7 of DPO."""
         now = self._logprobs(model, inputs)
         with torch.no_grad(), use_adapter(self.accelerator.unwrap_model(model), _REFERENCE):
             then = self._logprobs(model, inputs)
         rewards = self.beta * (now - then)
         margins = rewards[0] - rewards[1]
-        # Each preference counts alike, in whichever row it is.
+        # Each preference has the same weight, in whichever row it is.
         losses = -functional.logsigmoid(margins)
         self._add_to_log_sums(losses.detach(), margins.detach())
         loss = losses.sum() / self._together
         return (loss, {"rewards": rewards}) if return_outputs else loss
 
     def _add_to_log_sums(self, losses: torch.Tensor, margins: torch.Tensor) -> None:
-        """Add the preferences of a row to the sums whose means are logged; rows have different numbers of them."""
+        """Add the preferences of a row to the sums of the log; rows differ in their number of preferences."""
         sums = torch.stack([torch.ones_like(losses), losses, (margins > 0).float(), margins]).sum(1)
         self._sums += self.accelerator.reduce(sums, "sum").cpu()
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """See transformers.Trainer. What is logged is the mean over the preferences of a step, as in TRL."""
+        """See transformers.Trainer. The log has means over the preferences of a step, as in TRL."""
         count, *totals = self._sums.tolist()
         if count:
             logs = logs | {name: total / count for name, total in zip(_LOGGED, totals, strict=True)}
@@ -109,16 +94,13 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
     def _logprobs(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         return reply_logprobs(model, inputs, self.accelerator.unwrap_model(model).dtype)
 
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        save_weights(self.accelerator.unwrap_model(self.model), output_dir or self.args.output_dir, state_dict)
-
 
 def collate_preferences(group: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
-    """Some preferences: their rows, and how many tokens each reply has, the chosen one before the rejected one.
+    """Return preferences as rows, with the number of tokens of each reply, chosen before rejected.
 
     Args:
-        group: each with the tokens ``prompt``, ``chosen`` and ``rejected``.
-        shared: whether all replies are in one row.
+        group: Each with the tokens ``prompt``, ``chosen`` and ``rejected``.
+        shared: Whether all replies are in one row.
     """
     examples = [example for each in group for example in _tokenized_replies(each)]
     rows = [shared_row(examples)] if shared else [shared_row([example]) for example in examples]
@@ -127,23 +109,23 @@ def collate_preferences(group: Sequence[dict[str, Any]], shared: bool) -> dict[s
 
 
 def reply_logprobs(model: Any, inputs: dict[str, Any], dtype: torch.dtype) -> torch.Tensor:
-    """Log-probability of the chosen replies and of the rejected ones (2, k).
+    """Return the log-probabilities of the chosen replies and of the rejected ones (2, k).
 
     Args:
-        model: any causal model.
-        inputs: see rows_of_preferences.
-        dtype: of the model.
+        model: Any causal model.
+        inputs: See collate_preferences.
+        dtype: Data type of the model.
     """
-    found = []
+    logprobs = []
     for row in inputs["rows"]:
         _, logits, targets = predict_labels(model, row, dtype)
-        found.append(-functional.cross_entropy(logits, targets, reduction="none"))
-    parts = torch.cat(found).split(inputs["lengths"])
+        logprobs.append(-functional.cross_entropy(logits, targets, reduction="none"))
+    parts = torch.cat(logprobs).split(inputs["lengths"])
     return torch.stack([part.sum() for part in parts]).view(-1, 2).T
 
 
 def _tokenized_replies(row: dict[str, list[int]]) -> list[dict[str, list[int]]]:
-    """The chosen reply of a preference and the rejected one, each behind the prompt."""
+    """Return the chosen reply of a preference and the rejected one, each after the prompt."""
     prompt = row["prompt"]
     return [
         {"input_ids": prompt + row[which], "labels": [IGNORED] * len(prompt) + row[which]}

@@ -1,367 +1,114 @@
-"""Trains a language model on this machine with PEFT and TRL.
+"""Trainers of this machine: supervised fine-tuning on demonstrations, and DPO on preferences.
 
-Several GPUs: ``accelerate launch -m housewise.selftrain.trainers.local FOLDER PROCESS``, which the setting
-``training.launcher`` does; it ends with that process.
+``python -m housewise.selftrain.trainers.local FOLDER PROCESS`` carries out the training that ``job.json`` in a folder
+describes; every process of a launcher runs it.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shlex
-import shutil
-import subprocess
 import sys
-import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
-from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import remove_partial, write_json, write_text
-from housewise.language.local.adapters import lora_settings, save_base_weights, wrap_with_adapter
-from housewise.language.local.context import context_length
-from housewise.language.local.libraries import convert_save_errors, first_line, is_out_of_memory, silence_transformers
-from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import load_model
-from housewise.selftrain.datasets import Prompted
-from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
-from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import (
-    ADAPTER,
-    MODEL,
-    MODEL_FILE,
-    ModelReference,
-    Progress,
-    TrainedModel,
-    check_finished_training,
-)
-from housewise.selftrain.trainers.card import curve_csv, model_card
-from housewise.selftrain.trainers.checks import check_trainable
-from housewise.selftrain.trainers.examples import learnable_rows, row_length, tokenize_demonstration
-from housewise.selftrain.trainers.jobs import JOB, TrainingJob, load_launched_job
-from housewise.selftrain.trainers.launching import (
-    environment_for_launcher,
-    is_main_process,
-    single_process,
-    wait_for_all_processes,
-)
-
-INSTALL = "pip install 'housewise[train]'"
-_CHECKPOINTS = "checkpoints"
-CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
-_WRITTEN = "trained.json"
-"""What ``model.json`` becomes when the checkpoints are removed: the weights are there, all of them."""
-
-E = TypeVar("E", bound=Prompted)
+from housewise.selftrain.examples import Demonstration, Preference, read_examples
+from housewise.selftrain.trainers.base import Progress
+from housewise.selftrain.trainers.local_training import LocalTraining
+from housewise.selftrain.trainers.settings import PreferenceConfig
+from housewise.selftrain.trainers.tokenization import tokenize_demonstration, tokenize_preference
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
+from housewise.selftrain.trainers.training_job import load_launched_job
 
 
-class LocalTraining(ABC, Generic[E]):
-    """Trains LoRA adapters, or all weights, of a causal language model.
+class LocalTrainer(LocalTraining[Demonstration]):
+    """Learns replies by supervised fine-tuning; see LocalTraining."""
 
-    Every training leaves in its folder: ``curve.csv``, ``model.json``, and either ``adapter/`` in PEFT's format or
-    ``model/`` with all weights, in which ``README.md`` is the model card.
+    kind = Demonstration
+    curve: ClassVar[Sequence[str]] = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
 
-    Args:
-        config: how.
-        seed: of the order of examples and of fresh adapters.
-        progress: told of every optimiser step.
+    def tokenize(self, tokenizer: Any, example: Demonstration, model: str) -> dict[str, list[int]]:
+        """See LocalTraining.tokenize."""
+        return tokenize_demonstration(tokenizer, example, model)
 
-    Attributes:
-        curve: columns of ``curve.csv``.
-        called: What an example is called.
-    """
-
-    curve: ClassVar[Sequence[str]] = CURVE
-    noun: ClassVar[str] = "pair"
-
-    def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
-        self.config = config
-        self.seed = seed
-        self._progress = progress or (lambda done, total, words: None)
-
-    @abstractmethod
-    def rows(self, tokenizer: Any, examples: Sequence[E], name: str) -> list[dict[str, list[int]]]:
-        """Examples as tokens, in lists by name; how long one is is told by all of them but its labels.
-
-        Args:
-            tokenizer: of the model.
-            examples: what is to be learned.
-            name: of the model, for errors.
-        """
-
-    @abstractmethod
-    def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
-        """What optimises: a trainer of transformers.
-
-        Args:
-            network: the model; what is to be trained of it requires gradients.
-            tokenizer: of the model.
-            rows: see rows.
-            folder: of checkpoints.
-            report: told of every step; see recipe.Report.
-        """
-
-    @abstractmethod
-    def write(self, examples: Sequence[E], path: Path) -> None:
-        """Keep examples for the processes of a launcher."""
-
-    def train(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
-        """See Trainer.train."""
-        job = TrainingJob.create(self.config, self.seed, start, examples)
-        changes, finished = job.changed_parts(folder), TrainedModel.load(folder, start.model)
-        if finished is not None:
-            check_finished_training(folder, finished, start, changes)
-            return finished
-        self.check(start)
-        remove_partial(folder)
-        if changes is None or changes:
-            if (folder / _CHECKPOINTS).exists():
-                print_note(
-                    f"{folder}: training begins anew, as it was begun with other {', '.join(changes or ['settings'])}"
-                )
-            (folder / _WRITTEN).unlink(missing_ok=True)
-            shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
-        elif (folder / _WRITTEN).exists():
-            return _finish(folder)
-        write_json(folder / JOB, job.model_dump())
-        if self.config.launcher is None:
-            with single_process(self.config.key("launcher")):
-                return self.train_in_process(examples, start, folder)
-        self.write(examples, folder / "job.jsonl")
-        command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
-        try:
-            subprocess.run(command, check=True, env=environment_for_launcher())
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise UserError(f"training in {folder} failed ({error}); see what it printed") from error
-        trained = TrainedModel.load(folder)
-        if trained is None:
-            raise UserError(f"training in {folder} ended without a model; check {self.config.key('launcher')}")
-        return trained
-
-    def check(self, start: ModelReference) -> None:
-        """See Trainer.check."""
-        kind, _, name = start.model.partition(":")
-        if kind != "local":
-            raise UserError(
-                f"model {start.model}: only local models are trained here; see {self.config.key('trainer')}"
-            )
-        for package in ("torch", "transformers", "peft", "trl"):
-            if importlib.util.find_spec(package) is None:
-                raise UserError(f"{package} is not installed; run {INSTALL}")
-        check_trainable(name or SMOLLM2, start.adapter, self.config)
-        self._check_adapter_settings(start)
-
-    def _check_adapter_settings(self, start: ModelReference) -> None:
-        """Check that nobody set what the adapter that training goes on from has settled already.
-
-        Raises:
-            UserError: when somebody did.
-        """
-        for key, value in self._adapter_settings(start).items():
-            wanted = getattr(self.config, key)
-            wanted = tuple(sorted(wanted)) if isinstance(wanted, tuple) else wanted
-            # Which layers all-linear means, the model tells; the card has those of the adapter.
-            if key in self.config.set_by_user and wanted not in (value, "all-linear"):
-                raise UserError(
-                    f"{self.config.key(key)}={wanted}: training goes on from adapter {start.adapter}, whose {key} is "
-                    f"{value}; leave {self.config.key(key)} out, or train without an adapter to begin with"
-                )
-
-    def _adapter_settings(self, start: ModelReference) -> dict[str, Any]:
-        """The settings that an adapter has from the one that training goes on from."""
-        if start.adapter is None or self.config.method != "lora":
-            return {}
-        return lora_settings(start.adapter)
-
-    def train_in_process(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
-        """Train in this process; see Trainer.train."""
-        try:
-            with silence_transformers():
-                return self._train(examples, start, folder)
-        except ModuleNotFoundError as error:
-            raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            key = self.config.key
-            raise UserError(
-                f"out of memory while training; go on with {key('pairs_per_pass')}=1 (the batch stays as it is) and "
-                f"{key('gradient_checkpointing')}=true, or begin in another folder with fewer {key('most_tokens')} or "
-                f"a lower {key('rank')}"
-            ) from error
-
-    def _train(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
-        network, tokenizer = self._load_network(start)
-        rows = self.rows(tokenizer, examples, start.model)
-        context, setting = context_length(network.config), self.config.key("most_tokens")
-        fitting, notes = learnable_rows(
-            rows, self.noun, f"model {start.model}", context, setting, self.config.most_tokens
-        )
-        if is_main_process():
-            for note in notes:
-                print_note(note)
-        began = time.perf_counter()
-        trainer = self._optimise(network, tokenizer, fitting, start, folder)
-        seconds = time.perf_counter() - began
-        loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-        metrics = {
-            "pairs": len(fitting),
-            "left_out": len(rows) - len(fitting),
-            "tokens": sum(map(row_length, fitting)),
-            "steps": trainer.state.global_step,
-            "first_loss": loss[0] if loss else 0.0,
-            "last_loss": loss[-1] if loss else 0.0,
-            "seconds": seconds,
-        }
-        trained = self._describe_model(start, folder, metrics, notes)
-        wait_for_all_processes()
-        if trainer.is_world_process_zero():
-            network = trainer.accelerator.unwrap_model(trainer.model)
-            as_trained = self.config.model_copy(update=self._adapter_settings(start))
-            self._save(network, tokenizer, model_card(as_trained, self.seed, start, metrics), folder, start)
-            trained.save(folder, _WRITTEN)
-            _finish(folder)
-        wait_for_all_processes()
-        return trained
-
-    def _optimise(
-        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], start: ModelReference, folder: Path
+    def build_trainer(
+        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
     ) -> Any:
-        """Train from the last checkpoint that can be read, or from the beginning.
+        """See LocalTraining.build_trainer."""
+        from trl import SFTConfig
 
-        Args:
-            network: the model as it is in the beginning.
-            tokenizer: of the model.
-            rows: see rows.
-            start: where the model is from.
-            folder: of the training.
+        from housewise.selftrain.trainers.sft import SharedPromptSFT
+        from housewise.selftrain.trainers.trl_common import training_arguments
 
-        Returns:
-            The trainer, whose model is trained.
-
-        Raises:
-            UserError: when numbers break, or nothing was learned.
-        """
-        from housewise.selftrain.trainers.checkpoints import (
-            FiniteNumbers,
-            describe_resumption,
-            state_digests,
-            usable_checkpoints,
-        )
-
-        checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main_process())
-        while True:
-            trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._make_reporter(folder))
-            trainer.add_callback(FiniteNumbers(self.config))
-            untrained = state_digests(trainer.model, rows[0])
-            checkpoint = checkpoints.pop(0) if checkpoints else None
-            try:
-                trainer.train(resume_from_checkpoint=checkpoint)
-                break
-            except UserError:
-                raise
-            except Exception as error:  # whatever is read of a file of somebody else's may raise anything
-                if checkpoint is None or trainer.has_begun or is_out_of_memory(error):
-                    raise
-                reason = f"{checkpoint}: cannot be read ({first_line(error)})"
-                if trainer.accelerator.num_processes > 1:
-                    # The others may have read it.
-                    raise UserError(f"{reason}; delete it to go on without it") from error
-            print_note(f"{reason}; {describe_resumption(checkpoints)}")
-            del trainer, network
-            network, _ = self._load_network(start)
-        if state_digests(trainer.model, rows[0]) & untrained:
-            raise UserError(
-                f"{folder}: {trainer.state.max_steps} steps of training have changed nothing, so that there is no "
-                f"trained model; raise {self.config.key('learning_rate')}={self.config.learning_rate:g}, or teach "
-                "something else"
-            )
-        return trainer
-
-    def _load_network(self, start: ModelReference) -> tuple[Any, Any]:
-        """The model with what is to be trained in it, and its tokenizer."""
-        from housewise.selftrain.trainers.lora import add_adapter
-
-        model = start.model.partition(":")[2] or SMOLLM2
-        full = self.config.method == "full"
-        if full:
-            # Small steps vanish in half the precision, so that all weights are kept in float32.
-            network, tokenizer = load_model(model, start.adapter, self.config.device, "float32")
-            return network.requires_grad_(True).train(), tokenizer
-        network, tokenizer = load_model(model, None, self.config.device, self.config.dtype)
-        if start.adapter is not None:
-            return wrap_with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
-        return add_adapter(network, self.config, self.seed).train(), tokenizer
-
-    def _describe_model(
-        self, start: ModelReference, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]
-    ) -> TrainedModel:
-        if self.config.method == "full":
-            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics, notes=notes)
-        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics, notes=notes)
-
-    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path, start: ModelReference) -> None:
-        """Write the weights and their card, in a folder that has its name when it is whole."""
-        from housewise.selftrain.trainers.recipe import save_weights
-
-        weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
-        partial = folder / f".{weights.name}.partial"
-        with convert_save_errors(partial, weights):
-            if self.config.method == "full":
-                tokenizer.save_pretrained(partial)
-            save_weights(network, str(partial))
-            if self.config.method == "lora":
-                save_base_weights(partial, start.model.partition(":")[2] or SMOLLM2)
-            write_text(partial / "README.md", card)
-        shutil.rmtree(weights, ignore_errors=True)
-        partial.rename(weights)
-
-    def _make_reporter(self, folder: Path) -> Any:
-        def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
-            write_text(folder / "curve.csv", curve_csv(history, self.curve))
-            loss = next((entry["loss"] for entry in reversed(history) if "loss" in entry), None)
-            self._progress(step, total, "" if loss is None else f"loss {loss:.3f}")
-
-        return report
-
-
-class LocalTrainer(LocalTraining[Pair]):
-    """Learns replies; see Trainer and LocalTraining."""
-
-    def rows(self, tokenizer: Any, examples: Sequence[Pair], name: str) -> list[dict[str, list[int]]]:
-        """See LocalTraining.rows."""
-        return [tokenize_demonstration(tokenizer, pair, name) for pair in examples]
-
-    def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
-        """See LocalTraining.trainer."""
-        from housewise.selftrain.trainers.recipe import SharedPromptSFT, training_arguments
-
-        settings = training_arguments(self.config, folder, self.seed)
+        settings = training_arguments(self.config, folder, self.seed, SFTConfig)
         return SharedPromptSFT(network, settings, rows, tokenizer, report, self.config.together)
 
-    def write(self, examples: Sequence[Pair], path: Path) -> None:
-        """See LocalTraining.write."""
-        write_pairs(path, examples)
 
+class LocalPreferenceTrainer(LocalTraining[Preference]):
+    """Learns preferences by DPO (arXiv 2305.18290); see LocalTraining.
 
-def _finish(folder: Path) -> TrainedModel:
-    """Remove what is no longer needed of a training whose weights are written; then it is finished."""
-    shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
-    (folder / _WRITTEN).replace(folder / MODEL_FILE)
-    trained = TrainedModel.load(folder)
-    assert trained is not None
-    return trained
+    The reference is the model that training starts from: its adapter as it was, or no adapter.
+
+    Args:
+        config: Settings of the training.
+        seed: Seed of the order of preferences and of new adapters.
+        progress: Called after every optimiser step.
+
+    Raises:
+        UserError: The settings ask for training all weights.
+    """
+
+    kind = Preference
+    curve: ClassVar[Sequence[str]] = (
+        *("step", "epoch", "loss", "rewards/accuracies", "rewards/margins"),
+        *("learning_rate", "grad_norm"),
+    )
+
+    def __init__(self, config: PreferenceConfig, seed: int = 0, progress: Progress | None = None) -> None:
+        super().__init__(config, seed, progress)
+        if config.method != "lora":
+            raise UserError("method=full: preferences are learned by adapters, which leave the reference unchanged")
+        self._beta = config.beta
+
+    def train(self, examples: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
+        """See Trainer.train.
+
+        Raises:
+            UserError: Also when there are no examples.
+        """
+        if not examples:
+            raise UserError(f"{folder}: there is no preference to learn from; let the student cook more often")
+        return super().train(examples, start, folder)
+
+    def tokenize(self, tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
+        """See LocalTraining.tokenize."""
+        return tokenize_preference(tokenizer, example, model)
+
+    def build_trainer(
+        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
+    ) -> Any:
+        """See LocalTraining.build_trainer."""
+        from trl import DPOConfig
+
+        from housewise.selftrain.trainers.dpo import SharedPromptDPO
+        from housewise.selftrain.trainers.trl_common import training_arguments
+
+        settings = training_arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
+        return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.together)
 
 
 def main() -> None:
-    """Carry out the training of a folder; every process of a launcher calls this."""
+    """Carry out the training of a folder as one process of a launcher."""
     folder = Path(sys.argv[1])
     config, seed, start = load_launched_job(folder, int(sys.argv[2]))
+    data = folder / "job.jsonl"
     try:
-        LocalTrainer(config, seed).train_in_process(read_pairs(folder / "job.jsonl"), start, folder)
+        if isinstance(config, PreferenceConfig):
+            preferences = read_examples(data, Preference)
+            LocalPreferenceTrainer(config, seed).train_in_process(preferences, start, folder)
+        else:
+            demonstrations = read_examples(data, Demonstration)
+            LocalTrainer(config, seed).train_in_process(demonstrations, start, folder)
     except UserError as error:
         sys.exit(str(error))
 

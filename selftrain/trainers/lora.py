@@ -1,4 +1,4 @@
-"""LoRA adapters to be trained, and whether a model can have one."""
+"""Adds LoRA adapters to models, and checks whether a model can have one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from transformers import set_seed
 
 from housewise.core.errors import UserError
 from housewise.language.local.libraries import first_line, silence_transformers
-from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import TrainingConfig
 
 
 def add_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
-    """Put a LoRA adapter on a model that changes nothing yet."""
+    """Add a new LoRA adapter to a model; it does not change the outputs yet."""
     set_seed(seed)
     return get_peft_model(network, _lora_config(network, config))
 
 
 def _lora_config(network: Any, config: TrainingConfig) -> LoraConfig:
-    beside = _non_text_modules(network)
+    other = _non_text_modules(network)
     return LoraConfig(
         task_type="CAUSAL_LM",
         r=config.rank,
         lora_alpha=config.alpha,
         target_modules=config.targets if isinstance(config.targets, str) else list(config.targets),
-        **({} if beside is None else {"exclude_modules": beside}),
+        **({} if other is None else {"exclude_modules": other}),
     )
 
 
@@ -34,12 +34,12 @@ def check_adapter_fits(network: Any, config: TrainingConfig, setting: str) -> No
     """Check that a model can have the adapter that settings describe.
 
     Args:
-        network: The model on the meta device, which gets the adapter.
-        config: The settings.
+        network: The model on the meta device. It receives the adapter.
+        config: Settings of the training.
         setting: Name of the setting of targets, for the error.
 
     Raises:
-        UserError: when PEFT refuses it.
+        UserError: PEFT refuses the adapter.
     """
     import torch
 
@@ -63,39 +63,39 @@ def check_adapter_fits(network: Any, config: TrainingConfig, setting: str) -> No
 
 
 def _weighted_layers(network: Any) -> list[str]:
-    """Name the layers of a model that work on text with a matrix, but for those of its vocabulary."""
+    """Return the names of a model's layers that process text with a matrix, without those of its vocabulary."""
     from torch.nn import Embedding
 
-    beside, output = re.compile(_non_text_modules(network) or "(?!)"), network.get_output_embeddings()
+    other, output = re.compile(_non_text_modules(network) or "(?!)"), network.get_output_embeddings()
     return [
         name
         for name, module in network.named_modules()
         if module is not output
         and not isinstance(module, Embedding)
         and getattr(getattr(module, "weight", None), "ndim", 0) == 2
-        and not beside.fullmatch(name)
+        and not other.fullmatch(name)
     ]
 
 
 def _non_text_modules(network: Any) -> str | None:
-    """Name the modules of a model that do not work on text, such as the part that reads images.
+    """Return the modules of a model that do not process text, such as an image encoder.
 
-    Planners read text, from which these would learn nothing.
+    Planners read text, from which these modules would learn nothing.
 
     Returns:
-        A regular expression for PEFT, None where there are none.
+        A regular expression for PEFT, or None if there are no such modules.
     """
     decoder, output = network.get_decoder(), network.get_output_embeddings()
     text = {id(module) for part in (decoder, output) if part is not None for module in part.modules()}
 
-    def beside(name: str, module: Any) -> list[str]:
+    def collect(name: str, module: Any) -> list[str]:
         if id(module) in text:
             return []
         if text.isdisjoint(map(id, module.modules())):
             return [re.escape(name)]
         return [
-            found for child, inner in module.named_children() for found in beside(f"{name}.{child}".lstrip("."), inner)
+            found for child, inner in module.named_children() for found in collect(f"{name}.{child}".lstrip("."), inner)
         ]
 
-    found = beside("", network)
+    found = collect("", network)
     return rf"({'|'.join(found)})(\..*)?" if found else None

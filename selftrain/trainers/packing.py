@@ -1,4 +1,4 @@
-"""Several conversations in one row, what they have in common read only once."""
+"""Packs several conversations into one row, in which a common beginning is read only once."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from housewise.language.local.token_tree import TokenTree
-from housewise.selftrain.trainers.examples import IGNORED
+from housewise.selftrain.trainers.tokenization import IGNORED
 
 
 def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
-    """How many tokens all rows begin with."""
+    """Count the tokens that all rows begin with."""
     length = 0
     for column in zip(*rows, strict=False):
         if len(set(column)) > 1:
@@ -22,11 +22,14 @@ def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
 
 
 def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
-    """How many conversations that follow each other go into each row.
+    """Return how many consecutive conversations go into each row.
+
+    Conversations share a row where each has at least half of its tokens, or of those of the one before it, in common
+    with the one before it.
 
     Args:
-        conversations: as tokens.
-        most: in a row. Each has half of itself, or of the one before it, in common with that one.
+        conversations: Conversations as tokens.
+        most: Largest number of conversations in a row.
     """
     sizes: list[int] = []
     before: Sequence[int] = ()
@@ -41,19 +44,19 @@ def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
 
 
 def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-    """Put examples into one row as a tree, so that what several of them begin with is read once.
+    """Pack examples into one row as a tree, so that a common beginning is read once.
 
-    Every token attends to those before it in its own example, and has the position that it has there: the loss and its
-    gradient are those of the examples read one by one.
+    Every token attends to the tokens before it in its own example, and has the position that it has there. The loss and
+    its gradient equal those of the examples read one by one.
 
     Args:
-        examples: each with ``input_ids`` and ``labels`` of one length; labels are -100 for the prompt and
-            whatever else is not learned.
+        examples: Each with ``input_ids`` and ``labels`` of equal length; labels are -100 for the prompt and for
+            everything else that is not learned.
 
     Returns:
-        What a causal model takes: ``input_ids``, ``position_ids`` (1, T), and where the tree has branches
-        ``attention_mask`` (1, 1, T, T); ``labels`` (1, 1 + n), the tokens that are learned behind a -100, example by
-        example; and ``places`` (n), where in the row each is foretold.
+        Arguments of a causal model: ``input_ids``, ``position_ids`` (1, T), and where the tree has branches
+        ``attention_mask`` (1, 1, T, T). Also ``labels`` (1, 1 + n), a -100 followed by the tokens that are learned,
+        example by example; and ``places`` (n), the index in the row at which each of them is predicted.
     """
     tree = TokenTree.of([], [example["input_ids"] for example in examples])
     learned = [

@@ -83,12 +83,12 @@ def test_the_first_failed_episode_ends_a_run_that_then_goes_on() -> None:
 
 def test_a_filter_that_fails_is_told_with_its_line() -> None:
     from housewise.core.errors import UserError
-    from housewise.selftrain.personalize.filters import FilterSettings, apply
+    from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 
     with pytest.raises(
         UserError, match=r"failed \(IndexError: .*, in own_code\.py:6 \(keep\): return pairs\[0\] \+ 1\)"
     ):
-        apply("./own_code.py:keep", [], FilterSettings())
+        apply_filter("./own_code.py:keep", [], FilterSettings())
 
 
 def test_what_nobody_expects_of_the_users_code_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from housewise import phases as module
+from housewise.cli import phase_timer as module
+from housewise.cli.phase_timer import Phases
 from housewise.core.durations import format_duration
-from housewise.phases import Phases
-from housewise.selftrain.personalize.outline import Phase
+from housewise.selftrain.personalize.phases import PlannedPhase
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,12 @@ def test_durations_are_rough(seconds: float, words: str) -> None:
 def test_each_phase_has_its_place_and_the_time_left_goes_by_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(module.time, "monotonic", lambda: now)
-    ahead = [Phase("show", 6, 60.0), Phase("a: train"), Phase("a: train", 4, 240.0), Phase("b: train")]
+    ahead = [
+        PlannedPhase("show", 6, 60.0),
+        PlannedPhase("a: train"),
+        PlannedPhase("a: train", 4, 240.0),
+        PlannedPhase("b: train"),
+    ]
     seen = Phases(ahead)
     assert seen.announcement == "4 phases with 10 episodes, roughly 5 min and 2 trainings left"
     assert seen.begin("show") == "1 of 4: "
@@ -41,4 +46,4 @@ def test_each_phase_has_its_place_and_the_time_left_goes_by_what_was_measured(mo
 def test_nothing_is_said_of_phases_that_are_not_known() -> None:
     unknown = Phases([])
     assert (unknown.begin("anything"), unknown.time_left) == ("", "")
-    assert Phases([Phase("ask", 3, None)]).time_left == ""
+    assert Phases([PlannedPhase("ask", 3, None)]).time_left == ""

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import load_training
+from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 from tests.commands import run_module
@@ -243,7 +243,7 @@ LOADERS: dict[str, Callable[..., Any]] = {
     "adapt": find_system("adapt").load,
     "selftrain": load_selftraining,
     "goals": load_goal_training,
-    "adapt_training": load_training,
+    "adapt_training": load_adapt_training,
 }
 
 

@@ -11,18 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
-from housewise.selftrain.personalize.pairs import Pair, read_pairs
-from housewise.selftrain.preferences import Preference, read_preferences
+from housewise.selftrain.examples import EpisodeDemonstration, Example, Preference, read_examples, write_examples
 from tests.selftrain.tiny import pair, save_learner
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 TURNS = st.lists(
     st.fixed_dictionaries({"role": st.sampled_from(["system", "user", "assistant"]), "content": TEXT}), max_size=3
 )
-EXAMPLES = st.builds(Pair, prompt=TURNS, prefix=TEXT, reply=TEXT, reward=st.sampled_from([0.0, 1.0])) | st.builds(
-    Preference, prompt=TURNS, prefix=TEXT, chosen=TEXT, rejected=TEXT
-)
+EXAMPLES = st.builds(
+    EpisodeDemonstration, prompt=TURNS, prefix=TEXT, reply=TEXT, reward=st.sampled_from([0.0, 1.0])
+) | st.builds(Preference, prompt=TURNS, prefix=TEXT, chosen=TEXT, rejected=TEXT)
 
 TEMPLATE = (
     "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
@@ -33,24 +31,26 @@ TAUGHT = [pair(number) for number in range(4)]
 PREFERRED = [
     Preference(prompt=each.prompt, prefix="Action:", chosen=" go to table", rejected=" wait") for each in TAUGHT
 ]
-PLAIN = [Pair(prompt=(), prefix=f"The mug {number} goes", reply=" to the kitchen") for number in range(4)]
+PLAIN = [
+    EpisodeDemonstration(prompt=(), prefix=f"The mug {number} goes", reply=" to the kitchen") for number in range(4)
+]
 
 
 @given(EXAMPLES)
-def test_an_example_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, example: Prompted) -> None:
+def test_an_example_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, example: Example) -> None:
     path = tmp_path_factory.mktemp("data") / "data.jsonl"
-    write_dataset(path, [example])
-    assert read_dataset(path, type(example)) == [example]
+    write_examples(path, [example])
+    assert read_examples(path, type(example)) == [example]
 
 
 def test_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
     old = {"prompt": MESSAGES, "prefix": "step 1:"}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(old | {"reply": " go to sofa", "reward": 1.0}) + "\n")
     (tmp_path / "preferences.jsonl").write_text(json.dumps(old | {"chosen": " go", "rejected": " wait"}) + "\n")
-    assert read_pairs(tmp_path / "pairs.jsonl") == [
-        Pair(prompt=MESSAGES, prefix="step 1:", reply=" go to sofa", reward=1)
+    assert read_examples(tmp_path / "pairs.jsonl", EpisodeDemonstration) == [
+        EpisodeDemonstration(prompt=MESSAGES, prefix="step 1:", reply=" go to sofa", reward=1)
     ]
-    assert read_preferences(tmp_path / "preferences.jsonl") == [
+    assert read_examples(tmp_path / "preferences.jsonl", Preference) == [
         Preference(prompt=MESSAGES, prefix="step 1:", chosen=" go", rejected=" wait")
     ]
 
@@ -59,26 +59,26 @@ def test_a_reply_without_its_prefix_is_told(tmp_path: Path) -> None:
     line = {"prompt": MESSAGES, "prefix": "step 1:", "completion": [{"role": "assistant", "content": "go to sofa"}]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(line) + "\n")
     with pytest.raises(UserError, match=r"line 1 is not a pair .*completion does not begin with the prefix 'step 1:'"):
-        read_pairs(tmp_path / "pairs.jsonl")
+        read_examples(tmp_path / "pairs.jsonl", EpisodeDemonstration)
 
 
-@pytest.mark.parametrize("kind", [Pair, Preference])
-def test_a_byte_order_mark_and_empty_lines_are_no_matter(tmp_path: Path, kind: type[Prompted]) -> None:
+@pytest.mark.parametrize("kind", [EpisodeDemonstration, Preference])
+def test_a_byte_order_mark_and_empty_lines_are_no_matter(tmp_path: Path, kind: type[Example]) -> None:
     path = tmp_path / "data.jsonl"
-    examples: list[Any] = TAUGHT[:2] if kind is Pair else PREFERRED[:2]
-    write_dataset(path, examples)
+    examples: list[Any] = TAUGHT[:2] if kind is EpisodeDemonstration else PREFERRED[:2]
+    write_examples(path, examples)
     first, second = path.read_text().splitlines()
     path.write_bytes(b"\xef\xbb\xbf" + f"{first}\r\n\r\n  \n{second}\n".encode())
-    assert read_dataset(path, kind) == examples
+    assert read_examples(path, kind) == examples
     path.write_text(f"{first}\n\n\n{second}\n\n[3]\n")
     with pytest.raises(UserError, match="line 6 is not a"):
-        read_dataset(path, kind)
+        read_examples(path, kind)
 
 
 def dataset(folder: Path, examples: list[Any]) -> Any:
     """What ``datasets`` makes of a file."""
     datasets = pytest.importorskip("datasets", reason="the extra housewise[train] is not installed")
-    write_dataset(folder / "data.jsonl", examples)
+    write_examples(folder / "data.jsonl", examples)
     return datasets.load_dataset(
         "json", data_files=str(folder / "data.jsonl"), split="train", cache_dir=str(folder / "cache")
     )

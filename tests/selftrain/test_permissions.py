@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.adapt.loop import merged
+from housewise.selftrain.adapt.adapt_training import merge_adapter
 from housewise.selftrain.ship import ship
-from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
 
@@ -33,7 +33,7 @@ def test_weights_have_the_permissions_of_new_files(umask: int, tmp_path: Path) -
         )
         for method in ("lora", "full")
     }
-    merged(learned["lora"], tmp_path / "merged")
+    merge_adapter(learned["lora"], tmp_path / "merged")
     ship(tmp_path / "lora" / "adapter", tmp_path / "shipped")
     folders = ["lora/adapter", "full/model", "merged", "shipped"]
     written = [path for folder in folders for path in (tmp_path / folder).iterdir()]

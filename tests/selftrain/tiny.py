@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.filters import FilterSettings
-from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.personalize.settings import TrainingConfig, load_selftraining
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.trainers.settings import TrainingConfig
 from tests.language.tiny import save_tiny_model
 
 PROMPT = """
@@ -45,17 +46,17 @@ def training(**changes: object) -> TrainingConfig:
     return load_selftraining(settings={"training": settings | changes}).training
 
 
-def pair(number: int = 0, **changes: object) -> Pair:
+def pair(number: int = 0, **changes: object) -> EpisodeDemonstration:
     """A prompt with a reply."""
     prompt = (
         {"role": "system", "content": "Tidy up."},
         {"role": "user", "content": f"kitchen 0: counter {number} with mug {number}."},
     )
     fields = {"prompt": prompt, "prefix": "step 1:", "reply": f" go to counter {number % 3}", "episode": number}
-    return Pair(**{**fields, **changes})  # type: ignore[arg-type]
+    return EpisodeDemonstration(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def everything(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
+def everything(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
     """A filter that keeps everything."""
     return list(pairs)
 

@@ -6,8 +6,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.experiments.adapt.lessons import lessons
-from housewise.selftrain.personalize.pairs import Pair, write_pairs
-from housewise.selftrain.preferences import Preference, write_preferences
+from housewise.selftrain.examples import EpisodeDemonstration, Preference, write_examples
 
 SAID = (
     {"role": "user", "content": "Prepare tea."},
@@ -18,10 +17,10 @@ SAID = (
 
 def test_whole_conversations_count_by_every_turn_and_others_by_their_reply(tmp_path: Path) -> None:
     pairs = [
-        Pair(prompt=SAID, prefix="Action:", reply=" Open fridge", turns=True),
-        Pair(prompt=SAID, prefix="Action:", reply=' Ask "Any milk?"'),
+        EpisodeDemonstration(prompt=SAID, prefix="Action:", reply=" Open fridge", turns=True),
+        EpisodeDemonstration(prompt=SAID, prefix="Action:", reply=' Ask "Any milk?"'),
     ]
-    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    write_examples(tmp_path / "pairs.jsonl", pairs)
     assert lessons(tmp_path) == {"replies": 3, "questions": 2}
 
 
@@ -31,7 +30,7 @@ def test_preferences_count_by_what_is_chosen_and_what_is_rejected(tmp_path: Path
         Preference(prompt=SAID, prefix="Action:", chosen=' Ask "Which tea?"', rejected=' Ask "Any milk?"'),
         Preference(prompt=SAID, prefix="Action:", chosen=' Ask "Which tea?"', rejected=" Declare Done"),
     ]
-    write_preferences(tmp_path / "preferences.jsonl", preferences)
+    write_examples(tmp_path / "preferences.jsonl", preferences)
     assert lessons(tmp_path) == {"replies": 3, "questions": 2, "rejected_questions": 2}
 
 

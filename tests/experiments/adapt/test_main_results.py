@@ -19,8 +19,7 @@ from housewise.experiments.adapt.study import AGENTS, PUBLISHED, split
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
-from housewise.selftrain.personalize.pairs import read_pairs
-from housewise.selftrain.preferences import read_preferences
+from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples
 from tests.commands import run_module, started_module
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.selftrain.tiny import save_talker
@@ -162,16 +161,16 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     assert found["compared"] == oracle["compared"] == len(reflections[0]["data"])
     assert found == json.loads((fold / "reflections.json").read_text())
     assert found["steps"] >= found["compared"] == found["questions"] + found["actions"] + found["dropped"]
-    preferences = read_preferences(fold / "Reflection-DPO" / "preferences.jsonl")
-    pairs = read_pairs(fold / "no-DPO" / "pairs.jsonl")
+    preferences = read_examples(fold / "Reflection-DPO" / "preferences.jsonl", Preference)
+    pairs = read_examples(fold / "no-DPO" / "pairs.jsonl", EpisodeDemonstration)
     assert [each.chosen for each in preferences] == [pair.reply for pair in pairs]
     shown = small.figures["lessons"]
     assert shown["Reflection-DPO"]["0"]["replies"] == len(preferences) == shown["no DPO"]["0"]["replies"]
     assert shown["Reflection-DPO"]["0"]["questions"] == shown["no DPO"]["0"]["questions"] <= found["questions"]
     assert set(shown) == {"STaR-GATE", "Reflection-DPO", "no DPO", "oracle questions"}
-    [best] = read_pairs(fold / "STaR-GATE" / "pairs.jsonl")
+    [best] = read_examples(fold / "STaR-GATE" / "pairs.jsonl", EpisodeDemonstration)
     assert best.turns and best.prefix == "Action:"
-    quiet = read_pairs(small.out / "without-questions" / "warm-up" / "pairs.jsonl")
+    quiet = read_examples(small.out / "without-questions" / "warm-up" / "pairs.jsonl", EpisodeDemonstration)
     said = [turn["content"] for pair in quiet if pair.turns for turn in pair.prompt if turn["role"] == "assistant"]
     assert said and not any(each.startswith("Action: Ask ") for each in said)
     config = json.loads((fold / "Reflection-DPO" / "adapter" / "adapter_config.json").read_text())

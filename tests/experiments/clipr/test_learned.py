@@ -11,8 +11,8 @@ import pytest
 import yaml
 from safetensors.torch import load_file, save_file
 
-from housewise.selftrain.clipr.invented import RECIPE
-from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.clipr.invented_choices import RECIPE
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
@@ -47,7 +47,7 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     ended = run_module("housewise.experiments.clipr.learned", words, timeout=600)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     found = json.loads((out / "learned.json").read_text())
-    assert len(read_pairs(out / "pairs.jsonl")) == 6 == found["training"]["metrics"]["pairs"]
+    assert len(read_examples(out / "pairs.jsonl", EpisodeDemonstration)) == 6 == found["training"]["metrics"]["pairs"]
     assert set(found["rows"]) == {
         f"{who}, {rules}"
         for who in ("trained", "untrained", "local components")

@@ -19,8 +19,8 @@ from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
 from housewise.rollout.record_reader import read_record
+from housewise.selftrain.stars.held_out_objects import held_out_nouns
 from housewise.selftrain.stars.settings import load_goal_training
-from housewise.selftrain.stars.share import held_out
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from tests.commands import run_module, started_module
 from tests.language.conftest import ChatServer, fails
@@ -151,7 +151,7 @@ def test_what_an_adapter_was_taught_is_compared_in_meaning_as_well(tmp_path: Pat
     assert list(rows) == ["doing nothing", "nearest", "nearest, goals"]
     assert rows["nearest, goals"] > rows["nearest"] > rows["doing nothing"]
     known = json.loads((tmp_path / "out" / "runs" / "goals" / "seed-3" / "examples.json").read_text())["seen"]
-    assert known and not {seen.split()[0] for seen in known} & held_out()
+    assert known and not {seen.split()[0] for seen in known} & held_out_nouns()
     episodes = tmp_path / "out" / "runs" / "goals" / "seed-3" / "nearest" / "episodes"
     record = read_record(episodes / "store-groceries-run0.jsonl")
     assert record.result.scores["calls"] == 0
@@ -175,8 +175,8 @@ def test_a_run_that_was_killed_is_gone_on_with_and_asks_nothing_twice(server: Ch
 @pytest.mark.slow
 def test_all_conditions_with_a_local_model_and_its_adapters(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-    from housewise.selftrain.trainers.base import ModelReference
     from housewise.selftrain.trainers.local import LocalTrainer
+    from housewise.selftrain.trainers.trained_model import ModelReference
     from tests.selftrain.tiny import pair, save_learner, training
 
     model = save_learner(tmp_path / "model")

@@ -99,8 +99,8 @@ def test_bad_recordings_are_one_line(tmp_path: Path) -> None:
 @pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
 def test_goals_are_selected_beside_controls_that_ask_no_model(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-    from housewise.selftrain.trainers.base import ModelReference
     from housewise.selftrain.trainers.local import LocalTrainer
+    from housewise.selftrain.trainers.trained_model import ModelReference
     from tests.selftrain.tiny import pair, save_learner, training
 
     def edit(found: list[dict[str, Any]]) -> None:
@@ -112,7 +112,9 @@ def test_goals_are_selected_beside_controls_that_ask_no_model(tmp_path: Path) ->
     change(data, edit)
     # Only what it was taught matters here, and that is told by the folder.
     folder = tmp_path / "goals-3"
-    LocalTrainer(training(epochs=1), 3).train([pair(0), pair(1)], ModelReference(model=f"local:{model}"), folder / "imitate")
+    LocalTrainer(training(epochs=1), 3).train(
+        [pair(0), pair(1)], ModelReference(model=f"local:{model}"), folder / "imitate"
+    )
     taught = load_goal_training(Path("goals"), {}, ["lessons.rooms=3", "lessons.goals=99", "run.seed=3"])
     write_json(folder / "config.json", taught.model_dump(mode="json"))
     arms = ("--adapter", "none", "--adapter", tmp_path / "goals-{seed}" / "imitate" / "adapter", "--seed", "3")

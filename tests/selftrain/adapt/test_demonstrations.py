@@ -13,8 +13,8 @@ from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.language.grammar_matching import matches_grammar
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.question_topics import default_topics
-from housewise.selftrain.adapt.demonstrations import demonstrate
-from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_training
+from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
+from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_adapt_training
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6), reflections=0.5)
@@ -22,7 +22,9 @@ CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6),
 
 @needs_minilm
 def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -> None:
-    pairs = demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm())
+    pairs = demonstrate_breakfasts(
+        invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm()
+    )
     silent, asking = [pair for pair in pairs if pair.turns]
     for pair, asked in ((silent, 0), (asking, 2)):
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -37,7 +39,7 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
         assert matches_grammar(pair.reply, reflection_grammar()), pair.reply
         assert "You would: " in pair.prompt[-1]["content"]
     assert {pair.reply for pair in reflections} - {f" {NO_QUESTION}"}
-    assert pairs == demonstrate(
+    assert pairs == demonstrate_breakfasts(
         invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm()
     )
 
@@ -45,7 +47,9 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
 @needs_minilm
 def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> None:
     always = CONFIG.model_copy(update={"each": 3, "questions": ("always",)})
-    pairs = demonstrate(invent_profile(5), always, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm())
+    pairs = demonstrate_breakfasts(
+        invent_profile(5), always, default_topics(), load_prompts(SHORT_PROMPTS), shared_minilm()
+    )
     assert len(pairs) == 3 and all(pair.turns for pair in pairs)
     for pair in pairs:
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -73,4 +77,4 @@ def test_every_question_of_the_topics_can_be_said() -> None:
 )
 def test_settings_that_do_not_fit_are_named(words: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint.replace("[", r"\[")):
-        load_training(overrides=[words])
+        load_adapt_training(overrides=[words])

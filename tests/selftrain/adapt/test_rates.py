@@ -9,11 +9,12 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
-from housewise.selftrain.adapt.loop import AdaptTraining, Observer
-from housewise.selftrain.adapt.settings import load_training
+from housewise.selftrain.adapt.adapt_training import AdaptTraining
+from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.training_folder import TrainingObserver
 from tests.selftrain.tiny import save_learner
 
-Unheard: type[Observer] = type("Unheard", (), {})
+Unheard: type[TrainingObserver] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
 
 
@@ -29,7 +30,7 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
     model, out = save_learner(tmp_path / "tiny"), tmp_path / "out"
 
     def begin(*settings: str) -> None:
-        AdaptTraining(load_training(overrides=[f"run.model=local:{model}", *settings]), out, Unheard())
+        AdaptTraining(load_adapt_training(overrides=[f"run.model=local:{model}", *settings]), out, Unheard())
 
     begin()
     begin(f"{section}.learning_rate=1e-6")

@@ -15,18 +15,18 @@ from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.kitchen.question_topics import default_topics
-from housewise.selftrain.adapt.hindsight import Hindsight
+from housewise.selftrain.adapt.breakfast_replay import play_breakfast, recorded_scene
+from housewise.selftrain.adapt.question_oracle import QuestionOracle
 from housewise.selftrain.adapt.reflection import (
-    Datum,
-    Reflected,
+    EpisodeReflection,
+    ReflectionStep,
+    ReflectionThresholds,
     Reflector,
-    Thresholds,
-    choice,
-    preferences_of,
+    choose_thresholds,
+    learning_target,
+    preferences_from_reflections,
     teacher_preferences,
-    thresholds_for,
 )
-from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.systems.adapt.record import CookingActionEvent
 from housewise.systems.adapt.world import BreakfastObservation
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
@@ -35,9 +35,9 @@ from tests.systems.adapt.playing import adapt, record_of
 QUESTION = "How do you take your coffee?"
 
 
-def datum(student: float, teacher: float, then: float | None = None) -> Datum:
+def datum(student: float, teacher: float, then: float | None = None) -> ReflectionStep:
     """A step with the probabilities of the student's action, and of the teacher's without and with the answer."""
-    return Datum(
+    return ReflectionStep(
         step=3,
         prompt=({"role": "user", "content": "Tea."},),
         student="Search fridge_0",
@@ -62,34 +62,34 @@ def datum(student: float, teacher: float, then: float | None = None) -> Datum:
     ],
 )
 def test_algorithm_1(student: float, teacher: float, then: float | None, chosen: str | None) -> None:
-    assert choice(datum(student, teacher, then), Thresholds(question=0.1001, action=0.2)) == chosen
+    assert learning_target(datum(student, teacher, then), ReflectionThresholds(question=0.1001, action=0.2)) == chosen
 
 
 def test_thresholds_give_the_shares_that_are_wanted() -> None:
     data = [datum(0.5 + number / 1000, 0.3, 0.3 + (number % 97) / 200) for number in range(1, 101)]
-    thresholds = thresholds_for(data, 0.37, 0.48)
-    chosen = [choice(each, thresholds) for each in data]
+    thresholds = choose_thresholds(data, 0.37, 0.48)
+    chosen = [learning_target(each, thresholds) for each in data]
     assert abs(chosen.count("question") - 37) <= 1 and abs(chosen.count("action") - 48) <= 2
     assert thresholds.question > 0 and thresholds.action > 0
 
 
 def test_no_question_is_chosen_that_makes_it_worse_and_nothing_may_be_left() -> None:
     worse = [datum(0.5, 0.3, 0.2) for _ in range(10)]
-    thresholds = thresholds_for(worse, 0.5, 0.5)
-    assert thresholds.question == 0 and "question" not in [choice(each, thresholds) for each in worse]
-    assert thresholds_for([], 0.37, 0.48).question == 0
+    thresholds = choose_thresholds(worse, 0.5, 0.5)
+    assert thresholds.question == 0 and "question" not in [learning_target(each, thresholds) for each in worse]
+    assert choose_thresholds([], 0.37, 0.48).question == 0
 
 
 def test_what_is_learned_of_it() -> None:
     asking = datum(0.5, 0.4, 0.9).model_copy(update={"student": f'Ask "{QUESTION}"'})
     data = (datum(0.5, 0.4, 0.9), datum(0.2, 0.3), asking)
-    episode = Reflected(episode="juan-4-run0", steps=9, data=data)
-    thresholds = Thresholds(0.1, 0.0)
-    first, second = preferences_of([episode], thresholds)
+    episode = EpisodeReflection(episode="juan-4-run0", steps=9, data=data)
+    thresholds = ReflectionThresholds(0.1, 0.0)
+    first, second = preferences_from_reflections([episode], thresholds)
     assert first.chosen == f' Ask "{QUESTION}"' and first.rejected == " Search fridge_0" and first.prefix == "Action:"
     assert second.chosen == " Look for lemon" and second.source == "juan-4-run0/3: action"
     assert [each.chosen for each in teacher_preferences([episode])] == [" Look for lemon"] * 3
-    assert data[2].asked and not data[0].asked
+    assert data[2].is_question_of_student and not data[0].is_question_of_student
 
 
 class Sure:
@@ -142,7 +142,7 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     assert f"You would: {each.student}\nWho knows them would: {each.teacher}" in student.reflected[0]
     line = json.loads(found.model_dump_json())["data"][0]
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
-    assert Reflected.model_validate_json(found.model_dump_json()) == found
+    assert EpisodeReflection.model_validate_json(found.model_dump_json()) == found
     short = Reflector(
         Forgetful(3), CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40
     ).reflect(record)
@@ -168,15 +168,17 @@ def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> Non
     assert [(each.step, each.teacher) for each in found.data] == [(each.step, each.teacher) for each in own.data]
     asked = [each for each in found.data if each.question is not None]
     assert asked and all(any(wish.text in each.answer for wish in juan.preferences) for each in asked)
-    scene, said = told_by(record, dict(ADAPT_PEOPLE), shared_minilm())
-    hindsight, known = Hindsight(scene, juan, default_topics()), {each.step: each for each in asked}
+    scene, said = recorded_scene(record, dict(ADAPT_PEOPLE), shared_minilm())
+    hindsight, known = QuestionOracle(scene, juan, default_topics()), {each.step: each for each in asked}
 
     def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str | None:
         if each := known.get(len(turns)):
             assert each.question is not None
-            usual, then = hindsight.next(seen, ()), hindsight.next(seen, ((each.question, each.answer),))
+            usual, then = hindsight.next_action(seen, ()), hindsight.next_action(seen, ((each.question, each.answer),))
             assert then != usual != each.teacher
-            assert then == each.teacher or each.teacher not in dict(hindsight.changes(usual, seen, ())).values()
+            assert (
+                then == each.teacher or each.teacher not in dict(hindsight.decisive_questions(usual, seen, ())).values()
+            )
         return said(seen, turns)
 
-    assert len(tell(scene.world, decide)) == found.steps
+    assert len(list(play_breakfast(scene.world, decide))) == found.steps

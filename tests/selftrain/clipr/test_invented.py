@@ -14,11 +14,11 @@ from housewise.agent.clipr.finetuned_chooser import choice_request, format_choic
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.errors import DataError
 from housewise.language.base import Reply
-from housewise.selftrain.clipr.invented import Choices, held_out, read_recipe
+from housewise.selftrain.clipr.invented_choices import ChoiceGenerator, read_recipe, split_scenarios
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
 KITCHEN = read_kitchen_choices().examples
-CHOICES = Choices(KITCHEN, read_recipe())
+CHOICES = ChoiceGenerator(KITCHEN, read_recipe())
 ORDERED = re.compile(r"prefer (.+?)(?:; avoid .+)?\.$|choose (.+) over|: (.+) rather than|I like (.+) better than")
 
 
@@ -31,7 +31,7 @@ def first_of(rule: str) -> str:
 
 @given(person=st.integers(), seed=st.integers())
 def test_the_deciding_rule_says_what_is_chosen(person: int, seed: int) -> None:
-    scenario, ruled = CHOICES.drawn(str(person), str(seed))
+    scenario, ruled = CHOICES.draw(str(person), str(seed))
     values = distinctive_words(scenario.situation.actions)
     order = [scenario.situation.actions.index(action) for action in ruled.situation.actions]
     chosen = order[ruled.action]
@@ -45,15 +45,21 @@ def test_the_deciding_rule_says_what_is_chosen(person: int, seed: int) -> None:
 
 def test_people_want_different_things_and_each_the_same_always() -> None:
     scenario = KITCHEN[0]
-    drawn = [CHOICES.drawn(str(person), "1")[1] for person in range(200)]
+    drawn = [CHOICES.draw(str(person), "1")[1] for person in range(200)]
     places = Counter((ruled.situation.id, ruled.action) for ruled in drawn)
     assert len({name for name, _ in places}) == 1 and len(places) == len(scenario.satisfying)
     assert min(places.values()) > 60, "nothing but the rules tells what is wanted"
-    assert CHOICES.drawn("1", "2") == CHOICES.drawn("1", "2")
-    other = Choices(KITCHEN[:9], read_recipe())
+    assert CHOICES.draw("1", "2") == CHOICES.draw("1", "2")
+    other = ChoiceGenerator(KITCHEN[:9], read_recipe())
     scenario = KITCHEN[1]
-    alike = [CHOICES.ruled(scenario, "ada", rng()).situation.actions[CHOICES.ruled(scenario, "ada", rng()).action]]
-    assert alike == [other.ruled(scenario, "ada", rng()).situation.actions[other.ruled(scenario, "ada", rng()).action]]
+    alike = [
+        CHOICES.apply_rules(scenario, "ada", rng()).situation.actions[
+            CHOICES.apply_rules(scenario, "ada", rng()).action
+        ]
+    ]
+    assert alike == [
+        other.apply_rules(scenario, "ada", rng()).situation.actions[other.apply_rules(scenario, "ada", rng()).action]
+    ]
 
 
 def rng():  # type: ignore[no-untyped-def]
@@ -63,8 +69,8 @@ def rng():  # type: ignore[no-untyped-def]
 
 
 def test_a_choice_is_asked_and_read_in_the_words_of_an_option() -> None:
-    _, ruled = CHOICES.drawn("ada", "4")
-    pair = ruled.pair(CliprPrompts(), 7)
+    _, ruled = CHOICES.draw("ada", "4")
+    pair = ruled.demonstration(CliprPrompts(), 7)
     request = choice_request(CliprPrompts(), ruled.situation, ruled.rules)
     assert pair.messages == request.messages and pair.prefix == request.prefix
     assert all(rule in request.messages[1].content for rule in ruled.rules)
@@ -83,8 +89,8 @@ def test_a_choice_is_asked_and_read_in_the_words_of_an_option() -> None:
 
 
 def test_what_repeats_is_on_one_side_and_one_kind_is_too_few() -> None:
-    known, held = held_out([*KITCHEN, *read_kitchen_choices().test], 0.3)
+    known, held = split_scenarios([*KITCHEN, *read_kitchen_choices().test], 0.3)
     assert 10 < len(held) < len(known) and len(known) + len(held) == 70
-    assert held_out(KITCHEN, 0.3)[1] == [scenario for scenario in KITCHEN if scenario in held]
+    assert split_scenarios(KITCHEN, 0.3)[1] == [scenario for scenario in KITCHEN if scenario in held]
     with pytest.raises(DataError, match="two kinds or more"):
-        Choices(KITCHEN[:2], read_recipe())
+        ChoiceGenerator(KITCHEN[:2], read_recipe())

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.selftrain.personalize.filters import FilterSettings, apply, balanced, positive, rising
-from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, balanced, positive, rising
 from tests.selftrain.tiny import pair
 
 PAIRS = st.lists(
@@ -21,12 +21,12 @@ PAIRS = st.lists(
 
 
 @given(PAIRS)
-def test_positive_keeps_what_made_the_house_better(pairs: list[Pair]) -> None:
+def test_positive_keeps_what_made_the_house_better(pairs: list[EpisodeDemonstration]) -> None:
     assert positive(pairs, FilterSettings()) == [pair for pair in pairs if pair.reward > 0]
 
 
 @given(PAIRS)
-def test_thresholds_rise_and_the_last_one_stays(pairs: list[Pair]) -> None:
+def test_thresholds_rise_and_the_last_one_stays(pairs: list[EpisodeDemonstration]) -> None:
     kept = [rising(pairs, FilterSettings(iteration, (0.0, 1.0))) for iteration in range(3)]
     assert [min((pair.reward for pair in part), default=9) > bar for part, bar in zip(kept, (0, 1, 1), strict=True)]
     assert kept[0] == positive(pairs, FilterSettings()) and kept[1] == kept[2]
@@ -34,7 +34,7 @@ def test_thresholds_rise_and_the_last_one_stays(pairs: list[Pair]) -> None:
 
 
 @given(PAIRS, st.integers(1, 5), st.integers(0, 3))
-def test_no_kind_of_object_has_more_than_its_share(pairs: list[Pair], most: int, seed: int) -> None:
+def test_no_kind_of_object_has_more_than_its_share(pairs: list[EpisodeDemonstration], most: int, seed: int) -> None:
     settings = FilterSettings(most_per_object=most, seed=seed)
     kept = balanced(pairs, settings)
     found = Counter(kind for pair in kept for kind in _kinds(pair))
@@ -45,7 +45,7 @@ def test_no_kind_of_object_has_more_than_its_share(pairs: list[Pair], most: int,
     assert [pair for pair in pairs if any(pair is one for one in kept)] == kept
 
 
-def _kinds(pair: Pair) -> set[str]:
+def _kinds(pair: EpisodeDemonstration) -> set[str]:
     return {name.rpartition(" ")[0] for name in pair.moved}
 
 
@@ -58,7 +58,7 @@ def test_a_kind_has_its_share_however_it_is_combined() -> None:
 
 def test_statistics_say_what_was_kept_of_what() -> None:
     pairs = [pair(1, reward=1.0, moved=("mug 1",)), pair(2, reward=-1.0), pair(3, complete=True)]
-    kept, report = apply("positive", pairs, FilterSettings())
+    kept, report = apply_filter("positive", pairs, FilterSettings())
     assert kept == pairs[:1]
     assert report["pairs"]["count"] == 3 and report["pairs"]["rewards"] == {"-1": 1, "0": 1, "1": 1}
     assert report["kept"]["count"] == 1 and report["kept"]["moved"] == {"mug": 1}
@@ -67,12 +67,12 @@ def test_statistics_say_what_was_kept_of_what() -> None:
 
 def test_nothing_kept_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(UserError, match=r"keeps none of 2 pairs \(the best reward is 0\).*grow.runs"):
-        apply("positive", [pair(), pair(1)], FilterSettings())
+        apply_filter("positive", [pair(), pair(1)], FilterSettings())
 
 
 def test_a_filter_of_ones_own() -> None:
     pairs = [pair(), pair(1)]
-    assert apply("tests.selftrain.tiny:everything", pairs, FilterSettings())[0] == pairs
+    assert apply_filter("tests.selftrain.tiny:everything", pairs, FilterSettings())[0] == pairs
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_a_filter_of_ones_own() -> None:
 )
 def test_a_filter_that_is_not_there(name: str, known: str) -> None:
     with pytest.raises(UserError, match=known):
-        apply(name, [pair()], FilterSettings())
+        apply_filter(name, [pair()], FilterSettings())

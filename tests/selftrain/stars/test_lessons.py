@@ -12,11 +12,11 @@ from housewise.agent.stars.data_files import TASKS, load_task
 from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
 from housewise.agent.stars.situation import PerceivedScene
 from housewise.core.errors import DataError, UserError
-from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.stars.households import load_households
-from housewise.selftrain.stars.lessons import Case, Lessons
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.stars.goal_lessons import GoalCase, GoalLessons
+from housewise.selftrain.stars.held_out_objects import held_out_nouns, learnable_nouns
+from housewise.selftrain.stars.room_generator import load_room_parts
 from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
-from housewise.selftrain.stars.share import developers_share, held_out
 from housewise.worlds.kitchen.manipulation import OPEN_TAG
 
 SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.shared=1")
@@ -26,68 +26,70 @@ def config(*more: str, seed: int = 1) -> GoalTrainingConfig:
     return load_goal_training(Path("goals"), {}, [*SMALL, f"run.seed={seed}", *more])
 
 
-def lessons(*more: str, seed: int = 1) -> Lessons:
+def lessons(*more: str, seed: int = 1) -> GoalLessons:
     made = config(*more, seed=seed)
-    return Lessons(made.run, made.lessons)
+    return GoalLessons(made.run, made.lessons)
 
 
 @pytest.fixture(scope="module")
-def pairs() -> list[Pair]:
-    return list(lessons().pairs())
+def pairs() -> list[EpisodeDemonstration]:
+    return list(lessons().demonstrations())
 
 
 @pytest.fixture(scope="module")
-def cases() -> list[Case]:
+def cases() -> list[GoalCase]:
     return lessons().cases()
 
 
-def written(pairs: list[Pair]) -> list[Pair]:
+def written(pairs: list[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
     return [pair for pair in pairs if not pair.reply.strip().isdigit()]
 
 
-def asked(pairs: list[Pair]) -> list[Pair]:
+def asked(pairs: list[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
     return [pair for pair in pairs if pair.reply.strip().isdigit()]
 
 
-def seen_in(pair: Pair) -> str:
+def seen_in(pair: EpisodeDemonstration) -> str:
     """What a prompt asks about, with its place."""
     return re.findall(r"^Seen: (.+)\.$", pair.prefix, re.MULTILINE)[-1]  # type: ignore[no-any-return]
 
 
-def case_of(pair: Pair, cases: list[Case]) -> Case:
+def case_of(pair: EpisodeDemonstration, cases: list[GoalCase]) -> GoalCase:
     """A case of which the lesson may be."""
     goal = next(iter(options_of(pair)), pair.prefix.rpartition("Goal: ")[2] + pair.reply)
     return next(
         case
         for case in cases
-        if case.task.name == pair.scene and case.about.seen == seen_in(pair) and goal in case.judged
+        if case.task.name == pair.scene and case.about.seen == seen_in(pair) and goal in case.confirmations
     )
 
 
-def options_of(pair: Pair) -> list[str]:
+def options_of(pair: EpisodeDemonstration) -> list[str]:
     """The options of a question, as goals are written."""
     shown = re.findall(r"^\d+\. The (.+)\.$", pair.prefix.rpartition("Which goal")[2], re.MULTILINE)
     return [f"the {option}" for option in shown]
 
 
 def test_most_names_of_each_task_may_be_learned_from_and_the_rest_never() -> None:
-    counts = {name: (len(developers_share(task)), len({each.thing.noun for each in task.objects}))
+    counts = {name: (len(learnable_nouns(task)), len({each.thing.noun for each in task.objects}))
               for name, task in ((name, load_task(name)[0]) for name in TASKS)}  # fmt: skip
     assert counts == {"tidy kitchen": (19, 31), "store groceries": (9, 15), "organize office": (8, 12)}
-    assert {"mug", "milk", "stapler", "eggs"}.isdisjoint(held_out()) and len(held_out()) == 22
-    assert {"ketchup", "yogurt", "pencil", "steak-knife"} <= held_out()
+    assert {"mug", "milk", "stapler", "eggs"}.isdisjoint(held_out_nouns()) and len(held_out_nouns()) == 22
+    assert {"ketchup", "yogurt", "pencil", "steak-knife"} <= held_out_nouns()
 
 
-def test_nothing_is_learned_of_what_is_held_out(pairs: list[Pair], cases: list[Case]) -> None:
+def test_nothing_is_learned_of_what_is_held_out(pairs: list[EpisodeDemonstration], cases: list[GoalCase]) -> None:
     nouns = {case.about.thing.noun for case in cases}
-    assert nouns.isdisjoint(held_out())
+    assert nouns.isdisjoint(held_out_nouns())
     assert {seen_in(pair).split()[0] for pair in pairs} <= nouns
     packaged = {case.about.thing.noun for case in cases if case.task.name in TASKS}
-    assert packaged == {noun for name in TASKS for noun in developers_share(load_task(name)[0])}
+    assert packaged == {noun for name in TASKS for noun in learnable_nouns(load_task(name)[0])}
     assert not {case.task.name for case in lessons("lessons.shared=0").cases()} & set(TASKS)
 
 
-def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: list[Pair], cases: list[Case]) -> None:
+def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(
+    pairs: list[EpisodeDemonstration], cases: list[GoalCase]
+) -> None:
     goals = written(pairs)
     assert len(goals) == 24
     for pair in goals:
@@ -103,16 +105,18 @@ def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: 
         assert not any(ended.has_tag(fixture.name, OPEN_TAG) for fixture in case.task.fixtures)
 
 
-def test_a_question_has_one_right_option_and_its_number_is_the_answer(pairs: list[Pair], cases: list[Case]) -> None:
+def test_a_question_has_one_right_option_and_its_number_is_the_answer(
+    pairs: list[EpisodeDemonstration], cases: list[GoalCase]
+) -> None:
     questions = asked(pairs)
     for pair in questions:
         case, options = case_of(pair, cases), options_of(pair)
         assert 2 <= len(options) <= 8 and len(set(options)) == len(options)
-        said = [case.judged[option] for option in options]
+        said = [case.confirmations[option] for option in options]
         assert said.count(True) == 1 and said[int(pair.reply) - 1]
     # Small models lean to places: the right one may be anywhere, and each question is turned.
     assert len(Counter(pair.reply for pair in questions)) >= 4
-    turned: dict[int, list[Pair]] = {}
+    turned: dict[int, list[EpisodeDemonstration]] = {}
     for pair in questions:
         turned.setdefault(pair.episode, []).append(pair)
     assert len(turned) == 12
@@ -120,14 +124,14 @@ def test_a_question_has_one_right_option_and_its_number_is_the_answer(pairs: lis
         assert set(options_of(one)) == set(options_of(other)) and one.reply != other.reply
 
 
-def test_the_same_seed_makes_the_same_lessons(pairs: list[Pair]) -> None:
-    assert list(lessons().pairs()) == pairs
-    assert list(lessons(seed=2).pairs()) != pairs
+def test_the_same_seed_makes_the_same_lessons(pairs: list[EpisodeDemonstration]) -> None:
+    assert list(lessons().demonstrations()) == pairs
+    assert list(lessons(seed=2).demonstrations()) != pairs
 
 
 def test_each_case_is_taken_once_before_any_comes_again() -> None:
     few = lessons("lessons.rooms=1", "lessons.things=[3,3]", "lessons.shared=0", "lessons.goals=7")
-    assert sorted(Counter(seen_in(pair) for pair in written(list(few.pairs()))).values()) == [2, 2, 3]
+    assert sorted(Counter(seen_in(pair) for pair in written(list(few.demonstrations()))).values()) == [2, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -150,9 +154,9 @@ def test_nothing_to_learn_and_words_that_no_goal_begins_with_are_told() -> None:
     with pytest.raises(UserError, match="nothing is learned"):
         config("lessons.goals=0", "lessons.choices=0")
     with pytest.raises(UserError, match=r"setting run\.lead"):
-        list(lessons("run.lead=put the {name} away").pairs())
+        list(lessons("run.lead=put the {name} away").demonstrations())
     # Without words that begin it, the whole goal is written.
-    pair = next(lessons("run.lead=''").pairs())
+    pair = next(lessons("run.lead=''").demonstrations())
     assert pair.prefix.endswith("Goal:") and pair.reply.startswith(" the goal is that the ")
 
 
@@ -175,8 +179,8 @@ def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Pat
     found = lessons(f"lessons.households={path}", "lessons.shared=0").cases()
     assert {case.about.thing.noun for case in found} == {"stamp", "quill"}
     path.write_text(HOUSEHOLD.replace("KIND", "pencil"))
-    with pytest.raises(DataError, match=r"mine.yaml: pencil is kept for measuring; take it out"):
-        load_households(str(path))
+    with pytest.raises(DataError, match=r"mine.yaml: pencil is held out for evaluation; remove it"):
+        load_room_parts(str(path))
     path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
     with pytest.raises(DataError, match="dragon is no kind"):
         lessons(f"lessons.households={path}").cases()

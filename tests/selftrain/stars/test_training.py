@@ -13,7 +13,7 @@ pytest.importorskip("openai")
 
 from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
-from housewise.selftrain.personalize.pairs import Pair, read_pairs
+from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.selftrain.ship import ship
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
@@ -54,7 +54,7 @@ def weights(out: Path) -> bytes:
 def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path: Path) -> None:
     # All weights: an adapter does not move the words of a model as small as this one.
     teach(model, tmp_path, "training.method=full", "training.epochs=8")
-    pairs = read_pairs(tmp_path / "imitate" / "pairs.jsonl")
+    pairs = read_examples(tmp_path / "imitate" / "pairs.jsonl", EpisodeDemonstration)
     before, after = (likelihoods(each, pairs) for each in (model, tmp_path / "imitate" / "model"))
     assert len(pairs) == 8
     # Four goals to write, then two questions in two orders each.
@@ -64,7 +64,7 @@ def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path:
         assert (tmp_path / "imitate" / name).is_file()
 
 
-def likelihoods(model: Path, pairs: list[Pair]) -> list[float]:
+def likelihoods(model: Path, pairs: list[EpisodeDemonstration]) -> list[float]:
     """How likely replies are where they are asked for: as goals that are rated, and as answers to questions."""
     opened = LocalChatModel(str(model), device="cpu", dtype="float32")
     continuer, found = LocalCompletionModel(opened), []

@@ -20,10 +20,10 @@ from typing import Any
 
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console, run_cli
-from housewise.selftrain.personalize.loop import SelfTraining
+from housewise.selftrain.examples import Preference, write_examples
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
-from housewise.selftrain.preferences import Preference, write_preferences
 from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.machines.writes import NEED_NO_ROOM, run_traced
@@ -47,7 +47,7 @@ class Trainings:
         self._preferences, self._prompt = folder / "preferences.jsonl", save_prompt(folder / "short.yaml")
         said = [{"chosen": f" go to counter {number}", "rejected": f" look at mug {number}"} for number in range(6)]
         asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
-        write_preferences(self._preferences, [Preference(**asked, **replies) for replies in said])  # type: ignore[arg-type]
+        write_examples(self._preferences, [Preference(**asked, **replies) for replies in said])  # type: ignore[arg-type]
 
     def preferences(self, folder: Path) -> None:
         """DPO, by its command; three steps, so that checkpoints are removed as well."""
@@ -82,7 +82,7 @@ class Trainings:
             "training": {"batch": 2, "device": "cpu", "dtype": "float32", "most_tokens": 16384, **_STEPS},
             "evaluation": {"tasks": [], "untrained": False},
         }
-        SelfTraining(load_selftraining(settings=settings), folder, TrainingDisplay(Console())).go()
+        SelfTraining(load_selftraining(settings=settings), folder, TrainingDisplay(Console())).run()
 
 
 def interrupted(what: str, folder: Path, stops: list[str], every: int) -> dict[str, Any]:

@@ -12,10 +12,10 @@ pytest.importorskip("trl")
 
 from torch.nn import functional  # noqa: E402
 
-from housewise.selftrain.trainers.dpo import reply_logprobs, collate_preferences  # noqa: E402
-from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
+from housewise.selftrain.trainers.dpo import collate_preferences, reply_logprobs  # noqa: E402
 from housewise.selftrain.trainers.packing import shared_row  # noqa: E402
-from housewise.selftrain.trainers.recipe import predict_labels, shares_rows  # noqa: E402
+from housewise.selftrain.trainers.tokenization import IGNORED  # noqa: E402
+from housewise.selftrain.trainers.trl_common import predict_labels, shares_rows  # noqa: E402
 from tests.language.architectures import EACH, LONGROPE_SWITCH, VOCABULARY, WINDOW, network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")

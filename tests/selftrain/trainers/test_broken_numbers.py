@@ -15,12 +15,11 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from safetensors.torch import load_file
 
 from housewise.core.errors import UserError
-from housewise.selftrain.adapt.settings import load_training
+from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.examples import Preference
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.preferences import Preference
-from housewise.selftrain.trainers.base import ModelReference
-from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.preferences import PreferenceTrainer
+from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
+from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -59,7 +58,7 @@ def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path
 
 def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: Path) -> None:
     overrides = [f"preference.{key}={value}" for key, value in {**SMALL, "epochs": 8, "learning_rate": 1e30}.items()]
-    trainer = PreferenceTrainer(load_training(overrides=overrides).preference)
+    trainer = LocalPreferenceTrainer(load_adapt_training(overrides=overrides).preference)
     asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
     preferences = [Preference(**asked, chosen=f" go to mug {n}", rejected=f" look at mug {n}") for n in range(6)]  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+30") as error:

@@ -16,10 +16,10 @@ from safetensors import safe_open
 from housewise.core.errors import UserError
 from housewise.language.local.model import LocalChatModel
 from housewise.language.messages import fold_system
-from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers.base import ModelReference
-from housewise.selftrain.trainers.examples import tokenize_demonstration
+from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.tokenization import tokenize_demonstration
+from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.commands import run_module
 from tests.language.kinds import save_kind
 from tests.selftrain.tiny import pair, save_learner, save_talker, training
@@ -40,7 +40,7 @@ def preferences(tmp_path: Path) -> Path:
         Preference(prompt=prompt, prefix="step 1:", chosen=f" go to counter {n}", rejected=f" pick up mug {n}")
         for n in range(4)
     ]
-    write_preferences(path, made)
+    write_examples(path, made)
     return path
 
 

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
 pytestmark = pytest.mark.usefixtures("one_thread")

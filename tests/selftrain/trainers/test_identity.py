@@ -15,11 +15,10 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.language.local.model import LocalChatModel
-from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.preferences import write_preferences
-from housewise.selftrain.trainers.base import ModelReference, TrainedModel
-from housewise.selftrain.trainers.jobs import examples_digest
+from housewise.selftrain.examples import EpisodeDemonstration, write_examples
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
+from housewise.selftrain.trainers.training_job import examples_digest
 from tests.commands import run_module
 from tests.selftrain.tiny import pair, save_learner, training
 from tests.selftrain.trainers.test_preferences import PREFERENCES
@@ -42,7 +41,12 @@ def local(folder: Path) -> str:
 
 
 def again(
-    place: Path, folder: Path, pairs: Sequence[Pair] = PAIRS, model: str = "a", adapter: str | None = None, **more: Any
+    place: Path,
+    folder: Path,
+    pairs: Sequence[EpisodeDemonstration] = PAIRS,
+    model: str = "a",
+    adapter: str | None = None,
+    **more: Any,
 ) -> TrainedModel:
     """What a finished training answers that is given this."""
     seed = more.pop("seed", 0)
@@ -132,7 +136,7 @@ def test_what_is_beside_a_study_stays_where_it_is(place: Path, tmp_path: Path) -
 
 
 def test_a_command_with_another_beta_is_refused(place: Path, tmp_path: Path) -> None:
-    write_preferences(tmp_path / "p.jsonl", PREFERENCES)
+    write_examples(tmp_path / "p.jsonl", PREFERENCES)
     settings = ["preference.device=cpu", "preference.dtype=float32", "preference.rank=2"]
 
     def prefer(*more: str) -> tuple[int, str]:

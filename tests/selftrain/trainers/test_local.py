@@ -19,10 +19,10 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.language import ChatModelError, ChatRequest, Sampling
 from housewise.language.local.model import LocalChatModel
-from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.trainers.base import ModelReference, TrainedModel
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.recipe import training_arguments
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
+from housewise.selftrain.trainers.trl_common import training_arguments
 from tests.selftrain.tiny import pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
@@ -48,11 +48,13 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
 
 
-def trained(model: str, folder: Path, pairs: list[Pair] | None = None, **changes: Any) -> TrainedModel:
-    return LocalTrainer(training(**changes)).train(PAIRS if pairs is None else pairs, ModelReference(model=model), folder)
+def trained(model: str, folder: Path, pairs: list[EpisodeDemonstration] | None = None, **changes: Any) -> TrainedModel:
+    return LocalTrainer(training(**changes)).train(
+        PAIRS if pairs is None else pairs, ModelReference(model=model), folder
+    )
 
 
-def likelihood(start: ModelReference, pairs: list[Pair]) -> float:
+def likelihood(start: ModelReference, pairs: list[EpisodeDemonstration]) -> float:
     """Mean log-likelihood that a model gives to replies when it is asked the way the planner asks."""
     opened = LocalChatModel(start.model.partition(":")[2], start.adapter, device="cpu", dtype="float32")
     scores = [opened.score(ChatRequest(pair.messages, Sampling(), pair.prefix), [pair.reply])[0] for pair in pairs]
@@ -259,7 +261,9 @@ def test_an_adapter_for_another_model(model: str, tmp_path: Path) -> None:
     first = trained(model, tmp_path / "first", epochs=1)
     other = save_learner(tmp_path / "tiny", seed=1)
     with pytest.raises(ChatModelError, match="it was trained on other weights"):
-        LocalTrainer(training()).train(PAIRS, ModelReference(model=f"local:{other}", adapter=first.adapter), tmp_path / "second")
+        LocalTrainer(training()).train(
+            PAIRS, ModelReference(model=f"local:{other}", adapter=first.adapter), tmp_path / "second"
+        )
     assert not (tmp_path / "second" / "model.json").exists()
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.trainers.base import ModelReference, TrainedModel
-from housewise.selftrain.trainers.openai_api import OpenAITrainer
+from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
 from tests.selftrain.trainers.fine_tuning import FineTuning
 from tests.servers import serving

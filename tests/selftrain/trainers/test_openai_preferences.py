@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.adapt.settings import load_training
-from housewise.selftrain.preferences import Preference, write_preferences
+from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.trainers import open_preference_trainer
-from housewise.selftrain.trainers.base import ModelReference, TrainedModel
-from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer
+from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
 from tests.selftrain.trainers.fine_tuning import FineTuning
 from tests.servers import serving
@@ -45,7 +45,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
 
 
 def trainer(server: FineTuning, **changes: Any) -> OpenAIPreferenceTrainer:
-    config = load_training(settings={"preference": {"trainer": "openai", "epochs": 2, "beta": 0.3, **changes}})
+    config = load_adapt_training(settings={"preference": {"trainer": "openai", "epochs": 2, "beta": 0.3, **changes}})
     return OpenAIPreferenceTrainer(config.preference, 5, server.url, wait=lambda seconds: None)
 
 
@@ -91,14 +91,14 @@ def test_data_that_the_api_would_refuse(server: FineTuning, tmp_path: Path) -> N
 
 
 def test_a_trainer_that_knows_no_preferences_is_refused() -> None:
-    config = load_training(settings={"preference": {"trainer": "nothing"}}).preference
+    config = load_adapt_training(settings={"preference": {"trainer": "nothing"}}).preference
     with pytest.raises(UserError, match="trainer=nothing: learns no preferences; use local or openai"):
         open_preference_trainer(config, 0, None, lambda done, total, words: None)
 
 
 def test_kept_preferences_teach_a_model_behind_a_server(server: FineTuning, tmp_path: Path) -> None:
     kept, out = tmp_path / "preferences.jsonl", tmp_path / "out"
-    write_preferences(kept, PREFERENCES)
+    write_examples(kept, PREFERENCES)
     words = [kept, "--model", START.model, "--out", out, "--base-url", server.url, "preference.trainer=openai"]
     env = {**os.environ, "OPENAI_API_KEY": "sk-test-secret"}
     done = run_module("housewise.selftrain.prefer", [*words, "preference.poll_seconds=0.01"], env)

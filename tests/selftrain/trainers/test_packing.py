@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
 from housewise.selftrain.trainers.packing import group_sizes, shared_row  # noqa: E402
-from housewise.selftrain.trainers.recipe import predict_labels  # noqa: E402
+from housewise.selftrain.trainers.tokenization import IGNORED  # noqa: E402
+from housewise.selftrain.trainers.trl_common import predict_labels  # noqa: E402
 from tests.selftrain.tiny import save_learner  # noqa: E402
 
 Example = dict[str, list[int]]

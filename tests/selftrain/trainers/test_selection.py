@@ -18,15 +18,13 @@ from transformers import AutoTokenizer, GPT2Config, LlamaConfig, MptConfig, OPTC
 from housewise.core.errors import UserError
 from housewise.language.local.context import context_length
 from housewise.language.local.tokens import end_of_turn
-from housewise.selftrain.personalize.pairs import read_pairs, write_pairs
-from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers.base import ModelReference, TrainedModel
-from housewise.selftrain.trainers.examples import tokenize_demonstration
-from housewise.selftrain.trainers.fine_tuning import FineTuning
-from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer, OpenAITrainer
-from housewise.selftrain.trainers.preferences import PreferenceTrainer
-from housewise.selftrain.trainers.selection import ExclusionReason, exclude
+from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples, write_examples
+from housewise.selftrain.trainers.exclusions import ExclusionReason, exclude
+from housewise.selftrain.trainers.fine_tuning_job import FineTuningTrainer
+from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
+from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer, OpenAITrainer
+from housewise.selftrain.trainers.tokenization import tokenize_demonstration
+from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
 from tests.selftrain.tiny import pair, save_learner, save_talker, training
 from tests.selftrain.trainers.fine_tuning import FineTuning as Server
@@ -63,7 +61,7 @@ def preferences(long: int, short: int) -> list[Preference]:
 
 TRAINERS: list[tuple[Callable[..., Any], Callable[[int, int], list[Any]], str]] = [
     (lambda **changes: LocalTrainer(training(epochs=1, **changes)), pairs, "pairs"),
-    (lambda **changes: PreferenceTrainer(config(epochs=1, **changes)), preferences, "preferences"),
+    (lambda **changes: LocalPreferenceTrainer(config(epochs=1, **changes)), preferences, "preferences"),
 ]
 
 
@@ -132,14 +130,14 @@ def test_a_cut_reply_of_which_nothing_is_learned_is_left_out(models: Path, tmp_p
 
 def test_preferences_of_the_same_reply_twice_are_counted(models: Path, tmp_path: Path) -> None:
     same = [each.model_copy(update={"rejected": each.chosen}) for each in preferences(0, 5)]
-    learned = PreferenceTrainer(config(epochs=1)).train([*same, preference(9)], local(models, "long"), tmp_path)
+    learned = LocalPreferenceTrainer(config(epochs=1)).train([*same, preference(9)], local(models, "long"), tmp_path)
     assert learned.metrics["pairs"] == 1
     assert learned.notes == ("5 of 6 preferences left out as having the same reply twice",)
 
 
 def test_where_all_replies_are_the_same_nothing_is_trained(models: Path, tmp_path: Path) -> None:
     same = [each.model_copy(update={"rejected": each.chosen}) for each in preferences(0, 3)]
-    write_preferences(tmp_path / "same.jsonl", same)
+    write_examples(tmp_path / "same.jsonl", same)
     command = [tmp_path / "same.jsonl", "--model", local(models, "long").model, "--out", tmp_path / "out"]
     done = run_module("housewise.selftrain.prefer", [*command, "preference.device=cpu"])
     assert done.returncode == 2 and "3 of 3 preferences left out as having the same reply twice" in done.stderr
@@ -167,7 +165,7 @@ SAME = [
     ],
 )
 def test_an_api_is_not_sent_what_it_would_learn_wrongly(
-    server: Server, tmp_path: Path, trainer: type[FineTuning[Any]], settings: Any, examples: Any, sentence: str
+    server: Server, tmp_path: Path, trainer: type[FineTuningTrainer[Any]], settings: Any, examples: Any, sentence: str
 ) -> None:
     learned = trainer(settings(trainer="openai"), 0, server.url, wait=lambda seconds: None).train(
         examples, API, tmp_path
@@ -198,7 +196,7 @@ def test_an_api_job_that_is_over_stays_that_of_its_examples(
     assert learned(**other) == first
 
 
-LENGTH, OTHER = ExclusionReason("long", "shorten it", too_long=True), ExclusionReason("odd", "mend it")
+LENGTH, OTHER = ExclusionReason("long", "shorten it", is_length=True), ExclusionReason("odd", "mend it")
 
 
 @given(st.lists(st.sampled_from([None, LENGTH, OTHER]), max_size=12))
@@ -218,7 +216,7 @@ def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[ExclusionReason
 
 
 def test_a_file_tells_which_replies_were_cut(tmp_path: Path) -> None:
-    write_pairs(tmp_path / "pairs.jsonl", CUT[1:3])
+    write_examples(tmp_path / "pairs.jsonl", CUT[1:3])
     lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
     assert [line["cut"] for line in lines] == [True, False]
-    assert read_pairs(tmp_path / "pairs.jsonl") == CUT[1:3]
+    assert read_examples(tmp_path / "pairs.jsonl", EpisodeDemonstration) == CUT[1:3]

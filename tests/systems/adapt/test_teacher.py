@@ -17,7 +17,7 @@ from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profiles import KitchenProfile
-from housewise.selftrain.adapt.telling import tell
+from housewise.selftrain.adapt.breakfast_replay import play_breakfast
 from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
@@ -50,7 +50,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
         assert matches_grammar(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
         return rng.choice(SLIPS) if rng.random() < slips else action
 
-    turns = tell(world, decide)
+    turns = list(play_breakfast(world, decide))
     return turns, satisfaction_rate(PreferenceJudge(task).verdicts(person, kitchen.trace))
 
 

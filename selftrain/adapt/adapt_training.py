@@ -1,0 +1,218 @@
+"""Trainings for ADAPT in a folder that commands share: a warm-up, and what the folds that start from it share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from housewise.agent.adapt.llm_cook import CookingConversation
+from housewise.agent.adapt.prompts import find_prompts, load_prompts
+from housewise.core.errors import UserError
+from housewise.core.files import atomic_output
+from housewise.core.record import FINISHED, Record
+from housewise.language.embedder import shared_minilm
+from housewise.language.local.adapters import check_adapter
+from housewise.language.local.libraries import convert_save_errors, silence_transformers
+from housewise.language.local.smollm2 import SMOLLM2
+from housewise.language.local.weights import load_model
+from housewise.people.kitchen.invented_profiles import invent_profile
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profiles import KitchenProfile
+from housewise.people.kitchen.question_topics import sort_by_use
+from housewise.people.memory.note import check_person_name
+from housewise.rollout.record_reader import read_record
+from housewise.rollout.run import Run
+from housewise.rollout.saved_settings import check_user_files, copy_user_files
+from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
+from housewise.selftrain.examples import EpisodeDemonstration, Preference
+from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.training_folder import (
+    PAIRS,
+    PREFERENCES,
+    TrainingFolder,
+    TrainingObserver,
+    load_or_make_examples,
+    play_run,
+    read_training_settings,
+)
+from housewise.systems.adapt.settings import AdaptSettings
+from housewise.systems.adapt.system import Adapt
+
+WARM_UP = "warm-up"
+_MERGED = "merged"
+_PATIENCE_SECONDS = 60.0
+
+
+def play(name: str, settings: AdaptSettings, folder: Path, observer: TrainingObserver) -> list[Record]:
+    """Play breakfasts, or those of them that are left.
+
+    Args:
+        name: Name of the phase for the observer.
+        settings: Settings of the run.
+        folder: Folder of the run.
+        observer: Follows every breakfast.
+
+    Returns:
+        The records of the breakfasts that the settings name, in order.
+    """
+    run = Run(Adapt(settings), folder)
+    play_run(name, run, observer)
+    return [read_record(run.episodes / f"{job.name}{FINISHED}") for job in run.jobs]
+
+
+class AdaptTraining:
+    """A warm-up, and the trainings of the folds that start from it.
+
+    Args:
+        config: Settings of the training.
+        folder: Folder of the training; it is created if missing.
+        observer: Follows the training.
+
+    Raises:
+        UserError: The folder holds a training with other settings.
+    """
+
+    def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
+        self.config, self.folder, self.observer = config, folder, observer
+        model, self.seed = config.run.models.agent, config.run.tasks.seed
+        start = ModelReference(model=model.model, adapter=model.adapter)
+        self._training = TrainingFolder(folder, start, observer, self.seed, model.base_url)
+        self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
+        self.conversation = CookingConversation(self.prompts, turns=config.run.agent.turns)
+        self.embedder = shared_minilm()
+        self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
+        for name in self.people:
+            check_person_name(name)
+        self._check_trainers()
+        # Commands for other agents may share the folder, and start at the same time.
+        with self._training.locked(self._check_folder, _PATIENCE_SECONDS):
+            self._training.write_settings(config)
+            copy_user_files(Adapt(config.run).files(), folder)
+
+    @cached_property
+    def warm_up_model(self) -> ModelReference:
+        """The model that all folds start from. The warm-up's adapter is merged, because folds train their own."""
+        folder = self.folder / WARM_UP
+        learned: ModelReference = self._training.start
+        if self.config.warm_up.people:
+            learned = self.finished_model(folder) or self._warm_up(folder)
+        return merge_adapter(learned, folder / _MERGED)
+
+    def finished_model(self, folder: Path) -> TrainedModel | None:
+        """Return the model of a training, or None where it is not finished."""
+        return TrainedModel.load(folder, self._training.start.model)
+
+    def _warm_up(self, folder: Path) -> TrainedModel:
+        warm_up = self.config.warm_up
+        people = [invent_profile(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
+        examples = self.cook_demonstrations(WARM_UP, people, warm_up, folder)
+        return self.train_imitation(WARM_UP, examples, warm_up.training, self._training.start, folder)
+
+    def cook_demonstrations(
+        self, name: str, people: Sequence[KitchenProfile], config: DemonstrationsConfig, folder: Path
+    ) -> list[EpisodeDemonstration]:
+        """Return the scripted cook's breakfasts for some people, and keep a file for each person.
+
+        The cook asks first about the topics that most people have wishes about.
+        """
+        examples: list[EpisodeDemonstration] = []
+        topics = sort_by_use(people)
+        with self.observer.watch_training(f"{name}: demonstrations") as progress:
+            for done, person in enumerate(people, start=1):
+                examples += load_or_make_examples(
+                    folder / "demonstrations" / f"{person.name}.jsonl",
+                    lambda person=person: demonstrate_breakfasts(  # type: ignore[misc]
+                        person, config, topics, self.prompts, self.embedder
+                    ),
+                )
+                progress(done, len(people), f"{len(examples)} pairs")
+        return examples
+
+    def train_imitation(
+        self,
+        name: str,
+        examples: Sequence[EpisodeDemonstration],
+        config: TrainingConfig,
+        start: ModelReference,
+        folder: Path,
+    ) -> TrainedModel:
+        """Train a model on demonstrations."""
+        if not examples:
+            raise UserError(f"{folder}: there is nothing to imitate; let the student cook more often")
+        return self._train(name, folder, examples, config, start)
+
+    def train_preferences(
+        self, name: str, preferences: Sequence[Preference], start: ModelReference, folder: Path
+    ) -> TrainedModel:
+        """Train a model on preferences."""
+        return self._train(name, folder, preferences, self.config.preference, start)
+
+    def _train(
+        self,
+        name: str,
+        folder: Path,
+        examples: Sequence[EpisodeDemonstration | Preference],
+        config: TrainingConfig,
+        start: ModelReference,
+    ) -> TrainedModel:
+        prompt = self.config.run.agent.prompt
+        defaults: dict[str, Any] | None = None if prompt is None else {"system": Adapt.name, "prompt": prompt}
+        phase = folder.relative_to(self.folder)
+        return self._training.train(f"{name}: train", phase, examples, config, start, defaults)
+
+    def _check_trainers(self) -> None:
+        """Check everything about the trainings that can be checked before an episode is played."""
+        config, start = self.config, self._training.start
+        if config.warm_up.people:
+            self._training.check_trainer(config.warm_up.training)
+        elif start.adapter is not None:
+            check_adapter(start.model.partition(":")[2] or SMOLLM2, start.adapter)
+        # All others train their own adapters.
+        for training in (config.imitation, config.preference):
+            self._training.check_trainer(training, ModelReference(model=start.model))
+
+    def _check_folder(self) -> None:
+        """Check that the folder is new, or that its training has the same settings."""
+        path = self._training.config_file
+        if not path.exists():
+            return
+        earlier = read_training_settings(path, AdaptTrainingConfig, "a training for ADAPT")
+        unused = self._unused_rates()
+        before, now = (
+            {key: value for key, value in config.identity.items() if key not in unused}
+            for config in (earlier, self.config)
+        )
+        self._training.check_settings(before, now, "training", option="")
+        check_user_files(Adapt(self.config.run).files(), self.folder)
+
+    def _unused_rates(self) -> set[str]:
+        """Return the learning rates that no model was trained with yet; all models that are compared use the same."""
+        learned = [path.parent for path in self.folder.glob("*/*/model.json")]
+        is_used = {
+            "warm_up.training": self._training.is_trained(WARM_UP),
+            "imitation": any((folder / PAIRS).exists() for folder in learned),
+            "preference": any((folder / PREFERENCES).exists() for folder in learned),
+        }
+        return {f"{section}.learning_rate" for section, used in is_used.items() if not used}
+
+
+def merge_adapter(model: ModelReference, folder: Path) -> ModelReference:
+    """Return a local model without a separate adapter.
+
+    Args:
+        model: Any model.
+        folder: Where the merged weights are written in float32; an existing folder is used as it is.
+    """
+    if model.adapter is None:
+        return model
+    if not folder.exists():
+        with atomic_output(folder) as partial, silence_transformers():
+            network, tokenizer = load_model(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
+            with convert_save_errors(partial, folder):
+                network.save_pretrained(partial)
+                tokenizer.save_pretrained(partial)
+    return ModelReference(model=f"local:{folder}")

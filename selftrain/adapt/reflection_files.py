@@ -1,0 +1,143 @@
+"""Files with the reflections on the episodes of a fold: one for each episode, and one with counts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+from pydantic import ValidationError
+
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.record import Record
+from housewise.core.text_files import read_text
+from housewise.language.base import ChatModel, TokenScorer
+from housewise.people.kitchen.question_topics import default_topics
+from housewise.selftrain.adapt.adapt_training import AdaptTraining
+from housewise.selftrain.adapt.reflection import (
+    EpisodeReflection,
+    Reflector,
+    Student,
+    choose_thresholds,
+    learning_target,
+    preferences_from_reflections,
+    teacher_preferences,
+)
+from housewise.selftrain.examples import Preference
+
+
+class ReflectionFiles:
+    """Reflects on a student's episodes, and selects the preferences that are learned from them.
+
+    Args:
+        training: The training that the student comes from.
+        fold: Name of the fold.
+        folder: Folder of the fold.
+        rollouts: Returns the records of the student's episodes.
+        oracle: Whether the questions are an oracle's instead of the student's; see Reflector.
+    """
+
+    def __init__(
+        self,
+        training: AdaptTraining,
+        fold: str,
+        folder: Path,
+        rollouts: Callable[[], Sequence[Record]],
+        oracle: bool = False,
+    ) -> None:
+        self._training, self._config = training, training.config.reflection
+        self._rollouts, self._oracle = rollouts, oracle
+        name = f"{'oracle-' if oracle else ''}reflections"
+        self._name, self._folder, self._counts_file = f"{fold}: {name}", folder / name, folder / f"{name}.json"
+
+    def preferences(self) -> list[Preference]:
+        """Return the preferences of algorithm 1, at most as many as are learned, and write the counts of all steps."""
+        data = [step for each in self._counted_reflections for step in each.data]
+        thresholds = choose_thresholds(data, self._config.questions, self._config.actions)
+        targets = [learning_target(step, thresholds) for step in data]
+        figures = {
+            "epsilon_1": thresholds.question,
+            "epsilon_2": thresholds.action,
+            "steps": sum(each.steps for each in self._all_reflections),
+            "compared": len(data),
+            "thought_of_a_question": sum(step.question is not None for step in data),
+            **{f"{name}s": targets.count(name) for name in ("question", "action")},
+            "dropped": targets.count(None),
+        }
+        write_json(self._counts_file, figures)
+        return self._sample(preferences_from_reflections(self._counted_reflections, thresholds))
+
+    def teacher_preferences(self) -> list[Preference]:
+        """Return preferences for the teacher's actions: the ablation without reflection."""
+        return self._sample(teacher_preferences(self._counted_reflections))
+
+    def _sample(self, preferences: list[Preference]) -> list[Preference]:
+        """Return random preferences in order, at most as many as are learned."""
+        most = self._config.most
+        if most is None or len(preferences) <= most:
+            return preferences
+        chosen = random.Random(self._training.seed).sample(range(len(preferences)), most)
+        return [preferences[index] for index in sorted(chosen)]
+
+    @cached_property
+    def _counted_reflections(self) -> list[EpisodeReflection]:
+        """The reflections without steps that the settings skip."""
+        if not self._config.skip_asked:
+            return self._all_reflections
+        return [
+            each.model_copy(update={"data": tuple(step for step in each.data if not step.is_question_of_student)})
+            for each in self._all_reflections
+        ]
+
+    @cached_property
+    def _all_reflections(self) -> list[EpisodeReflection]:
+        records = self._rollouts()
+        left = [record for record in records if not self._file_of(record).exists()]
+        if left:
+            with self._training.observer.watch_training(self._name) as progress:
+                for done, (record, found) in enumerate(self._reflect(left), start=1):
+                    write_json(self._file_of(record), found.model_dump(mode="json"))
+                    progress(done, len(left), record.header.name)
+        return [_read_reflection(self._file_of(record)) for record in records]
+
+    def _reflect(self, records: Sequence[Record]) -> Iterator[tuple[Record, EpisodeReflection]]:
+        training, run = self._training, self._training.config.run
+        start, workers = training.warm_up_model, run.execution.workers
+        student = run.changed(model=start.model, adapter=start.adapter).models.agent
+        topics = default_topics() if self._oracle else None
+        with closing(_check_scores_texts(student.open(workers))) as model:
+            reflector = Reflector(
+                model, training.conversation, training.people, training.embedder, self._config.most_tokens, topics
+            )
+            threads = ThreadPoolExecutor(workers)
+            try:
+                asked = {threads.submit(reflector.reflect, record): record for record in records}
+                for done in as_completed(asked):
+                    yield asked[done], done.result()
+            finally:
+                # An interrupt does not wait for episodes that have not begun.
+                threads.shutdown(cancel_futures=True)
+
+    def _file_of(self, record: Record) -> Path:
+        return self._folder / f"{record.header.name}.json"
+
+
+def _read_reflection(path: Path) -> EpisodeReflection:
+    try:
+        return EpisodeReflection.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
+        raise UserError(f"{path}: is damaged; delete it to reflect on that episode again") from error
+
+
+def _check_scores_texts(model: ChatModel) -> Student:
+    if not isinstance(model, TokenScorer):
+        model.close()
+        raise UserError(
+            f"model {model.name}: does not report the likelihood of given texts; reflection needs a local model"
+        )
+    return cast(Student, model)

@@ -1,0 +1,125 @@
+"""Makes demonstrations from records: one for each reply of a planner, with what its plan achieved."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from housewise.agent.personalize.placement_judgement import split_judgements
+from housewise.agent.personalize.step_phrasing import strip_numbering
+from housewise.language.base import ended_at_limit
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, displaced_objects
+
+Wording = Literal["said", "done", "proven", "corrected"]
+"""Which text of a reply is learned: ``said``, the reply as it is; ``done``, its judgements and its successful steps;
+``proven``, the same without judgements that no step tested; ``corrected``, relabelled judgements, see
+selftrain.personalize.relabelling."""
+
+_PLACEMENT = re.compile(r"place (.+) on (.+)")
+
+
+def demonstrations_from_record(
+    record: HouseRecord, prefix: str, wording: Wording = "said"
+) -> Iterator[EpisodeDemonstration]:
+    """Yield every reply of an episode as a demonstration: executed replies, and alternatives that were tried.
+
+    Args:
+        record: Record of a planner that uses a language model, or of the demonstrator.
+        prefix: Prefix of the model's turns, which records do not hold.
+        wording: See Wording. Except for ``said``, replies of which no step succeeded are left out.
+    """
+    for plan in record.plans:
+        for tried in (executed_reply(record, plan), *plan.tried):
+            reply = tried.reply if wording == "said" else _executed_text(tried, prefix)
+            if plan.prompt and reply.strip():
+                example = make_demonstration(record, plan, tried, prefix, reply)
+                given = _untested_spans(tried, reply) if wording == "proven" else ()
+                yield example.model_copy(update={"given": given})
+
+
+def executed_reply(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
+    """Return the reply that was executed, and what it achieved."""
+    actions = [action for action in record.actions if action.plan == plan.plan]
+    return AlternativeReply(
+        reply=plan.reply,
+        finish_reason=plan.finish_reason,
+        # Only the last plan of an episode can have been executed to its end and have ended the task.
+        complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
+        reward=sum(action.reward for action in actions),
+        done=[action.raw for action in actions if action.status == "succeeded"],
+        moved=displaced_objects(actions),
+        discovered=sum(len(action.discovered) for action in actions),
+    )
+
+
+def make_demonstration(
+    record: HouseRecord, plan: PlanEvent, tried: AlternativeReply, prefix: str, reply: str
+) -> EpisodeDemonstration:
+    """Return a reply to the prompt of a plan as a demonstration.
+
+    Args:
+        record, plan: Where the reply was given.
+        tried: What it achieved.
+        prefix: Prefix of the reply.
+        reply: The text to learn.
+    """
+    return EpisodeDemonstration(
+        prompt=tuple(plan.prompt),
+        prefix=prefix,
+        reply=reply,
+        reward=tried.reward,
+        scene=record.setting.scene,
+        episode=record.setting.episode,
+        run=record.header.run,
+        plan=plan.plan,
+        moved=tuple(tried.moved),
+        discovered=tried.discovered,
+        complete=tried.complete,
+        cut=ended_at_limit(tried.finish_reason),
+    )
+
+
+def sample_per_episode(
+    examples: Sequence[EpisodeDemonstration], max_each: int, seed: int
+) -> list[EpisodeDemonstration]:
+    """Return at most ``max_each`` random demonstrations of each episode, in their order."""
+    rng, episodes = np.random.default_rng(seed), defaultdict(list)
+    for index, example in enumerate(examples):
+        episodes[example.scene, example.episode, example.run].append(index)
+    sampled = [index for indices in episodes.values() for index in rng.permutation(indices)[:max_each]]
+    return [examples[index] for index in sorted(sampled)]
+
+
+def _executed_text(tried: AlternativeReply, prefix: str) -> str:
+    """Return the steps that succeeded, numbered again, after the judgements if there are any."""
+    judgements = "" if "step" in prefix else split_judgements(tried.reply)[0]
+    steps = [*map(strip_numbering, tried.done), *(["mission complete"] if tried.complete else [])]
+    if not steps:
+        return ""
+    numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
+    return judgements + numbered.removeprefix(prefix)
+
+
+def judgement_spans(reply: str) -> Iterator[tuple[int, int]]:
+    """Yield the character span (start, end) of each judgement of a reply; each is on its own line."""
+    start = 0
+    for line in split_judgements(reply)[0].splitlines(keepends=True):
+        end = start + len(line.rstrip("\n"))
+        if end > start:
+            yield start, end
+        start += len(line)
+
+
+def _untested_spans(tried: AlternativeReply, reply: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the judgements that no step tested."""
+    placements = [step.group(1, 2) for done in tried.done if (step := _PLACEMENT.fullmatch(strip_numbering(done)))]
+
+    def is_tested(line: str) -> bool:
+        return any(line.startswith(f"{thing} ") and line.endswith(f": {place}") for thing, place in placements)
+
+    return tuple((start, end) for start, end in judgement_spans(reply) if not is_tested(reply[start:end]))

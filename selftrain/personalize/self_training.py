@@ -1,0 +1,366 @@
+"""Self-training of LLM-Personalize: demonstrate, imitate, then grow, filter and improve (ReST, arXiv 2308.08998)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from housewise.agent.personalize.placement_judgement import find_judged_kinds
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.core.console import print_note
+from housewise.core.errors import UserError
+from housewise.core.files import find_paths, remove_partial, write_json
+from housewise.language.adapters import AdapterConfig, adapter_defaults
+from housewise.language.embedder import shared_minilm
+from housewise.rollout.run import Run, has_episodes
+from housewise.rollout.saved_settings import check_user_files, copy_user_files
+from housewise.rollout.scores import VERSION
+from housewise.rollout.system import Job
+from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, demonstration_statistics, find_filter
+from housewise.selftrain.personalize.lessons import generate_lessons, generate_lessons_about
+from housewise.selftrain.personalize.phase_memories import PhaseMemories
+from housewise.selftrain.personalize.phases import DEMONSTRATE, UNTRAINED, iteration_name, model_phases
+from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record, sample_per_episode
+from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
+from housewise.selftrain.personalize.settings import (
+    LessonsConfig,
+    NamedTasksConfig,
+    SelfTrainingConfig,
+    read_selftraining,
+)
+from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.training_folder import IMITATE, TrainingFolder, TrainingObserver, play_run
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.system import Personalize
+from housewise.systems.personalize.tasks import check_person, list_tasks, load_task
+from housewise.worlds.house.tasks import wishes
+
+# Largest share of a phase's episodes that may fail.
+_MAX_FAILED = 0.25
+# Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
+_MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), elsewhere=False)
+
+
+def play(name: str, config: PersonalizeSettings, folder: Path, observer: TrainingObserver) -> dict[str, Any]:
+    """Play a run, or what is left of it; see training_folder.play_run. A few episodes may fail.
+
+    Args:
+        name: Name of the phase for the observer.
+        config: Settings of the run.
+        folder: Folder of the run.
+        observer: Follows every episode.
+    """
+    return play_run(name, Run(Personalize(config), folder), observer, _MAX_FAILED)
+
+
+class SelfTraining:
+    """Trains a model in phases: on demonstrations, then in iterations on the best of its own plans.
+
+    The folder has ``config.json``, a line for each phase in ``summary.json``, and a folder for each phase
+    (``demonstrate``, ``imitate``, ``iteration-1``, ...) with its runs, its examples ``pairs.jsonl``, ``filter.json``,
+    the results of its training and ``evaluation/``. Phases that are done are not repeated.
+
+    Where ``run.memory`` names a memory, all runs read it. Those that are learned from add notes, each to a copy of its
+    own, which the next one starts from. The memory itself does not change, and evaluations add no notes.
+
+    Args:
+        config: Settings of the self-training.
+        folder: Folder of the self-training; it is created if missing.
+        observer: Follows the self-training.
+
+    Raises:
+        UserError: The folder holds a self-training with other settings.
+    """
+
+    def __init__(self, config: SelfTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
+        self.config, self.folder = config, folder
+        self._observer = observer
+        self._template = PromptTemplate.load(config.run.agent.prompt)
+        self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
+        self._memories = PhaseMemories(config.run, folder)
+        self._check_folder()
+        self._check_settings()
+
+    @property
+    def _training(self) -> TrainingFolder:
+        model = self.config.run.models.agent
+        start = ModelReference(model=model.model, adapter=model.adapter)
+        return TrainingFolder(self.folder, start, self._observer, self._seed, model.base_url)
+
+    def _check_settings(self) -> None:
+        """Check everything that can be checked before an episode is played."""
+        config = self.config
+        run = config.run
+        if run.agent.planner != "llm":
+            raise UserError(f"run.planner={run.agent.planner}: only the planner llm learns; leave it out")
+        if config.lessons and run.tasks.data is not None:
+            raise UserError(
+                "lessons are about generated houses: give run.data=null (or unset HOUSEKEEP_DATA) to train in those, "
+                "or lessons=[] to train in run.data"
+            )
+        if config.wording in ("proven", "corrected") and config.training.trainer != "local":
+            raise UserError(
+                f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
+            )
+        if (config.wording == "corrected" or config.review or config.imitation_review) and not self._template.judging:
+            raise UserError(
+                f"wording=corrected and review are about judgements, which prompt {run.agent.prompt} does not have; "
+                "set run.prompt=judging, or wording=done, review=0 and imitation_review=0"
+            )
+        config.check_houses()
+        find_filter(config.filter.name)
+        check_person(run.tasks)
+        grown = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
+        for tasks in (config.demonstrations, *grown, *config.evaluation.tasks):
+            list_tasks(config.run_settings(tasks).tasks)
+        if self._untrained_phases:
+            if run.execution.ray is None:
+                Personalize(run).check_start()
+            self._training.check_trainer(config.training)
+
+    def run(self) -> dict[str, Any]:
+        """Do the phases that are left.
+
+        Returns:
+            The content of ``summary.json``: a line for each phase, in order.
+
+        Raises:
+            UserError: Something outside the program is wrong; finished phases are kept.
+        """
+        training = self._training
+        with training.locked(self._check_folder):
+            for folder in (self.folder, *self.folder.glob("*/evaluation")):
+                remove_partial(folder)
+            training.write_settings(self.config)
+            copy_user_files(Personalize(self.config.run).files(), self.folder, anew=not self._has_begun)
+            phases: list[dict[str, Any]] = []
+            for name, model in self._models():
+                phases.append(self._evaluate(name, model))
+                write_json(self.folder / "summary.json", {"phases": phases})
+            return {"phases": phases}
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether any episode has been played, or any model trained."""
+        runs = (run for depth in ("*", "*/*", "*/*/*") for run in self.folder.glob(f"{depth}/episodes"))
+        return any(map(has_episodes, runs)) or any(self.folder.glob("*/model.json"))
+
+    @property
+    def _untrained_phases(self) -> list[str]:
+        """The phases whose models are not finished."""
+        return [name for name in model_phases(self.config.iterations) if not self._training.is_trained(name)]
+
+    @property
+    def _seed(self) -> int:
+        return self.config.run.tasks.seed
+
+    def _models(self) -> Iterator[tuple[str, ModelReference]]:
+        """Yield the model after each phase, and train it where it is not finished."""
+        training = self._training
+        if self.config.evaluation.untrained:
+            yield UNTRAINED, training.start
+        model = training.finished_model(IMITATE) or self._train_imitation()
+        yield IMITATE, model
+        for iteration in range(self.config.iterations):
+            name = iteration_name(iteration)
+            model = training.finished_model(name) or self._train_iteration(iteration, model)
+            yield name, model
+
+    def _train_imitation(self) -> TrainedModel:
+        """Train a model on demonstrations and lessons."""
+        examples = [*self._demonstrations_and_lessons, *self._memory_lessons(0, self.config.imitation_review)]
+        return self._train(IMITATE, self._training.start, examples, self.config.imitation_training)
+
+    def _train_iteration(self, iteration: int, model: ModelReference) -> TrainedModel:
+        """Train a model on the best plans of the model before."""
+        kept = self._grow_and_filter(iteration, model)
+        lessons = self._memory_lessons(iteration + 1, self.config.review)
+        examples = [*kept, *lessons, *self._replayed_examples(iteration)]
+        return self._train(iteration_name(iteration), model, examples, self.config.iteration_training(iteration))
+
+    @cached_property
+    def _demonstrations_and_lessons(self) -> list[EpisodeDemonstration]:
+        return [*self._demonstrations(), *self._lessons()]
+
+    def _demonstrations(self) -> list[EpisodeDemonstration]:
+        memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
+        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
+        play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
+        records = read_house_records(self.folder / DEMONSTRATE / "episodes")
+        examples = [
+            example for record in records for example in demonstrations_from_record(record, self._template.prefix)
+        ]
+        if self.config.imitation_plans is not None:
+            examples = sample_per_episode(examples, self.config.imitation_plans, self._seed)
+        if not examples:
+            raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
+        write_json(self.folder / IMITATE / "filter.json", {"filter": "all", "kept": demonstration_statistics(examples)})
+        return examples
+
+    def _lessons(self) -> list[EpisodeDemonstration]:
+        run = self.config.run
+        houses = [(kind.seed + house, kind) for kind in self.config.lessons for house in range(kind.houses)]
+        examples: list[EpisodeDemonstration] = []
+        if not houses:
+            return examples
+        needs_embedder = any(kind.remembered is not None for _, kind in houses)
+        embedder = shared_minilm() if needs_embedder else None
+        with self._observer.watch_training("lessons") as progress:
+            for done, (seed, kind) in enumerate(houses, start=1):
+                lessons = generate_lessons(seed, kind, wishes(run.tasks.person), embedder)
+                examples += [lesson.demonstration(self._context) for lesson in lessons]
+                progress(done, len(houses), f"{len(examples)} lessons")
+        return examples
+
+    def _replayed_examples(self, iteration: int) -> list[EpisodeDemonstration]:
+        """Return a random share of the demonstrations and lessons, to be learned again."""
+        if not self.config.rehearse:
+            return []
+        examples = self._demonstrations_and_lessons
+        order = np.random.default_rng([self._seed, iteration]).permutation(len(examples))
+        return [examples[index] for index in sorted(order[: round(self.config.rehearse * len(examples))])]
+
+    def _grow_and_filter(self, iteration: int, model: ModelReference) -> list[EpisodeDemonstration]:
+        """Play the training tasks with a model, and return the replies that the filter keeps."""
+        name, before = iteration_name(iteration), iteration_name(iteration - 1) if iteration else IMITATE
+        grow, settings = self.config.grow, self.config.filter
+        changed = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
+        sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
+        # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
+        series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
+        changes = {"runs": grow.runs, "series": series, **_model_settings(model)}
+        changes |= self._memories.learning_settings(before, folder)
+        config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
+        play(f"{name}: grow", config, folder, self._observer)
+        options = FilterSettings(
+            iteration, tuple(settings.thresholds), settings.most_per_object, self._seed + iteration
+        )
+        kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
+        write_json(self.folder / name / "filter.json", report)
+        return kept
+
+    def _grown_demonstrations(self, iteration: int) -> list[EpisodeDemonstration]:
+        """Return the replies of an iteration, with the text that is learned; see Wording."""
+        records = read_house_records(self._grow_episodes(iteration))
+        if self.config.wording == "corrected":
+            votes, folder = self._votes(iteration + 1), self._grow_episodes(iteration).parent
+            tasks = self.config.run_settings(self.config.training_tasks).tasks
+            return [
+                example
+                for record in records
+                for example in relabel(
+                    record, self._context, votes, self._memories.recalled_knowledge(record, folder, tasks)
+                )
+            ]
+        return [
+            example
+            for record in records
+            for example in demonstrations_from_record(record, self._template.prefix, self.config.wording)
+        ]
+
+    def _memory_lessons(self, iterations: int, count: int) -> list[EpisodeDemonstration]:
+        """Return lessons about the preferences known so far, in the houses of the training tasks."""
+        if not count:
+            return []
+        tasks, votes = self.config.run_settings(self.config.training_tasks).tasks, self._votes(iterations)
+        houses = list({name.scene: name for name in list_tasks(tasks)}.values())
+        examples: list[EpisodeDemonstration] = []
+        for index, name in enumerate(houses[:count]):
+            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self._seed, iterations, index])
+            config = _MEMORY_LESSONS.model_copy(update={"each": len(range(index, count, len(houses)))})
+            lessons = generate_lessons_about(scene, votes.placeable_kinds(scene), config, rng)
+            examples += [lesson.demonstration(self._context) for lesson in lessons]
+        return examples
+
+    def _votes(self, iterations: int) -> PreferenceVotes:
+        """Return what is known of people's preferences from the demonstrations and the first iterations."""
+        folders = [self.folder / DEMONSTRATE / "episodes", *map(self._grow_episodes, range(iterations))]
+        return PreferenceVotes((record for folder in folders for record in read_house_records(folder)), self._context)
+
+    def _grow_episodes(self, iteration: int) -> Path:
+        return self.folder / iteration_name(iteration) / "grow" / "episodes"
+
+    def _train(
+        self, name: str, start: ModelReference, examples: Sequence[EpisodeDemonstration], config: TrainingConfig
+    ) -> TrainedModel:
+        run = self.config.run
+        settings = {
+            "system": run.system,
+            **run.agent.model_dump(mode="json"),
+            **run.models.agent.model_dump(mode="json"),
+            "familiar": _familiar_kinds(start, examples),
+        }
+        defaults = {key: settings[key] for key in AdapterConfig.model_fields}
+        return self._training.train(f"{name}: train", name, examples, config, start, defaults)
+
+    def _evaluate(self, name: str, model: ModelReference) -> dict[str, Any]:
+        """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
+        figures = {}
+        for tasks in self.config.evaluation.tasks:
+            changes = {**_model_settings(model), **self._memories.frozen_settings(name)}
+            config = self.config.evaluation_settings(tasks, **changes)
+            folder = self.folder / name / "evaluation" / tasks.name
+            played = play(f"{name}: {tasks.name}", config, folder, self._observer)
+            failed = played["failed"]["episodes"]
+            figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
+        phase = {"version": VERSION, "phase": name, **model.model_dump(), "evaluation": figures}
+        write_json(self.folder / name / "evaluation" / "metrics.json", phase)
+        self._observer.end_phase(phase)
+        return phase
+
+    def _check_folder(self) -> None:
+        """Check that the folder is empty, or that its self-training has the same settings."""
+        training = self._training
+        if not training.config_file.exists():
+            return
+        earlier = read_selftraining(training.config_file)
+        if not self._has_begun:
+            return
+        self.config = self.config.model_copy(update={"run": self.config.run.adopt_person(earlier.run)})
+        progress = {
+            "imitated": training.finished_model(IMITATE) is not None,
+            "improved": any(self.folder.glob("iteration-*/model.json")),
+            "finished": not self._untrained_phases,
+        }
+        if progress["imitated"]:
+            self.config = self.config.keep_imitation_rate(earlier)
+        before, now = earlier.identity(**progress), self.config.identity(**progress)
+        training.check_settings({key: before.get(key) for key in now}, now, "self-training")
+        check_user_files(Personalize(self.config.run).files(), self.folder)
+        if progress["imitated"] and (changes := self.config.describe_rate_changes(earlier)):
+            left = ", ".join(self._untrained_phases)
+            print_note(f"{self.folder}: {', '.join(changes)} for {left}; the others stay as they are")
+        for tasks in self.config.evaluation.tasks:
+            self._check_evaluation(tasks)
+
+    def _check_evaluation(self, tasks: NamedTasksConfig) -> None:
+        """Check that the evaluations under a name are of these tasks: figures of others would be taken for theirs."""
+        episodes = find_paths(self.folder, f"*/evaluation/{tasks.name}/episodes/*.jsonl")
+        if not episodes:
+            return
+        names = {Job(name).name.rpartition("-")[0] for name in list_tasks(self.config.run_settings(tasks).tasks)}
+        others = sorted({path.stem.rpartition("-")[0] for path in episodes} - names)
+        if others:
+            raise UserError(
+                f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
+                "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
+            )
+
+
+def _model_settings(model: ModelReference) -> dict[str, Any]:
+    """Return the settings of a run that uses a model."""
+    familiar = adapter_defaults(model.adapter).get("familiar")
+    return {"model": model.model, "adapter": model.adapter, "familiar": familiar}
+
+
+def _familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:
+    """Return the kinds of objects that a model has learned to judge, including those of new examples."""
+    kinds = set(adapter_defaults(start.adapter).get("familiar", ()))
+    return sorted(kinds.union(*(find_judged_kinds(example.reply) for example in examples))) or None

@@ -1,0 +1,86 @@
+"""Trains a model to write and to choose goals, in a folder that the same command resumes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from housewise.core.errors import UserError
+from housewise.core.files import remove_partial
+from housewise.selftrain.stars.goal_lessons import GoalLessons
+from housewise.selftrain.stars.settings import GoalTrainingConfig
+from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.training_folder import (
+    CONFIG,
+    IMITATE,
+    PAIRS,
+    TrainingFolder,
+    TrainingObserver,
+    load_or_make_examples,
+    read_training_settings,
+)
+
+
+class GoalTraining:
+    """Trains a model on right goals.
+
+    The folder has ``config.json`` and, in ``imitate/``, the examples ``pairs.jsonl``, the training curve and the model.
+    Whatever is finished is not done again.
+
+    Args:
+        config: Settings of the training.
+        folder: Folder of the training; it is created if missing.
+        observer: Follows the training.
+
+    Raises:
+        UserError: The settings do not fit each other, or those of the folder.
+    """
+
+    def __init__(self, config: GoalTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
+        model = config.run.models.agent
+        start = ModelReference(model=model.model, adapter=model.adapter)
+        self._config, self._training = config, TrainingFolder(folder, start, observer, config.run.tasks.seed)
+        if config.training.trainer != "local":
+            raise UserError(
+                f"training.trainer={config.training.trainer}: goals are learned as plain texts to continue, as only "
+                "trainer=local can; leave it out"
+            )
+        self._check_folder()
+
+    def run(self) -> TrainedModel:
+        """Train the model, or return it where it is finished.
+
+        Raises:
+            UserError: Something outside the program is wrong; whatever is finished is kept.
+        """
+        config, training = self._config, self._training
+        with training.locked(self._check_folder):
+            training.check_trainer(config.training)
+            remove_partial(training.path)
+            training.write_settings(config)
+            # The examples depend on the settings alone.
+            lessons = load_or_make_examples(
+                training.path / IMITATE / PAIRS, lambda: GoalLessons(config.run, config.lessons).demonstrations()
+            )
+            return training.train(f"{IMITATE}: train", IMITATE, lessons, config.training, store=False)
+
+    def _check_folder(self) -> None:
+        training = self._training
+        if not training.config_file.exists() or not (training.path / IMITATE / PAIRS).exists():
+            return
+        learned = training.is_trained(IMITATE)
+        earlier = _read_settings(training.config_file)
+        training.check_settings(earlier.identity(learned), self._config.identity(learned), "training")
+
+
+def settings_of_adapter(adapter: Path) -> GoalTrainingConfig | None:
+    """Return the settings that an adapter was trained with, or None outside the folder of a goal training.
+
+    Raises:
+        UserError: The settings there are damaged.
+    """
+    path = adapter.parent.parent / CONFIG
+    return _read_settings(path) if adapter.parent.name == IMITATE and path.is_file() else None
+
+
+def _read_settings(path: Path) -> GoalTrainingConfig:
+    return read_training_settings(path, GoalTrainingConfig, "a training in goals")

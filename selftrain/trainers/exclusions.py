@@ -1,0 +1,68 @@
+"""Leaves out examples that nothing can be learned from, and reports how many and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from housewise.core.errors import UserError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ExclusionReason:
+    """A reason to leave examples out.
+
+    Attributes:
+        description: What is wrong with them, as in "left out as ...".
+        remedy: What to do when it concerns too many.
+        is_length: Whether it is about their length. Then fewer than half of all examples may be left out.
+    """
+
+    description: str
+    remedy: str
+    is_length: bool = False
+
+
+SAME_REPLIES = ExclusionReason(
+    "having the same reply twice", "there is nothing to prefer; give preferences whose two replies differ"
+)
+NOTHING_LEARNED = ExclusionReason(
+    "having nothing that is to be learned", "choose another wording, such as wording=done"
+)
+CUT = ExclusionReason(
+    "cut at a limit, where the API would learn to end",
+    "raise max_tokens for what is learned from, or train a local model",
+)
+
+
+def exclude(
+    examples: Sequence[T], reason: Callable[[T], ExclusionReason | None], noun: str
+) -> tuple[list[T], tuple[str, ...]]:
+    """Leave out examples that nothing can be learned from.
+
+    Args:
+        examples: All examples.
+        reason: Returns the reason to leave an example out, or None to keep it.
+        noun: What one example is called.
+
+    Returns:
+        The examples that remain, and a sentence for each reason.
+
+    Raises:
+        UserError: No example remains, or more than half are left out for their length.
+    """
+    reasons = list(map(reason, examples))
+    remaining = [example for example, why in zip(examples, reasons, strict=True) if why is None]
+    counts = Counter(why for why in reasons if why is not None)
+    sentences = tuple(
+        f"{count} of {len(examples)} {noun}s left out as {why.description}" for why, count in counts.items()
+    )
+    too_long = sum(count for why, count in counts.items() if why.is_length)
+    if counts and (not remaining or 2 * too_long > len(examples)):
+        [(commonest, _)] = counts.most_common(1)
+        raise UserError(f"too little to learn from: {'; '.join(sentences)}; {commonest.remedy}")
+    return remaining, sentences

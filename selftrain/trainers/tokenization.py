@@ -1,0 +1,127 @@
+"""Converts training examples to tokens: the same tokens that the model reads and writes when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from housewise.core.errors import UserError
+from housewise.language.local.encoding import token_spans
+from housewise.language.local.tokens import prompt_tokens, reply_tokens
+from housewise.selftrain.examples import Demonstration, Preference
+from housewise.selftrain.trainers.exclusions import NOTHING_LEARNED, SAME_REPLIES, ExclusionReason, exclude
+
+IGNORED = -100
+"""Label of a token that is read but not learned, as in torch's cross entropy."""
+
+
+def tokenize_demonstration(tokenizer: Any, example: Demonstration, model: str) -> dict[str, list[int]]:
+    """Return ``input_ids`` (the prompt as the model reads it, the reply as it writes it) and ``labels``.
+
+    Args:
+        tokenizer: Tokenizer of the model.
+        example: What is learned.
+        model: Name of the model, for errors.
+    """
+    prompt = prompt_tokens(tokenizer, example.messages, example.prefix, model)
+    reply = reply_tokens(tokenizer, example.reply, example.cut)
+    earlier = _labels_of_earlier_turns(tokenizer, example, prompt, model) if example.turns else [IGNORED] * len(prompt)
+    return {"input_ids": prompt + reply, "labels": earlier + _reply_labels(tokenizer, example, reply)}
+
+
+def tokenize_preference(tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
+    """Return the tokens of ``prompt``, ``chosen`` and ``rejected``; see tokenize_demonstration."""
+    return {
+        "prompt": prompt_tokens(tokenizer, example.messages, example.prefix, model),
+        "chosen": reply_tokens(tokenizer, example.chosen),
+        "rejected": reply_tokens(tokenizer, example.rejected),
+    }
+
+
+def _labels_of_earlier_turns(tokenizer: Any, example: Demonstration, prompt: list[int], model: str) -> list[int]:
+    """Return labels of a prompt in which every message of the assistant is learned as a reply to those before it.
+
+    Raises:
+        UserError: The model reads earlier turns in other tokens than it writes.
+    """
+    labels = [IGNORED] * len(prompt)
+    for index, message in enumerate(example.messages):
+        if message.role == "assistant":
+            before = prompt_tokens(tokenizer, example.messages[:index], example.prefix, model)
+            reply = reply_tokens(tokenizer, message.content.removeprefix(example.prefix))
+            end = len(before) + len(reply)
+            if prompt[:end] != before + reply:
+                raise UserError(
+                    f"model {model}: its chat template changes what was said in earlier turns, so that a whole "
+                    "conversation cannot be learned at once; choose a model with another template"
+                )
+            labels[len(before) : end] = reply
+    return labels
+
+
+def _reply_labels(tokenizer: Any, example: Demonstration, reply: list[int]) -> list[int]:
+    """Return the labels of a reply: its tokens, or IGNORED for those that are given."""
+    if not example.given:
+        return reply
+    spans = token_spans(tokenizer, example.reply)
+    is_given = [any(start <= first and last <= end for start, end in example.given) for first, last in spans]
+    ends = [False] * (len(reply) - len(is_given))
+    return [IGNORED if given else token for token, given in zip(reply, [*is_given, *ends], strict=True)]
+
+
+def row_length(row: dict[str, list[int]]) -> int:
+    """Count the tokens that a training reads of an example."""
+    return sum(len(tokens) for name, tokens in row.items() if name != "labels")
+
+
+def context_needed(row: dict[str, list[int]]) -> int:
+    """Count the tokens that a model reads at once: of a preference, the prompt with the longer reply."""
+    if "input_ids" in row:
+        return len(row["input_ids"])
+    return len(row["prompt"]) + max(len(row["chosen"]), len(row["rejected"]))
+
+
+def learnable_rows(
+    rows: Sequence[dict[str, list[int]]], noun: str, model: str, context: int, setting: str, max_tokens: int
+) -> tuple[list[dict[str, list[int]]], tuple[str, ...]]:
+    """Leave out rows that are too long, or that teach nothing.
+
+    Args:
+        rows: Examples as tokens.
+        noun: What one example is called.
+        model: Name of the model.
+        context: Number of tokens that the model can read.
+        setting: Name of the setting that limits the number of tokens further.
+        max_tokens: Value of that setting.
+
+    Returns:
+        The rows that remain, and a sentence for each reason to leave rows out.
+
+    Raises:
+        UserError: There is no row, no row remains, or more than half of the rows are too long.
+    """
+    if not rows:
+        raise UserError(f"there is no {noun} to learn from")
+    longest = max(map(context_needed, rows))
+    beyond_model = ExclusionReason(
+        f"longer than {context} tokens, all that {model} reads",
+        f"the longest has {longest} tokens, and {setting} is {max_tokens}; train a model that reads more, or choose a "
+        "shorter prompt",
+        is_length=True,
+    )
+    beyond_setting = ExclusionReason(
+        f"longer than {max_tokens} tokens ({setting}={max_tokens})",
+        f"the longest has {max(map(row_length, rows))} tokens; raise {setting}",
+        is_length=True,
+    )
+
+    def reason(row: dict[str, list[int]]) -> ExclusionReason | None:
+        if context_needed(row) > context:
+            return beyond_model
+        if row_length(row) > max_tokens:
+            return beyond_setting
+        if "labels" in row:
+            return None if any(label != IGNORED for label in row["labels"]) else NOTHING_LEARNED
+        return SAME_REPLIES if row["chosen"] == row["rejected"] else None
+
+    return exclude(rows, reason, noun)

@@ -1,0 +1,182 @@
+"""Functions that both TRL trainers use: TRL's arguments, grouping of examples, and predictions at learned tokens.
+
+Import this module only where torch, transformers, peft and trl are installed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from torch.nn import functional
+from transformers import PrinterCallback, TrainingArguments
+
+from housewise.core.errors import UserError
+from housewise.language.local.architecture import PLAIN_ATTENTION, additive_masks, attention_windows, longrope_switch
+from housewise.language.local.equivalence_check import are_close
+from housewise.selftrain.trainers.checkpoints import WARM_UP, evaluation_mode
+from housewise.selftrain.trainers.packing import group_sizes, shared_row
+from housewise.selftrain.trainers.settings import TrainingConfig
+
+_PAIRS_ON_GPU = 8
+# Examples that are computed both in one row and alone before a training.
+_MAX_MEASURED = 4
+
+logger = logging.getLogger(__name__)
+
+
+def training_arguments(
+    config: TrainingConfig, folder: Path, seed: int, kind: type[TrainingArguments], **further: Any
+) -> Any:
+    """Convert our settings to TRL's.
+
+    Args:
+        config: Our settings.
+        folder: Folder of the checkpoints.
+        seed: Seed of the order of examples.
+        kind: Class of TRL's settings.
+        **further: Settings that only this class has.
+
+    Raises:
+        UserError: The processes cannot share the batch evenly.
+    """
+    # TRL still calls gradient checkpointing by the name that transformers is about to change.
+    warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
+    is_cpu = config.device.partition(":")[0] == "cpu"
+    on_gpu = not is_cpu and torch.cuda.is_available()
+    # A launcher tells every process how many there are; together they read one batch.
+    share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
+    if rest:
+        raise UserError(
+            f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
+            "set it to a multiple of their number"
+        )
+    most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
+    per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
+    settings = kind(
+        output_dir=str(folder),
+        seed=seed,
+        per_device_train_batch_size=per_pass,
+        gradient_accumulation_steps=share // per_pass,
+        num_train_epochs=config.epochs,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=WARM_UP,
+        gradient_checkpointing=config.gradient_checkpointing,
+        # The weights have the precision of the computation, except where all of them are trained.
+        bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
+        use_cpu=is_cpu,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        save_strategy="steps",
+        save_steps=config.checkpoint_steps,
+        save_total_limit=2,
+        report_to=[],
+        disable_tqdm=True,
+        max_length=None,
+        dataloader_pin_memory=False,
+        ddp_find_unused_parameters=False,
+        remove_unused_columns=False,
+        **further,
+    )
+    # One process trains on one GPU; several need a launcher. Reading the device sets the number of GPUs.
+    _ = settings.device
+    settings._n_gpu = min(settings._n_gpu, 1)
+    return settings
+
+
+def has_plain_attention(network: Any) -> bool:
+    """Return whether a mask alone defines a model's attention, so that several examples can share a row."""
+    return network.config.get_text_config().model_type in PLAIN_ATTENTION
+
+
+def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: int) -> bool:
+    """Return whether examples that share a row give the same result as examples in rows of their own.
+
+    Besides checking the configuration, this computes the longest examples in both ways.
+
+    Args:
+        network: The model.
+        examples: Each with ``input_ids`` and ``labels``.
+        most: Largest number of examples in a row.
+    """
+    if not has_plain_attention(network):
+        return False
+    longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MAX_MEASURED)]
+    if len(longest) < 2:
+        return True
+    switch = longrope_switch(network.config.get_text_config())
+    beyond = switch is not None and len(longest[0]["input_ids"]) > switch
+    if not beyond and _agrees_in_one_row(network, longest):
+        return True
+    logger.warning(
+        "a %s model learns examples one by one, because it reads several in one row differently",
+        network.config.model_type,
+    )
+    return False
+
+
+def _agrees_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> bool:
+    def logprobs(row: dict[str, Any]) -> torch.Tensor:
+        row = {name: tensor.to(network.device) for name, tensor in row.items()}
+        _, logits, targets = predict_labels(network, row, network.dtype)
+        return -functional.cross_entropy(logits, targets, reduction="none")
+
+    with evaluation_mode(network):
+        together, alone = logprobs(shared_row(examples)), [logprobs(shared_row([example])) for example in examples]
+    return are_close(together, torch.cat(alone), network.dtype)
+
+
+def grouped_dataset(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
+    """Return a data set whose elements are each a ``group`` of examples that begin alike; see packing.group_sizes.
+
+    Args:
+        examples: Examples in order.
+        name: Name of the list of tokens that is compared.
+        most: Largest number of examples in a group.
+    """
+    sizes = group_sizes((example[name] for example in examples), most)
+    left = iter(examples)
+    return Dataset.from_list([{"group": list(islice(left, size))} for size in sizes])
+
+
+def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    """Run a model on a row, and return its predictions of the tokens that are learned.
+
+    Args:
+        model: Any causal model.
+        row: See packing.shared_row.
+        dtype: Data type of the model.
+
+    Returns:
+        The outputs, the logits (n, vocabulary) that predict these tokens, and the tokens (n).
+    """
+    given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
+    if "attention_mask" in given:
+        # Some attentions accept boolean masks only, others only additive ones.
+        given["attention_mask"] = additive_masks(
+            # With several processes the model is wrapped in one without a configuration.
+            attention_windows(getattr(model, "module", model).config.get_text_config()),
+            given["position_ids"],
+            given["position_ids"][0],
+            given["attention_mask"][:, 0],
+            dtype,
+            torch.finfo(dtype).min,
+        )
+    outputs = model(**given, use_cache=False, logits_to_keep=row["places"])
+    return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
+
+
+def finish_setup(trainer: Any, network: Any) -> None:
+    """Remove the printing of a TRL trainer, and the computation of router logits: no loss here uses them."""
+    trainer.remove_callback(PrinterCallback)
+    config = network.config.get_text_config()
+    if hasattr(config, "output_router_logits"):
+        config.output_router_logits = False

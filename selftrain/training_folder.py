@@ -1,0 +1,221 @@
+"""The folder of a self-training: its settings, a folder for each phase, and models that are trained once and resumed.
+
+All systems' trainings share this layout::
+
+    config.json                          settings, which resuming compares
+    PHASE/pairs.jsonl, preferences.jsonl examples of a phase
+    PHASE/curve.csv, adapter/, model/    results of its training
+    PHASE/model.json                     written last: the phase's model is finished
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from housewise.core.errors import UserError
+from housewise.core.files import exclusive_lock, write_json
+from housewise.core.settings import Settings
+from housewise.core.text_files import read_text
+from housewise.language.adapters import ADAPTER_CONFIG_FILE
+from housewise.rollout.executor import RunCallback
+from housewise.rollout.failures import FailedEpisodesError
+from housewise.rollout.run import Run
+from housewise.rollout.saved_settings import find_changed_settings
+from housewise.selftrain.examples import EpisodeDemonstration, Example, read_examples, write_examples
+from housewise.selftrain.trainers import (
+    ModelReference,
+    Progress,
+    TrainedModel,
+    Trainer,
+    open_preference_trainer,
+    open_trainer,
+)
+from housewise.selftrain.trainers.base import ignore_progress
+from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
+from housewise.selftrain.trainers.trained_model import MODEL_FILE
+
+CONFIG = "config.json"
+IMITATE = "imitate"
+"""Name of the phase that imitates demonstrations."""
+
+PAIRS, PREFERENCES = "pairs.jsonl", "preferences.jsonl"
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+
+class TrainingObserver(Protocol):
+    """Follows a self-training, to show or to track its progress."""
+
+    def watch_episodes(self, name: str, run: Run) -> AbstractContextManager[RunCallback]:
+        """Return a context in which the episodes of a phase are played."""
+        ...
+
+    def watch_training(self, name: str) -> AbstractContextManager[Progress]:
+        """Return a context in which a model is trained, or its examples are made."""
+        ...
+
+    def end_phase(self, phase: dict[str, Any]) -> None:
+        """Receive the line of ``summary.json`` of a phase that has ended."""
+        ...
+
+
+def play_run(name: str, run: Run, observer: TrainingObserver, max_failed: float = 0.0) -> dict[str, Any]:
+    """Play the episodes of a run that are left.
+
+    Args:
+        name: Name of the phase for the observer.
+        run: The run.
+        observer: Follows every episode.
+        max_failed: Largest share of episodes that may fail and are left out.
+
+    Returns:
+        The figures of the run, as in ``metrics.json``.
+
+    Raises:
+        FailedEpisodesError: More episodes have failed.
+        UserError: See Run.play.
+    """
+    with observer.watch_episodes(name, run) as watcher:
+        try:
+            return run.play(watcher)
+        except FailedEpisodesError as error:
+            if error.share > max_failed:
+                raise
+            return error.figures
+
+
+def read_training_settings(path: Path, kind: type[SettingsT], description: str) -> SettingsT:
+    """Read the settings in a training's ``config.json``.
+
+    Args:
+        path: Path of the file.
+        kind: Class of the settings.
+        description: What the file should hold, for the error.
+
+    Raises:
+        UserError: The file holds no such settings.
+    """
+    try:
+        return kind.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
+        raise UserError(f"{path}: not the settings of {description}; choose another folder") from error
+
+
+def load_or_make_examples(path: Path, make: Callable[[], Iterable[EpisodeDemonstration]]) -> list[EpisodeDemonstration]:
+    """Read the examples of a file; make and write them where it does not exist."""
+    if not path.exists():
+        write_examples(path, make())
+    return read_examples(path, EpisodeDemonstration)
+
+
+@dataclass(frozen=True)
+class TrainingFolder:
+    """The folder of a training, in which every phase is done once.
+
+    Attributes:
+        path: Path of the folder; it is created when something is written.
+        start: The model that the first phase starts from.
+        observer: Follows the training.
+        seed: Seed of all trainings.
+        base_url: Address of a fine-tuning API.
+    """
+
+    path: Path
+    start: ModelReference
+    observer: TrainingObserver
+    seed: int = 0
+    base_url: str | None = None
+
+    @property
+    def config_file(self) -> Path:
+        """Path of the settings."""
+        return self.path / CONFIG
+
+    def is_trained(self, phase: str | Path) -> bool:
+        """Return whether the model of a phase is finished."""
+        return (self.path / phase / MODEL_FILE).exists()
+
+    def finished_model(self, phase: str | Path) -> TrainedModel | None:
+        """Return the model of a phase, or None where it is not finished."""
+        return TrainedModel.load(self.path / phase, self.start.model)
+
+    @contextmanager
+    def locked(self, check: Callable[[], object], patience: float = 0.0) -> Iterator[None]:
+        """Lock the folder against other programs, and check it again: another program may have changed it.
+
+        Args:
+            check: Raises a UserError where the folder does not fit the settings.
+            patience: Seconds to wait for another program.
+        """
+        with exclusive_lock(self.path, patience):
+            check()
+            yield
+
+    def write_settings(self, config: Settings) -> None:
+        """Write the settings that the next command compares; see check_settings."""
+        write_json(self.config_file, config.model_dump(mode="json"))
+
+    def check_settings(
+        self, earlier: Mapping[str, Any], now: Mapping[str, Any], noun: str, option: str = " with --out"
+    ) -> None:
+        """Check that settings are those that the folder was begun with.
+
+        Args:
+            earlier: The identity of the folder's settings, by dotted key.
+            now: The identity of the current settings.
+            noun: What the folder holds, for the error.
+            option: How a folder is chosen, for the error.
+
+        Raises:
+            UserError: They differ; the message names the keys.
+        """
+        if changed := find_changed_settings(earlier, now):
+            raise UserError(
+                f"{self.path}: holds a {noun} with other settings ({', '.join(changed)}); choose another folder"
+                f"{option}, or use the same settings to go on with it"
+            )
+
+    def check_trainer(self, config: TrainingConfig, start: ModelReference | None = None) -> None:
+        """Check that a model can be trained with some settings, before anything is played; see Trainer.check."""
+        self._open_trainer(config, ignore_progress).check(start or self.start)
+
+    def train(
+        self,
+        name: str,
+        phase: str | Path,
+        examples: Sequence[Example],
+        config: TrainingConfig,
+        start: ModelReference | None = None,
+        adapter_defaults: Mapping[str, Any] | None = None,
+        store: bool = True,
+    ) -> TrainedModel:
+        """Train the model of a phase, or return it where it is finished.
+
+        Args:
+            name: Name of the phase for the observer.
+            phase: Folder of the phase, relative to this folder.
+            examples: Demonstrations, or preferences where the settings are a PreferenceConfig.
+            config: Settings of the training.
+            start: The model to start from; by default that of the folder.
+            adapter_defaults: Settings for using the adapter, which are stored with it.
+            store: Whether to write the examples to the phase's folder.
+        """
+        folder = self.path / phase
+        if store:
+            write_examples(folder / (PREFERENCES if isinstance(config, PreferenceConfig) else PAIRS), examples)
+        if adapter_defaults is not None:
+            # TrainedModel.save copies this file into the adapter before the model counts as finished.
+            write_json(folder / ADAPTER_CONFIG_FILE, adapter_defaults)
+        with self.observer.watch_training(name) as progress:
+            return self._open_trainer(config, progress).train(examples, start or self.start, folder)
+
+    def _open_trainer(self, config: TrainingConfig, progress: Progress) -> Trainer[Any]:
+        if isinstance(config, PreferenceConfig):
+            return open_preference_trainer(config, self.seed, self.base_url, progress)
+        return open_trainer(config, self.seed, self.base_url, progress)
