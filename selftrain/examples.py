@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.text_files import numbered_lines, read_text
+from housewise.core.validation import validate_json
 from housewise.language.base import Message, Role
 
 
@@ -170,9 +170,6 @@ def read_examples(path: Path, kind: type[ExampleT]) -> list[ExampleT]:
     """
     examples = []
     for number, line in numbered_lines(read_text(path)):
-        try:
-            examples.append(kind.model_validate_json(line))
-        except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise UserError(f"{path}: line {number} is not a {kind.noun} ({problem}); correct or delete it") from error
+        source = f"{path}: line {number}"
+        examples.append(validate_json(kind, line, source, "correct or delete it", f"a {kind.noun}"))
     return examples

@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from pydantic import ValidationError
-
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, write_json
 from housewise.core.settings import Settings
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.language.adapters import ADAPTER_CONFIG_FILE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
@@ -101,10 +99,7 @@ def read_training_settings(path: Path, kind: type[SettingsT], description: str) 
     Raises:
         UserError: The file holds no such settings.
     """
-    try:
-        return kind.model_validate_json(read_text(path))
-    except (UserError, ValidationError) as error:
-        raise UserError(f"{path}: not the settings of {description}; choose another folder") from error
+    return read_model(path, kind, "choose another folder", f"the settings of {description}")
 
 
 def load_or_make_examples(path: Path, make: Callable[[], Iterable[EpisodeDemonstration]]) -> list[EpisodeDemonstration]:

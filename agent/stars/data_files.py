@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
 from housewise.agent.stars.situation import PerceivedThing
@@ -16,7 +16,7 @@ from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, excerpt, suggest_names
 from housewise.core.text_files import is_file
-from housewise.core.yaml_files import read_yaml
+from housewise.core.validation import read_model, validate_model
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)
@@ -170,7 +170,7 @@ def build_task(
     Raises:
         DataError: when it is no task.
     """
-    return _build_task(_validate(_TaskSettings, content, source), source, vocabulary, DIALOGUE)
+    return _build_task(validate_model(_TaskSettings, content, source, "mend the file"), source, vocabulary, DIALOGUE)
 
 
 def _build_task(
@@ -236,16 +236,7 @@ def read_data_file(name_or_path: str, model: type[T], called: str | None = None)
     path = packaged if is_file(packaged) else Path(called or name_or_path)
     if not is_file(path):
         raise UserError(f"{path}: no such file of settings; give a .yaml file that is there")
-    return _validate(model, read_yaml(path), str(path)), str(path)
-
-
-def _validate(model: type[T], content: Any, source: str) -> T:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{source}: {f'field {field}: ' if field else ''}{first['msg']}; mend the file") from error
+    return read_model(path, model, "mend the file"), str(path)
 
 
 def _objects(settings: _TaskSettings, vocabulary: RobotVocabulary) -> Iterator[TaskObject]:

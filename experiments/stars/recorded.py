@@ -20,6 +20,7 @@ from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.core.errors import DataError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
+from housewise.core.validation import describe_validation_error
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T")
@@ -254,9 +255,7 @@ def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T
     try:
         return adapter.validate_python(parse_json(text, f"{path}{where}", "restore the file"))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{path}{where}: field {field}: {first['msg']}; restore the file") from error
+        raise DataError(f"{path}{where}: {describe_validation_error(error)}; restore the file") from error
 
 
 def responses(lines: Sequence[Response | HumanGoal | Calls]) -> list[Response]:

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.record import Frozen, Seconds, Tokens
-from housewise.core.text_files import read_json
+from housewise.core.validation import read_model
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.settings import ExecutionSettings
@@ -226,7 +226,4 @@ def check_prices(system: System[Any]) -> None:
 
 
 def _read(path: Path) -> RunUsage:
-    try:
-        return RunUsage.model_validate(read_json(path))
-    except (UserError, ValidationError) as error:
-        raise UserError(f"{path}: not what a run has spent; delete the file to count anew") from error
+    return read_model(path, RunUsage, "delete the file to count anew", "what a run has spent")

@@ -10,12 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from pydantic import ValidationError
-
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.record import Record
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.language.base import ChatModel, TokenScorer
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
@@ -128,10 +126,7 @@ class ReflectionFiles:
 
 
 def _read_reflection(path: Path) -> EpisodeReflection:
-    try:
-        return EpisodeReflection.model_validate_json(read_text(path))
-    except (UserError, ValidationError) as error:
-        raise UserError(f"{path}: is damaged; delete it to reflect on that episode again") from error
+    return read_model(path, EpisodeReflection, "delete it to reflect on that episode again")
 
 
 def _check_scores_texts(model: ChatModel) -> Student:

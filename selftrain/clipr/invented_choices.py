@@ -21,9 +21,10 @@ from housewise.agent.clipr.finetuned_chooser import MAX_PROMPT_RULES, choice_req
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.core.validation import read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 RECIPE = CONFIGS / "clipr" / "learned.yaml"
@@ -61,7 +62,7 @@ def read_recipe(path: Path = RECIPE) -> Recipe:
     Raises:
         DataError: The file is missing or invalid; the message names the field.
     """
-    return read_yaml_settings(path, Recipe)
+    return read_model(path, Recipe)
 
 
 @dataclass(frozen=True)

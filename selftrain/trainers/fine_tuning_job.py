@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from openai import OpenAI
 from openai.types.fine_tuning import FineTuningJob
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.responses import token_count
 from housewise.language.server.status_errors import is_fine_tuned
@@ -174,8 +174,8 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
     def _changed_parts(self, path: Path, digest: str) -> list[str] | None:
         """Return what differs from a finished job; None where its file does not tell."""
         try:
-            earlier = _Submission.model_validate_json(read_text(path))
-        except (UserError, ValidationError):
+            earlier = read_model(path, _Submission)
+        except UserError:
             return None
         return [] if earlier.digest == digest else [f"{self.noun}s, model, seed or settings"]
 
@@ -212,10 +212,7 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
         """
         if not path.exists():
             return None
-        try:
-            earlier = _Submission.model_validate_json(read_text(path))
-        except (UserError, ValidationError) as error:
-            raise UserError(f"{path}: does not name a fine-tuning job; delete it to start another") from error
+        earlier = read_model(path, _Submission, "delete it to start another", "the description of a fine-tuning job")
         if earlier.digest == digest:
             return earlier
         if earlier.job or self._find_job(earlier):

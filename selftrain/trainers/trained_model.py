@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import Self
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.language.adapters import ADAPTER_CONFIG_FILE
 
 ADAPTER, MODEL = "adapter", "model"
@@ -78,10 +78,7 @@ class TrainedModel(ModelReference):
         path = folder / MODEL_FILE
         if not path.exists():
             return None
-        try:
-            kept = _StoredModel.model_validate_json(read_text(path))
-        except (UserError, ValidationError) as error:
-            raise UserError(f"{path}: does not describe a trained model; delete it to train again") from error
+        kept = read_model(path, _StoredModel, "delete it to train again", "the description of a trained model")
         trained = cls(**kept.model_dump(exclude={"within"}))
         if kept.within is None:
             own = _relocated_parts(trained.folders, _study_folder(folder))

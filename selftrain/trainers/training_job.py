@@ -10,11 +10,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
 from housewise.core.errors import UserError
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2
@@ -66,8 +66,8 @@ class TrainingJob(BaseModel):
     def changed_parts(self, folder: Path) -> list[str] | None:
         """Return what differs from the training that was begun in a folder; None where no readable one was."""
         try:
-            earlier = TrainingJob.model_validate_json(read_text(folder / JOB))
-        except (UserError, ValidationError):
+            earlier = read_model(folder / JOB, TrainingJob)
+        except UserError:
             return None
         settings = find_changed_settings(earlier.config.identity, self.config.identity)
         changed = {
@@ -110,7 +110,7 @@ def load_launched_job(folder: Path, parent: int) -> tuple[PreferenceConfig | Tra
         parent: Id of the process that called the launcher.
     """
     threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
-    job = TrainingJob.model_validate_json(read_text(folder / JOB))
+    job = read_model(folder / JOB, TrainingJob)
     return job.config.with_keys(job.keys), job.seed, job.start
 
 

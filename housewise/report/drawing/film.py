@@ -74,13 +74,13 @@ class _FramePainter:
     def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
         self._plan, self._replay = plan, replay
         self._wanted = {fate.name: fate.correct_places for fate in fates}
-        width, height = plan.frame.size
+        width, height = plan.projection.size
         self._scale = min(_WIDEST_MAP / width, _VIEW[1] / height)
         size = (round(width * self._scale), round(height * self._scale))
         self._map = _base(plan).resize(size, Image.Resampling.LANCZOS)
         self._large_map = self._map.resize((2 * size[0], 2 * size[1]))
         ways = [(moment.body.x, moment.body.z) for moment in replay.states]
-        self._way = plan.frame.pixels(ways) * self._scale
+        self._way = plan.projection.pixels(ways) * self._scale
 
     def frame(self, number: int) -> Image.Image:
         """The frame at the moment with this number."""
@@ -125,14 +125,14 @@ class _FramePainter:
             draw.line(way, fill=(255, 255, 255, 150), width=8, joint="curve")
             draw.line(way, fill=(*stage_color(0.35), 200), width=4, joint="curve")
         for name, spot in moment.positions.items():
-            x, y = (2 * self._scale * self._plan.frame.pixels(spot)[0]).tolist()
+            x, y = (2 * self._scale * self._plan.projection.pixels(spot)[0]).tolist()
             _mark(draw, x, y, 12, self._kind(name, moment))
         self._robot(draw, moment)
         return image.reduce(2)
 
     def _robot(self, draw: ImageDraw.ImageDraw, moment: ReplayState) -> None:
-        x, y = (2 * self._scale * self._plan.frame.pixels((moment.body.x, moment.body.z))[0]).tolist()
-        angle = float(np.rad2deg(self._plan.frame.heading(moment.body.yaw)))
+        x, y = (2 * self._scale * self._plan.projection.pixels((moment.body.x, moment.body.z))[0]).tolist()
+        angle = float(np.rad2deg(self._plan.projection.heading(moment.body.yaw)))
         draw.pieslice((x - 70, y - 70, x + 70, y + 70), angle - 45, angle + 45, fill=(255, 240, 170, 110))
         draw.ellipse((x - 13, y - 13, x + 13, y + 13), _INK, (255, 255, 255), 3)
         if moment.holding:
@@ -198,7 +198,7 @@ def _base(plan: FloorPlan) -> Image.Image:
     traced = Image.fromarray(plan.picture)
     image = Image.new("RGB", traced.size, _PAPER)
     image.paste(traced, mask=traced)
-    image.paste((57, 64, 79), mask=fill_mask(plan.walls, plan.frame.size, PICTURE_SCALE))
+    image.paste((57, 64, 79), mask=fill_mask(plan.walls, plan.projection.size, PICTURE_SCALE))
     return image
 
 

@@ -37,7 +37,7 @@ def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], tit
         fates: what became of each object.
         title: said to those who cannot see it.
     """
-    width, height = plan.frame.size
+    width, height = plan.projection.size
     labels = LabelLayout((width, height))
     arrows, dots = _moves(plan, replay, fates, labels)
     ends = _ends(plan, replay, labels)
@@ -71,7 +71,7 @@ def stage_gradient() -> str:
 
 def _house(plan: FloorPlan) -> Markup:
     """The house: as it was traced, or the floor and the outlines of the furniture in its colours."""
-    width, height = plan.frame.size
+    width, height = plan.projection.size
     if plan.picture is None:
         ground = tag("path", d=_rings(plan.floor), class_="floor", fill_rule="evenodd")
         colors = {name: _css(color) for name, color in plan.colors.items()}
@@ -102,7 +102,7 @@ def _rings(area: Area) -> str:
 
 def _walk(plan: FloorPlan, replay: Replay) -> Markup:
     """The way that was walked, from dark to light."""
-    points = _points(plan.frame.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
+    points = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
     bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
     chunks = []
     for start, end in pairwise(bounds):
@@ -118,8 +118,8 @@ def _ends(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
     """Where the robot stood, and looked, at the start and at the end."""
     marks = []
     for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
-        x, y = _points(plan.frame.pixels((moment.body.x, moment.body.z)))[0]
-        turn = float(np.rad2deg(plan.frame.heading(moment.body.yaw)))
+        x, y = _points(plan.projection.pixels((moment.body.x, moment.body.z)))[0]
+        turn = float(np.rad2deg(plan.projection.heading(moment.body.yaw)))
         color = _css(stage_color(share))
         place = f"translate({x:.1f} {y:.1f}) rotate({turn:.0f})"
         title = tag("title", f"the robot at the {name}")
@@ -137,7 +137,7 @@ def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
     marks = []
     for number, index in replay.plan_states.items():
         body = replay.states[index].body
-        x, y = _points(plan.frame.pixels((body.x, body.z)))[0]
+        x, y = _points(plan.projection.pixels((body.x, body.z)))[0]
         if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.take_if_free(x, y, 15, 15):
             continue
         kept.append((x, y))
@@ -170,7 +170,7 @@ def _start_and_end(plan: FloorPlan, replay: Replay, fate: ObjectOutcome) -> tupl
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(
-        plan.frame.pixels([first.positions.get(fate.name, robot), last.positions.get(fate.name, robot)])
+        plan.projection.pixels([first.positions.get(fate.name, robot), last.positions.get(fate.name, robot)])
     )
     return start, end
 

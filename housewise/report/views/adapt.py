@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
+from housewise.core.validation import validate_model
 from housewise.report.views.base import EventListView, InitialFact, SaveFilm
 from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.adapt.record import (
@@ -23,6 +23,7 @@ from housewise.systems.adapt.record import (
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_STEPS = 500
+_REMEDY = "delete the file to run the episode again"
 
 
 @dataclass
@@ -174,20 +175,8 @@ def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
 
 
 def _setting(record: Record, path: Path) -> AdaptInitialState:
-    try:
-        return AdaptInitialState.model_validate(record.header.setting)
-    except ValidationError as error:
-        raise _validation_error(path, error) from error
+    return validate_model(AdaptInitialState, record.header.setting, path, _REMEDY)
 
 
 def _final(record: Record, path: Path) -> AdaptFinalState:
-    try:
-        return AdaptFinalState.model_validate(record.result.final)
-    except ValidationError as error:
-        raise _validation_error(path, error) from error
-
-
-def _validation_error(path: Path, error: ValidationError) -> UserError:
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
-    return UserError(f"{path}: {where}: {first['msg']}; delete the file to run the episode again")
+    return validate_model(AdaptFinalState, record.result.final, path, _REMEDY)

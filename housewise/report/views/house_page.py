@@ -208,7 +208,7 @@ def _add_pictures(
             f"comes out otherwise than it says ({told}). It was probably made by another version or with other data; "
             "the numbers and scene graphs are the record's own."
         )
-    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, traced=with_pictures)
+    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, with_picture=with_pictures)
     chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
     if keep is not None:
         made = make_film(played, plan, chapter.fates)

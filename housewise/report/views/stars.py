@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
+from housewise.core.validation import validate_model
 from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
@@ -383,9 +383,4 @@ def _setting(record: Record, path: Path) -> StarsInitialState:
 
 
 def _parse(kind: type[_M], content: object, path: Path) -> _M:
-    try:
-        return kind.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UserError(f"{path}: {where}: {first['msg']}; delete the file to run the episode again") from error
+    return validate_model(kind, content, path, "delete the file to run the episode again")

@@ -22,9 +22,10 @@ from pydantic import Field, field_validator
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.core.validation import read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios
 
 FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
@@ -102,7 +103,7 @@ def load_unified_person(path: Path = FAMILIES_FILE) -> UnifiedPerson:
     Raises:
         DataError: the file is missing or wrong; the message names the field.
     """
-    return read_yaml_settings(path, UnifiedPerson)
+    return read_model(path, UnifiedPerson)
 
 
 def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from housewise.core.errors import DataError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
-from housewise.core.yaml_files import read_yaml as read_values
+from housewise.core.validation import validate_json
 
 MAX_FILE_BYTES = 64 << 20
 
@@ -44,33 +44,14 @@ def read_json_lines(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]
     """
     remedy = f"give {source} as a text file of JSON lines"
     rows = [
-        _row(path, number, line, kind, source) for number, line in numbered_lines(read_text(path, remedy, MAX_FILE_BYTES))
+        _row(path, number, line, kind, source)
+        for number, line in numbered_lines(read_text(path, remedy, MAX_FILE_BYTES))
     ]
     if not rows:
         raise DataError(f"{path}: is empty; {remedy}")
     return rows
 
 
-def read_yaml_settings(path: Path, kind: type[AnySettings]) -> AnySettings:
-    """What a YAML file says.
-
-    Raises:
-        DataError: the file is missing, no YAML, or wrong; the message names the field.
-    """
-    try:
-        return kind.model_validate(read_values(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {_first(error)}") from error
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'all of it'}: {first['msg'].lower()}"
-
-
 def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) -> AnyRow:
     parse_json(line, f"{path}, line {number}", f"give {source} as JSON lines")
-    try:
-        return kind.model_validate_json(line)
-    except ValidationError as error:
-        raise DataError(f"{path}, line {number}: {_first(error)}; is this another version of {source}?") from error
+    return validate_json(kind, line, f"{path}, line {number}", f"is this another version of {source}?")

@@ -18,8 +18,15 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
-from housewise.worlds.choices.files import MAX_FILE_BYTES, StrictSettings, read_yaml_settings
-from housewise.worlds.choices.introplan_scene import PREPOSITION, PlacementOption, IntroplanPlacement, IntroplanScene, SingleDecision
+from housewise.core.validation import read_model
+from housewise.worlds.choices.files import MAX_FILE_BYTES, StrictSettings
+from housewise.worlds.choices.introplan_scene import (
+    PREPOSITION,
+    IntroplanPlacement,
+    IntroplanScene,
+    PlacementOption,
+    SingleDecision,
+)
 
 ORDERS_FILE = CONFIGS / "clipr" / "introplan_person.yaml"
 AMBIGUOUS = ("singlelabel_task", "spatial_ambiguous_task")
@@ -71,7 +78,7 @@ def read_introplan_text(path: Path) -> list[IntroplanScene]:
         DataError: when a block is none of a scene's; the message names the line.
     """
     knowledge = path.with_name(f"{path.stem}_knowledge{path.suffix}")
-    orders = read_yaml_settings(ORDERS_FILE, _Orders)
+    orders = read_model(ORDERS_FILE, _Orders)
     scenes = [_scene(block, orders, "test", path) for block in _blocks(path)]
     if is_file(knowledge):
         scenes += [_scene(block, orders, "knowledge", knowledge) for block in _blocks(knowledge)]
@@ -134,7 +141,9 @@ def _decision(
         found = orders.wanted(request, things)
         preferred = IntroplanPlacement(object=found[0]) if found else None
         return _labelled(options, preferred, [found[1]] if found else [])
-    options = [PlacementOption(object=one, location=place, satisfies_request=True) for one, place in product(things, places)]
+    options = [
+        PlacementOption(object=one, location=place, satisfies_request=True) for one, place in product(things, places)
+    ]
     beside = PREPOSITION.search(request)
     cut = beside.start() if beside else 0
     # What is the same in all options is nothing to decide.
@@ -143,10 +152,14 @@ def _decision(
     if (thing is None and len(things) > 1) or (place is None and len(places) > 1):
         return _labelled(options, None, [])
     one, where = thing[0] if thing else things[0], place[0] if place else places[0]
-    return _labelled(options, IntroplanPlacement(object=one, location=where), [each[1] for each in (thing, place) if each])
+    return _labelled(
+        options, IntroplanPlacement(object=one, location=where), [each[1] for each in (thing, place) if each]
+    )
 
 
-def _labelled(options: Sequence[PlacementOption], preferred: IntroplanPlacement | None, kinds: Sequence[_Kind]) -> SingleDecision:
+def _labelled(
+    options: Sequence[PlacementOption], preferred: IntroplanPlacement | None, kinds: Sequence[_Kind]
+) -> SingleDecision:
     return SingleDecision(
         options=tuple(options),
         request_type="+".join(kind.name for kind in kinds),

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.core.validation import read_model
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN_FILE = CONFIGS / "clipr" / "kitchen.yaml"
@@ -49,7 +50,7 @@ def read_kitchen_choices(path: Path = KITCHEN_FILE) -> ChoiceSet:
     Raises:
         DataError: the file is missing or does not follow the format; the message names the field.
     """
-    file = read_yaml_settings(path, _File)
+    file = read_model(path, _File)
     try:
         examples = tuple(entry.scenario("training") for entry in file.training)
         test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)

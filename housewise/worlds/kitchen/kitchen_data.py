@@ -13,9 +13,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from housewise.core.errors import DataError
+from housewise.core.validation import read_model
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import occurs_in_verb
 from housewise.worlds.kitchen.state import Entity, Place, Relation
@@ -264,27 +265,3 @@ def resolve_groups(
     except RecursionError:
         raise DataError(f"{where}: groups list each other a thousand deep; list things instead") from None
     return resolved
-
-
-def read_model(file: Path, model: type[_Model]) -> _Model:
-    """Read a YAML file into a pydantic model.
-
-    Raises:
-        DataError: The file is invalid. The message names the file, the field and the problem.
-    """
-    return validate_model(read_yaml(file), model, str(file))
-
-
-def validate_model(content: Any, model: type[_Model], where: str) -> _Model:
-    """Validate content with a pydantic model.
-
-    Raises:
-        DataError: The content is invalid. The message names ``where``, the field and the problem.
-    """
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        message = first["msg"].removeprefix("Value error, ")
-        raise DataError(f"{where}: {field}: {message}") from error

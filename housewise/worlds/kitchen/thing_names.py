@@ -1,4 +1,4 @@
-"""Names of things in the text kitchen as people type them: "the milk", "almond milk", "2", "it"."""
+"""Resolve names that a player types in the text kitchen ("the milk", "almond milk", "it") to ids, and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
 from housewise.language.words import STOP_WORDS, word_stems
 from housewise.worlds.kitchen.name_resolution import describe_entity, to_id
 from housewise.worlds.kitchen.state import Entity, State
@@ -14,10 +13,10 @@ from housewise.worlds.kitchen.state import Entity, State
 _NUMBER = re.compile(r"_\d+$")
 _ID = re.compile(r"\w_\d+\b")
 _FOUND = re.compile(r"(.*\b[Ff]ound )(\w+ in/on .+)")
-"""What a search of the house says, and the ids that it lists with their places."""
+"""Observation of a search: its beginning, and the ids that it lists with their places."""
 _IT = frozenset({"it", "them", "that", "this", "these", "those"})
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|some|any|my|all|all the|one|of|piece of|glass of|cup of) )+(?=.)")
-_OTHER_WORDS = {
+_SYNONYMS = {
     "cupboard": "cabinet",
     "worktop": "counter",
     "countertop": "counter",
@@ -29,37 +28,37 @@ _OTHER_WORDS = {
     "couch": "sofa",
     "yogurt": "yoghurt",
 }
-_MOST_CHOICES = 6
+_MAX_CHOICES = 6
 
 
 class NotUnderstoodLine(Exception):
-    """A line is not understood; the message says why, with examples."""
+    """A line is not understood. The message says why and gives examples."""
 
 
 class AmbiguousName(NotUnderstoodLine):
     """A name may mean several things.
 
     Attributes:
-        words: that were said.
-        choices: ids of what they may mean.
+        words: The name.
+        choices: Ids of the things that it may mean, at most six.
     """
 
     def __init__(self, words: str, choices: Sequence[str], names: Sequence[str]) -> None:
-        listed = "".join(f"\n  {place}. {name}" for place, name in enumerate(names[:_MOST_CHOICES], 1))
-        more = f"\n  ... and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
+        listed = "".join(f"\n  {place}. {name}" for place, name in enumerate(names[:_MAX_CHOICES], 1))
+        more = f"\n  ... and {len(names) - _MAX_CHOICES} more" if len(names) > _MAX_CHOICES else ""
         super().__init__(f"Which {words}?{listed}{more}")
-        self.words, self.choices = words, tuple(choices[:_MOST_CHOICES])
+        self.words, self.choices = words, tuple(choices[:_MAX_CHOICES])
 
 
 class ThingNames:
-    """Finds what names mean in a state, and says things by names that a person would use.
+    """Resolves names of things to ids, and names things as a person would.
 
     Args:
-        state: brings the state of the moment.
-        furniture: ids of furniture, rooms left out.
+        state: Returns the current state of the kitchen.
+        furniture: Ids of furniture, without rooms.
 
     Attributes:
-        held: id of what is in the hand; "" for nothing.
+        held: Id of the thing in the hand, or an empty text.
     """
 
     def __init__(self, state: Callable[[], State], furniture: Sequence[str]) -> None:
@@ -69,15 +68,16 @@ class ThingNames:
         self.held = ""
 
     def mention(self, id: str) -> str:
-        """Note that something is talked about, which "it" and names that fit several things mean from now on."""
+        """Remember that a thing was mentioned, so that "it" and ambiguous names mean it from now on."""
         self._recent.append(id)
         return id
 
     def find(self, words: str) -> str:
-        """The id of what is meant.
+        """Return the id of the thing that a name means.
 
         Raises:
-            Unclear: nothing is, or several things are.
+            NotUnderstoodLine: No thing has this name.
+            AmbiguousName: Several different things have this name.
         """
         state, said = self._state(), _ARTICLES.sub("", words.strip().lower()).strip(" .!\"'")
         if said in _IT:
@@ -100,64 +100,57 @@ class ThingNames:
         choices = sorted(first.values(), key=found.index)
         raise AmbiguousName(said, choices, [self.name(id) for id in choices])
 
-    def choose(self, words: str, choices: Sequence[str]) -> str | None:
-        """Which of some things an answer means, by number or in words; None for none of them alone."""
-        names = [self.name(id) for id in choices]
-        try:
-            named = replace_option_numbers(words, names)
-        except NoSuchOption:
-            return None
-        numbered = [id for id, name in zip(choices, names, strict=True) if name in named and name not in words]
-        if len(numbered) == 1:
-            return numbered[0]
-        said = set(_words(words))
-        fitting = [id for id, name in zip(choices, names, strict=True) if said and said <= {*_words(name), *_words(id)}]
-        return fitting[0] if len(fitting) == 1 else None
-
     def name(self, id: str) -> str:
-        """What a thing is called: furniture by its kind where there is one such, other things as they are described."""
+        """Return the name of a thing: the kind of furniture that occurs once, and the description of other things."""
         entity = self._state()[id]
         plain = _NUMBER.sub("", id).replace("_", " ")
         if id not in self._furniture:
-            # What was made or poured is described by ids.
+            # Descriptions of things that were made or poured consist of ids.
             of_ids = entity.can("room") or entity.description.startswith("made of") or _ID.search(entity.description)
             return plain if of_ids else entity.description or plain
         alike = [other for other in self._furniture if _NUMBER.sub("", other) == _NUMBER.sub("", id)]
         return plain if len(alike) == 1 else f"{id} ({entity.description})"
 
-    def spoken(self, text: str) -> str:
-        """What the kitchen says, with names in place of ids; what was used up keeps the name that it had."""
+    def replace_ids(self, text: str) -> str:
+        """Replace the ids in an observation by names. Things that were used up keep their last names."""
         state = self._state()
         for id, entity in state.entities.items():
             text = text.replace(describe_entity(entity), id) if id in text else text
         self._known |= {id: self.name(id) for id in state.entities}
 
-        def named(part: str) -> str:
+        def replace_in(part: str) -> str:
             return re.sub(r"\w+", lambda found: self._known.get(found[0], found[0]), part)
 
         if listed := _FOUND.fullmatch(text):
-            return named(listed[1]) + _counted(map(named, listed[2].split(", ")))
-        return named(text)
+            return replace_in(listed[1]) + _join_counted(map(replace_in, listed[2].split(", ")))
+        return replace_in(text)
 
-    def inside(self, id: str) -> str:
-        """What is in or on something, in words."""
+    def describe_contents(self, id: str) -> str:
+        """Return a sentence about what is in or on a thing."""
         contents = self._state()[id].contents
         poured = [contents.replace("_", " ")] if contents else []
-        listed = _counted([*poured, *map(self.name, self._state().inside(id))])
+        listed = _join_counted([*poured, *map(self.name, self._state().inside(id))])
         return f"In or on the {self.name(id)}: {listed or 'nothing'}."
 
     def _matches(self, said: str, state: State) -> list[str]:
-        """Ids that fit best: whose name or contents it is, or whose name, contents or description has its words."""
-        for other, word in _OTHER_WORDS.items():
+        """Return the ids that match best: by name, by contents, then by words of name, contents and description."""
+        for other, word in _SYNONYMS.items():
             said = re.sub(rf"\b{other}(?=s?\b)", word, said)
-        words = set(_words(said))
+        words = set(significant_words(said))
         if not words:
             return []
         ways: tuple[Callable[[str, Entity], bool], ...] = (
-            lambda id, entity: words == set(_words(_NUMBER.sub("", id))),
-            lambda id, entity: words == set(_words(entity.contents or "")),
-            lambda id, entity: words <= {*_words(id), *_words(entity.contents or "")},
-            lambda id, entity: words <= {*_words(id), *_words(entity.contents or ""), *_words(entity.description)},
+            lambda id, entity: words == set(significant_words(_NUMBER.sub("", id))),
+            lambda id, entity: words == set(significant_words(entity.contents or "")),
+            lambda id, entity: words <= {*significant_words(id), *significant_words(entity.contents or "")},
+            lambda id, entity: (
+                words
+                <= {
+                    *significant_words(id),
+                    *significant_words(entity.contents or ""),
+                    *significant_words(entity.description),
+                }
+            ),
         )
         for fits in ways:
             if found := [id for id, entity in state.entities.items() if fits(id, entity)]:
@@ -165,10 +158,11 @@ class ThingNames:
         return []
 
 
-def _counted(names: Iterable[str]) -> str:
-    """Names with how often they are there, each once."""
+def _join_counted(names: Iterable[str]) -> str:
+    """Join names, each once, with the number of its occurrences if there are several."""
     return ", ".join(name if count == 1 else f"{name} ({count})" for name, count in Counter(names).items())
 
 
-def _words(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
+    """Return the stems of the words in a text or id, without stop words."""
     return [word for word in word_stems(text.replace("_", " ")) if word not in STOP_WORDS]

@@ -1,12 +1,12 @@
-"""Lines that people type in the text kitchen, as actions of its robot: "take the milk", "fry the egg in the pan"."""
+"""Parse lines that a player types in the text kitchen ("take the milk", "fry the egg in the pan") into actions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.agent.clipr.answer_phrases import Command, parse_command
 from housewise.language.words import verb_forms
 from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS, ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dishes import is_food
@@ -18,14 +18,14 @@ from housewise.worlds.kitchen.thing_names import NotUnderstoodLine, ThingNames
 Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]
 
 _ON = r"(?:in|into|inside|on|onto|on to|to|at|over|upon|back in|back on)"
-_SAME_WORDS: dict[str, Word] = {
+_COMMAND_WORDS: dict[str, Word] = {
     **dict.fromkeys(("look", "l", "look around", "where am i", "rooms"), "look"),
     **dict.fromkeys(("made", "what have i made"), "made"),
     "wishes": "wishes",
     **dict.fromkeys(("hand", "inventory", "i", "what do i hold"), "hand"),
 }
-_COMMANDS: dict[Command, Word] = {"help": "help", "back": "undo", "quit": "quit"}
-"""What the commands of all conversations do here."""
+_CONVERSATION_COMMANDS: dict[str, Word] = {"help": "help", "back": "undo", "quit": "quit"}
+"""Meaning of the commands that all conversations share."""
 _POLITE = re.compile(
     r"^(?:(?:please|now|then|and|ok|okay|robot|can you|could you|i want to|i|let's|go and|try to) )+(?=\w)"
 )
@@ -66,13 +66,13 @@ _EXAMPLES = "look in the fridge; take the milk; put the pan on the stove"
 
 @dataclass(frozen=True)
 class TypedCommand:
-    """What somebody wants to do.
+    """What a player wants to do.
 
     Attributes:
-        actions: of the kitchen's robot, one after the other.
-        word: something that is not done in the kitchen.
-        takes: id of what is taken into the hand.
-        shows: id of what is looked into.
+        actions: Actions of the robot, in order.
+        word: A command to the game itself, or None.
+        takes: Id of the thing to take into the hand, or an empty text.
+        shows: Id of the thing whose contents are to be shown, or an empty text.
     """
 
     actions: tuple[str, ...] = ()
@@ -81,38 +81,48 @@ class TypedCommand:
     shows: str = ""
 
 
-def parse_line(typed: str, names: ThingNames, state: State, verbs: KitchenVerbs, person: str) -> TypedCommand:
-    """What a line means.
+def parse_line(
+    typed: str,
+    names: ThingNames,
+    state: State,
+    verbs: KitchenVerbs,
+    person: str,
+    parse_conversation_command: Callable[[str], str | None],
+) -> TypedCommand:
+    """Parse a line that a player typed.
 
     Args:
-        typed: by the person.
-        names: finds things.
-        state: of the moment.
-        verbs: that can be done to food.
-        person: who is asked.
+        typed: The line.
+        names: Resolves names of things to ids.
+        state: Current state of the kitchen.
+        verbs: Verbs that can be done to food.
+        person: Name of the person who answers questions.
+        parse_conversation_command: Returns the command that a text is in any conversation, such as ``help``, or None.
 
     Raises:
-        Unclear: it is not understood, or a name is not.
+        NotUnderstoodLine: The line, or a name in it, is not understood.
     """
     line = " ".join(typed.split()).strip(" .!")
     if _is_action(line, state, verbs):
         return TypedCommand((line,))
     line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
     plain = _POLITE.sub("", line.lower())
-    command = parse_command(plain)
-    if word := _SAME_WORDS.get(plain) or (_COMMANDS.get(command) if command else None):
+    command = parse_conversation_command(plain)
+    if word := _COMMAND_WORDS.get(plain) or (_CONVERSATION_COMMANDS.get(command) if command else None):
         return TypedCommand(word=word)
     if _DONE.fullmatch(plain):
         return TypedCommand(("Declare Done",))
-    if (asked := _ASK.fullmatch(line)) and (question := _question(asked["q"], person)):
+    if (asked := _ASK.fullmatch(line)) and (question := _strip_addressee(asked["q"], person)):
         return TypedCommand((f'Ask "{question}"',))
     if _QUESTION.fullmatch(line) and not _FIND.fullmatch(plain):
         return TypedCommand((f'Ask "{line}"',))
-    return _looking(plain, names) or _moving(plain, names, state) or _making(plain, names, state, verbs)
+    return (
+        _parse_looking(plain, names) or _parse_moving(plain, names, state) or _parse_cooking(plain, names, state, verbs)
+    )
 
 
-def _looking(line: str, names: ThingNames) -> TypedCommand | None:
-    """Looking for things and into them, and switching them."""
+def _parse_looking(line: str, names: ThingNames) -> TypedCommand | None:
+    """Parse lines that find, open, close, switch or look into things."""
     if found := _FIND.fullmatch(line):
         words = re.sub(r"^(?:the|a|an|some|my) ", "", found["x"].strip(" ?"))
         return TypedCommand((f"Look for {words}",))
@@ -129,14 +139,14 @@ def _looking(line: str, names: ThingNames) -> TypedCommand | None:
     return None
 
 
-def _moving(line: str, names: ThingNames, state: State) -> TypedCommand | None:
-    """Taking, putting and pouring."""
+def _parse_moving(line: str, names: ThingNames, state: State) -> TypedCommand | None:
+    """Parse lines that take, put or pour things."""
     if found := _PUT_DOWN.fullmatch(line):
         return TypedCommand((f"Move {names.find(found['x'] or found['y'])} to counter_0",))
     if found := _POUR.fullmatch(line):
         source = names.find(found["y"] or found["x"])
         target = names.find(found["z"])
-        return TypedCommand((_poured(source, found["x"] if found["y"] else "", target, names, state),))
+        return TypedCommand((_pour_action(source, found["x"] if found["y"] else "", target, names, state),))
     if found := _PUT.fullmatch(line):
         thing = names.find(found["x"])
         target = names.find(found["y"])
@@ -148,11 +158,11 @@ def _moving(line: str, names: ThingNames, state: State) -> TypedCommand | None:
     return None
 
 
-def _making(line: str, names: ThingNames, state: State, verbs: KitchenVerbs) -> TypedCommand:
-    """Doing something to food; anything else is not understood.
+def _parse_cooking(line: str, names: ThingNames, state: State, verbs: KitchenVerbs) -> TypedCommand:
+    """Parse lines that do something to food.
 
     Raises:
-        Unclear: it is not understood.
+        NotUnderstoodLine: The line is not understood.
     """
     if found := _HEAT.fullmatch(line):
         return TypedCommand((f"Heat {names.find(found['x'])}",))
@@ -162,25 +172,27 @@ def _making(line: str, names: ThingNames, state: State, verbs: KitchenVerbs) -> 
     if verb not in {*verbs.open, *verbs.cooking, "mix", "chop", "cook"}:
         raise NotUnderstoodLine(f'I do not know how to "{verb}". Try for example: {_EXAMPLES}; help')
     if found := _ALL_IN.fullmatch(line):
-        return TypedCommand((_all_in(verb, names.find(found["x"]), found["r"]),))
+        return TypedCommand((_combine_action(verb, names.find(found["x"]), found["r"]),))
     if found := _MAKE_IN.fullmatch(line):
         thing = names.find(found["x"])
         holder = names.find(found["y"])
         if not state[holder].can("container"):
-            return TypedCommand((f"Move {thing} to {holder}", _one(verb, thing, found["r"], state)))
+            return TypedCommand((f"Move {thing} to {holder}", _cook_action(verb, thing, found["r"], state)))
         there = state.holder(thing) == holder
-        first = () if there else (_poured(thing, "", holder, names, state),)
-        return TypedCommand((*first, _all_in(verb, holder, found["r"] or f"{_past(verb)} {state[thing].kind}")))
+        first = () if there else (_pour_action(thing, "", holder, names, state),)
+        return TypedCommand(
+            (*first, _combine_action(verb, holder, found["r"] or f"{_past_participle(verb)} {state[thing].kind}"))
+        )
     if found := _MAKE.fullmatch(line):
         thing = names.find(found["x"])
         if is_food(state, thing) or not state[thing].can("container"):
-            return TypedCommand((_one(verb, thing, found["r"], state),))
-        return TypedCommand((_all_in(verb, thing, found["r"]),))
+            return TypedCommand((_cook_action(verb, thing, found["r"], state),))
+        return TypedCommand((_combine_action(verb, thing, found["r"]),))
     raise NotUnderstoodLine(f"{verb.capitalize()} what? For example: {verb} the bread; {verb} everything in the bowl")
 
 
-def _poured(source: str, what: str, target: str, names: ThingNames, state: State) -> str:
-    """Pour what a packet is full of, or move a thing that is no packet."""
+def _pour_action(source: str, what: str, target: str, names: ThingNames, state: State) -> str:
+    """Return the action that pours the contents of a container, or moves a thing that has none."""
     contents = state[source].contents
     if what:
         inside = next((id for id in state.inside(source) if id == to_id(what)), None)
@@ -188,31 +200,31 @@ def _poured(source: str, what: str, target: str, names: ThingNames, state: State
     return f"Pour {contents} from {source} into {target}" if contents else f"Move {source} to {target}"
 
 
-def _all_in(verb: str, holder: str, result: str | None) -> str:
-    return f"{verb.capitalize()} items in {holder} to get {_named(result or f'{_past(verb)} food')}"
+def _combine_action(verb: str, holder: str, result: str | None) -> str:
+    return f"{verb.capitalize()} items in {holder} to get {_result_id(result or f'{_past_participle(verb)} food')}"
 
 
-def _one(verb: str, thing: str, result: str | None, state: State) -> str:
+def _cook_action(verb: str, thing: str, result: str | None, state: State) -> str:
     what = thing if verb == "chop" else f"the object {thing}"
-    return f"{verb.capitalize()} {what} to get {_named(result or f'{_past(verb)} {state[thing].kind}')}"
+    return f"{verb.capitalize()} {what} to get {_result_id(result or f'{_past_participle(verb)} {state[thing].kind}')}"
 
 
-def _past(verb: str) -> str:
-    """What food is called to which a verb was done."""
+def _past_participle(verb: str) -> str:
+    """Return the participle that names food after a verb was done to it."""
     return {"cut": "cut", "beat": "beaten", "grind": "ground"}.get(verb, verb_forms(verb)[1])
 
 
-def _named(result: str) -> str:
+def _result_id(result: str) -> str:
     return to_id(result)[:MAX_NAME_LETTERS].strip("_") or "food"
 
 
-def _question(words: str, person: str) -> str:
-    """A question without the name of who is asked."""
+def _strip_addressee(words: str, person: str) -> str:
+    """Return a question without the name of the person at its beginning."""
     return re.sub(rf"^(?:{re.escape(person)}|her|him|them)\b[ ,:]*", "", words, flags=re.IGNORECASE).strip(" \"'“”")
 
 
 def _is_action(line: str, state: State, verbs: KitchenVerbs) -> bool:
-    """Whether a line is an action as the robot says it, with ids that there are."""
+    """Whether a line is an action in the syntax of the world, with ids that exist."""
     try:
         action = parse_action(line, verbs)
     except ImpossibleAction:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from housewise.core.errors import excerpt
 from housewise.core.files import open_regular
 from housewise.worlds.house.geometry import FARTHEST, Quat
 
@@ -58,13 +57,6 @@ Name = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
 FileName = Annotated[Name, AfterValidator(_own)]
 """Of a file in a folder that we choose."""
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
-
-
-def first(error: ValidationError) -> str:
-    """The first thing that is wrong, and where, on one line."""
-    found = error.errors()[0]
-    field = ".".join(str(part) for part in found["loc"])
-    return excerpt(f"field {field}: {found['msg']}" if field else str(found["msg"]))
 
 
 def unpacked(path: Path) -> bytes:

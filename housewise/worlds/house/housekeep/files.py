@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from housewise.core.errors import DataError, excerpt
+from housewise.core.validation import validate_model
 from housewise.core.yaml_files import SafeLoader, read_yaml
 from housewise.worlds.house.housekeep.fields import (
     Coordinate,
@@ -23,7 +24,6 @@ from housewise.worlds.house.housekeep.fields import (
     Share,
     Spot,
     Turn,
-    first,
     unpacked,
 )
 from housewise.worlds.house.names import spoken_receptacle
@@ -126,10 +126,7 @@ def read_metadata(path: Path) -> Metadata:
     Raises:
         DataError: when it is damaged or holds what it may not.
     """
-    try:
-        return Metadata.model_validate(read_yaml(path, "fetch the file again", _Loader))
-    except ValidationError as error:
-        raise DataError(f"{path}: damaged metadata, {first(error)}; fetch the file again") from error
+    return validate_model(Metadata, read_yaml(path, "fetch the file again", _Loader), path, "fetch the file again")
 
 
 def read_episodes(path: Path) -> dict[int, dict[str, Any]]:

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.user_folders import expand_user
+from housewise.core.validation import describe_validation_error
 from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations
 from housewise.worlds.house.housekeep.detour import read_navmesh
-from housewise.worlds.house.housekeep.fields import first
 from housewise.worlds.house.housekeep.files import Entry, EpisodeFields, Packer, read_episodes, read_metadata
 from housewise.worlds.house.housekeep.models import read_model
 from housewise.worlds.house.names import HOUSE, ROBOT, kind_of, spoken, spoken_receptacle
@@ -119,7 +119,7 @@ class HousekeepData:
         try:
             checked = EpisodeFields.model_validate(raw[number])
         except ValidationError as error:
-            raise DataError(f"{path}: episode {number}, {first(error)}; fetch the file again") from error
+            raise DataError(f"{path}: episode {number}, {describe_validation_error(error)}; fetch the file again") from error
         return _convert(checked, self.scene(scene), path, self.root)
 
     def episodes(self, scene: str) -> Iterator[Episode]:
@@ -204,7 +204,7 @@ class HousekeepData:
                     return Packer.model_validate(packers[key])
                 except ValidationError as error:
                     where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
-                    raise DataError(f"{where}: {first(error)}; fetch the file again") from error
+                    raise DataError(f"{where}: {describe_validation_error(error)}; fetch the file again") from error
         return None
 
     def has_episodes(self, scene: str) -> bool:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError
 from housewise.core.files import find_paths
-from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3, yaw_rotation
 from housewise.worlds.house.housekeep.reader import COMING_AND_GOING, EPISODES, HousekeepData
@@ -64,10 +64,7 @@ def read_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
     Raises:
         DataError: when the file is missing or not one of recovered tasks.
     """
-    try:
-        scenes = _File.model_validate_json(read_text(path)).scenes
-    except (UserError, ValidationError) as error:
-        raise DataError(f"{path}: not a file of recovered tasks ({str(error).splitlines()[0]})") from error
+    scenes = read_model(path, _File, "name another file", "a file of recovered tasks").scenes
     return {scene: sorted(tasks, key=lambda task: task.set != "test") for scene, tasks in scenes.items()}
 
 
