@@ -1,4 +1,4 @@
-"""Exports of runs: what was played, in the formats of other tools."""
+"""Exports runs to the formats of other tools."""
 
 from housewise.export.run import FORMATS, export_run
 

@@ -1,4 +1,4 @@
-"""Episodes as exports take them: what was said and done, and what was seen where an episode can be played again."""
+"""Episodes as exports take them: the log of events, and the frames of episodes that can be replayed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class Said:
     """A line of an episode's log.
 
     Attributes:
-        kind: type of the event.
-        text: in words; nothing in it is markup.
-        step, plan: how many low-level steps had been made, and the plan's number; None where there is no such thing.
+        kind: Type of the event.
+        text: Printable text without markup.
+        step: Number of low-level steps before the event, or None.
+        plan: Number of the plan, or None.
     """
 
     kind: str
@@ -42,13 +43,14 @@ class Frame:
     """The state before a low-level step.
 
     Attributes:
-        plan: number of the plan that is carried out; -1 before the first.
-        picture: what the robot sees, (height, width, 3).
-        state: figures of the robot, as ``Playback.state`` names them.
-        feet, eye: where the robot stands, and its camera.
-        things: boxes of what can be moved, by name.
-        action: number of the action that is taken, as ``Playback.actions`` names them; None at the end.
-        reward: of that action.
+        plan: Number of the current plan, or -1 before the first.
+        picture: Camera image, shape (height, width, 3).
+        state: State of the robot, in the order of `Playback.state`.
+        feet: Pose of the robot's base.
+        eye: Pose of the camera.
+        things: Bounding boxes of the movable objects, by name.
+        action: Index of the action in `Playback.actions`, or None in the last frame.
+        reward: Reward of the action.
     """
 
     plan: int
@@ -63,17 +65,18 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Playback:
-    """An episode that was played again to be seen.
+    """A replayed episode.
 
     Attributes:
-        job: what the robot was to do, in words.
-        robot: its kind.
-        state, actions: names of what frames hold.
-        field_of_view: of the camera, horizontal, radians.
-        furniture: boxes of what stays where it is, by name.
-        frames: one before each low-level step, and the last one.
-        log: what was said and done.
-        differences: what came out otherwise than the record says.
+        job: Instruction of the robot.
+        robot: Type of the robot.
+        state: Names of the entries of `Frame.state`.
+        actions: Names of the actions.
+        field_of_view: Horizontal field of view of the camera, in radians.
+        furniture: Bounding boxes of the fixed objects, by name.
+        frames: One frame before each low-level step, and the last one.
+        log: Log of the events.
+        differences: How the replay differs from the record.
     """
 
     job: str
@@ -88,30 +91,30 @@ class Playback:
 
     @property
     def steps(self) -> Sequence[Frame]:
-        """The frames in which something is done."""
+        """Frames with an action."""
         return [frame for frame in self.frames if frame.action is not None]
 
 
 class Player(Protocol):
-    """Plays records of a system again; its class is named in entry points (``housewise.exports``) by the system's name.
+    """Replays records of a system. Its class is named in the entry points `housewise.exports`, under the system's name.
 
-    It is called with the simulator that episodes are played in, as ``open_simulator`` takes it.
+    The class is called with the simulator that renders the episodes, as `open_simulator` takes it.
     """
 
     def play(self, record: Record, path: Path) -> Playback:
-        """An episode again.
+        """Replay an episode.
 
         Raises:
-            UserError: when it cannot be played here.
+            UserError: The episode cannot be replayed on this machine.
         """
         ...
 
 
 def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
-    """What plays a system's records again; None where its episodes cannot be seen.
+    """Return the player of a system's records, or None if the system has none.
 
     Raises:
-        UserError: when another package's player fails to import.
+        UserError: The player of another package cannot be imported.
     """
     if system not in plugin_names(EXPORTS):
         return None
@@ -120,7 +123,7 @@ def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
 
 
 def events_of(record: Record) -> list[Said]:
-    """The log of any system's record: its events as they are."""
+    """Return the log of a record of any system, one line per event."""
     log = []
     for event in record.events:
         if isinstance(event, UnknownEvent):
@@ -132,12 +135,12 @@ def events_of(record: Record) -> list[Said]:
 
 
 def scores_in(record: Record) -> dict[str, float]:
-    """All figures of an episode by name."""
+    """Return the scores and the usage of an episode by name."""
     return {name: float(value) for name, value in result_metrics(record.result).items()}
 
 
 def plain(text: str) -> str:
-    """Words of a model or a person: nothing unseen in them, and cut where they are very long."""
+    """Return a text without control characters, truncated if it is very long."""
     text = make_printable(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 

@@ -1,4 +1,4 @@
-"""Which episodes an export holds, and which it leaves out."""
+"""The manifest of an export: which episodes it holds, and which it leaves out."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from housewise.core.record import Record
 from housewise.export.episode_playback import Playback
 
 MANIFEST = "housewise.json"
-"""File of an export that says which episode is which record, and what was left out."""
+"""File of an export that lists its episodes with their records, and the episodes that were left out."""
 
 _MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A finished episode, on its way to a file.
+    """A finished episode that is being exported.
 
     Attributes:
         run: Name of the run's folder.
-        record: of it.
-        playback: of it; None where it cannot be seen again.
-        id: Identifies the record among all records of all runs: it follows from what is in the file.
+        record: Record of the episode.
+        playback: The replayed episode, or None if it cannot be replayed.
+        id: Digest of the record's file, which identifies it among all records of all runs.
     """
 
     run: str
@@ -35,7 +35,7 @@ class Episode:
 
 
 class Manifest:
-    """Collects which episodes an export holds and which it leaves out."""
+    """Collects the episodes of an export and those that are left out."""
 
     def __init__(self) -> None:
         self._episodes: list[dict[str, Any]] = []
@@ -47,7 +47,7 @@ class Manifest:
         return len(self._episodes)
 
     def add(self, episode: Episode, **place: Any) -> None:
-        """Note an episode that was written.
+        """Add an episode that was written.
 
         Args:
             episode: The episode.
@@ -72,26 +72,26 @@ class Manifest:
         self._episodes.append({**place, **facts})
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Note an episode that is not in the export.
+        """Add an episode that is not exported.
 
         Args:
             name: Name of its record.
-            reason: Why, in a few words that are the same for all such episodes.
+            reason: A short reason, equal for all episodes that are left out for it.
         """
         self._left_out[reason].append(name)
 
     @property
     def content(self) -> dict[str, Any]:
-        """The manifest as JSON holds it."""
+        """The manifest as JSON-compatible values."""
         return {"housewise": version("housewise"), "episodes": self._episodes, "left_out": dict(self._left_out)}
 
     @property
     def omissions(self) -> list[str]:
-        """A line for each reason why episodes were left out, with their number and names."""
+        """One line per reason with the number and the names of the episodes that were left out."""
         return [f"left out, {reason}: {len(names)} ({listed(names)})" for reason, names in self._left_out.items()]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Join names; of many, the first and how many more there are."""
+    """Join names; of many names, the first ten and the number of the others."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

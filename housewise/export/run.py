@@ -1,4 +1,4 @@
-"""A run, or one folder of records, as another tool's file."""
+"""Exports a run, or a single folder of records, to another tool's format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Tell = Callable[[str], None]
-"""Takes a line about something that the user should know."""
+"""Receives a line for the user."""
 
 
 def _lerobot() -> ExportWriter:
@@ -33,7 +33,7 @@ def _rerun() -> ExportWriter:
 
 
 FORMATS: dict[str, Callable[[], ExportWriter]] = {"lerobot": _lerobot, "rerun": _rerun}
-"""What runs can be exported to, by name."""
+"""Writers by the name of their format."""
 
 
 def export_run(
@@ -47,19 +47,19 @@ def export_run(
     """Export the finished episodes of a run.
 
     Args:
-        run: its folder.
-        to: one of FORMATS.
-        out: folder that is made; it appears when everything is in it. Its manifest (``housewise.json``) says which
-            episode is which record, and which were left out.
-        simulator: in which episodes are played again, and where it renders.
-        progress: told of episodes done, and of how many there are.
-        tell: takes what there is to say of single episodes, and of those that were left out.
+        run: Folder of the run.
+        to: Name of a format in `FORMATS`.
+        out: New folder for the export. It appears when the export is complete. Its manifest (`housewise.json`) lists
+            the exported episodes with their records, and the episodes that were left out.
+        simulator: Simulator that replays the episodes, and where it renders.
+        progress: Called with the number of exported episodes and the total.
+        tell: Receives a line about an episode, or about those that were left out.
 
     Returns:
-        How many episodes were written.
+        Number of exported episodes.
 
     Raises:
-        UserError: when the run, the format, the library or the place does not fit; nothing is left behind.
+        UserError: The run, format, library or output folder cannot be used. Nothing is left behind.
     """
     if to not in FORMATS:
         raise UserError(f"no export to {to}; {suggest_names(to, FORMATS)}")
@@ -109,7 +109,7 @@ def _records(run: Path) -> list[Path]:
 
 
 def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
-    """Names of the records of episodes that were begun and not finished, each with what became of it."""
+    """Return the record names of unfinished episodes, each with the reason."""
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
         for path in find_paths(run / "episodes", f"*{ending}"):
             yield make_printable(path.name.removesuffix(ending)), reason
@@ -120,8 +120,8 @@ def _id(path: Path) -> str:
 
 
 def _share(folder: Path, like: Path) -> None:
-    """Give everything in a folder the permissions of one file: libraries move private temporary files there."""
+    """Give all files of a folder the permissions of one file; libraries move private temporary files there."""
     mode = stat.S_IMODE(like.stat().st_mode)
     for path in folder.rglob("*"):
-        # Who may read a folder's files may enter it.
+        # Whoever may read the files of a folder may also enter it.
         path.chmod(mode | (mode & 0o444) >> 2 if path.is_dir() else mode)

@@ -1,4 +1,4 @@
-"""A run as a LeRobotDataset (Parquet and MP4), by the library itself: https://github.com/huggingface/lerobot."""
+"""Exports a run to a LeRobotDataset (Parquet and MP4) with the lerobot library, https://github.com/huggingface/lerobot."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from housewise.export.writer import ExportWriter
 
 INSTALL = "pip install 'housewise[lerobot]'"
 FPS = 10
-"""Steps have no duration; the format wants one."""
+"""Nominal frame rate. Steps of the simulator have no duration, but the format requires one."""
 NAME = "housewise/run"
-"""The data set's name; it belongs to no account of any hub."""
+"""Repository id of the data set. It belongs to no account of a hub."""
 CAMERA = "observation.images.front"
 
 _QUIET = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SVT_LOG": "1"}
 
 
 class LeRobotWriter(ExportWriter):
-    """Writes one data set; see `ExportWriter`."""
+    """Writes all episodes to one LeRobotDataset; see `ExportWriter`."""
 
     notes: Mapping[str, str] = MappingProxyType(
         {"fps": "nominal: steps of the simulator have no duration", "action": "one-hot, named by names"}
@@ -39,14 +39,14 @@ class LeRobotWriter(ExportWriter):
     manifest = Path("meta") / MANIFEST
 
     def check(self, player: Player | None, system: str) -> None:
-        """See ExportWriter.check."""
+        """See `ExportWriter.check`."""
         if player is None:
             raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
         if importlib.util.find_spec("lerobot") is None:
             raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
 
     def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
-        """See ExportWriter.write."""
+        """See `ExportWriter.write`."""
         dataset: Any = None
         with _local():
             try:
@@ -60,7 +60,8 @@ class LeRobotWriter(ExportWriter):
                     _add(dataset, playback)
                     manifest.add(episode, episode_index=manifest.episodes)
             finally:
-                # It writes what it still holds when it is collected, be its folder gone or not.
+                # Without this, the data set writes its buffers when it is garbage-collected, even if its folder is
+                # gone.
                 if dataset is not None:
                     dataset.finalize()
         if not manifest.episodes:
@@ -93,7 +94,7 @@ def _vector(names: Any) -> dict[str, Any]:
 
 
 def _add(dataset: Any, playback: Playback) -> None:
-    """Add an episode: what was seen before each step, the step, and what came of it."""
+    """Add an episode: the observation before each step, the action and the reward."""
     steps = playback.steps
     for number, frame in enumerate(steps, start=1):
         dataset.add_frame(
@@ -115,7 +116,7 @@ def _one_hot(frame: Frame, actions: int) -> NDArray[np.float32]:
 
 @contextmanager
 def _local() -> Iterator[None]:
-    """Keep lerobot and what it uses from any hub, which they read from the environment, and from talking."""
+    """Keep lerobot and its dependencies offline and quiet while the data set is written."""
     import av
 
     before = {name: os.environ.get(name) for name in _QUIET}
@@ -123,7 +124,7 @@ def _local() -> Iterator[None]:
     logger, level = logging.getLogger(), logging.getLogger().level
     logger.setLevel(logging.ERROR)
     bars = _bars(False)
-    # What the encoders' own libraries print does not pass Python's logging.
+    # The encoders' libraries do not print through Python's logging.
     av.logging.set_libav_level(av.logging.ERROR)
     try:
         with warnings.catch_warnings():
@@ -141,7 +142,7 @@ def _local() -> Iterator[None]:
 
 
 def _bars(wanted: bool) -> bool:
-    """Switch the bars of datasets on or off; whether they were on."""
+    """Switch the progress bars of datasets on or off. Return whether they were on."""
     from datasets import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     shown = not are_progress_bars_disabled()

@@ -1,4 +1,4 @@
-"""A run as recordings for the viewer of Rerun (https://rerun.io), one file for each episode."""
+"""Exports a run to recordings for the Rerun viewer (https://rerun.io), one file per episode."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _ROBOT = 0.2
 
 
 class RerunWriter(ExportWriter):
-    """Writes a recording of each episode; see `ExportWriter`."""
+    """Writes one recording per episode; see `ExportWriter`."""
 
     def check(self, player: Player | None, system: str) -> None:
-        """See ExportWriter.check."""
+        """See `ExportWriter.check`."""
         if importlib.util.find_spec("rerun") is None:
             raise UserError(f"rerun is not installed; run {INSTALL}")
 
     def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
-        """See ExportWriter.write."""
+        """See `ExportWriter.write`."""
         folder.mkdir()
         for episode in episodes:
             path = folder / f"{episode.record.name}.rrd"
@@ -46,13 +46,13 @@ class RerunWriter(ExportWriter):
 
 
 class _Recording:
-    """One episode's file."""
+    """The recording of one episode."""
 
     def __init__(self, episode: Episode, path: Path) -> None:
         import rerun
 
         self._rr: Any = rerun
-        # The viewer and catalogs take recordings of one id for parts of one recording.
+        # Viewers and catalogs merge recordings of equal id.
         self.id = f"{episode.record.name}-{episode.id}"
         self._stream: Any = rerun.RecordingStream("housewise", recording_id=self.id)
         self._stream.save(path, default_blueprint=_blueprint(episode.playback is not None))
@@ -67,7 +67,7 @@ class _Recording:
         self._stream.disconnect()
 
     def _describe(self, episode: Episode) -> None:
-        """Give the recording a name and properties, which viewers list and catalogs search."""
+        """Set the name and the properties of the recording, which viewers list and catalogs search."""
         header, result = episode.record.header, episode.record.result
         self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.record.name}"))
         words = {
@@ -84,7 +84,7 @@ class _Recording:
         self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
 
     def furnish(self, playback: Playback) -> None:
-        """What stays as it is: the frame of the house, its furniture, the camera's lens and the way that is taken."""
+        """Log what does not change: coordinates, furniture, camera intrinsics and the robot's path."""
         rr, height, width = self._rr, *playback.frames[0].picture.shape[:2]
         self._keep("world", rr.ViewCoordinates.RIGHT_HAND_Y_UP)
         self._keep("world/furniture", self._boxes(playback.furniture))
@@ -95,7 +95,7 @@ class _Recording:
         self._keep("world/camera", rr.Pinhole(focal_length=lens, width=width, height=height, camera_xyz=axes))
 
     def play(self, playback: Playback) -> None:
-        """What changes from step to step."""
+        """Log what changes from step to step."""
         rr, things, earned = self._rr, None, 0.0
         for step, frame in enumerate(playback.frames):
             self._at(step, frame.plan)
@@ -114,19 +114,19 @@ class _Recording:
                 self._log("action", rr.TextLog(playback.actions[frame.action]))
 
     def tell(self, log: Any) -> None:
-        """The log of events, as text and nothing else."""
+        """Log the events as text."""
         said: Said
         for number, said in enumerate(log):
             self._stream.reset_time()
             self._stream.set_time("event", sequence=number)
             if said.step is not None and said.plan is not None:
                 self._at(said.step, said.plan)
-            # A list is a path whose parts may hold anything.
+            # A list is a path whose parts need no escaping.
             self._log(["events", make_printable(said.kind)], self._rr.TextLog(said.text))
         self._last = max(len(log) - 1, 0)
 
     def score(self, record: Record) -> None:
-        """The figures of the episode, at its end."""
+        """Log the scores of the episode at its end."""
         self._stream.set_time("event", sequence=self._last)
         for name, value in scores_in(record).items():
             self._log(["scores", make_printable(name)], self._rr.Scalars([value]))
@@ -153,7 +153,7 @@ class _Recording:
 
 
 def _blueprint(seen: bool) -> Any:
-    """How the viewer shows an episode: what was said and its curves, and what was seen where it was seen."""
+    """Return the layout of the viewer: events and scores, and the views of a replayed episode."""
     import rerun.blueprint as rrb
 
     log, scores = rrb.TextLogView(origin="events", name="plans and events"), rrb.TimeSeriesView(origin="scores")

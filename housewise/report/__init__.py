@@ -1,4 +1,4 @@
-"""``housewise report``: an index of a run, a page for each episode, and what became of every object."""
+"""The report of a run: an index, a page per episode, and the outcome of every object."""
 
 from housewise.report.report import MOST_IN_ONE, WORST, Progress, ReportOptions, write_report, write_single
 

@@ -22,7 +22,7 @@ from housewise.rollout.record_reader import read_record, read_summary
 from housewise.rollout.scores import FinishedEpisode
 from housewise.rollout.system import system_scores
 
-# What looking for something raises that is not there, or is of another kind.
+# Errors of code that reads values that are missing or have another type.
 _ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 
 
@@ -31,19 +31,19 @@ class EpisodeEntry:
     """An episode in a report's index.
 
     Attributes:
-        path: of its record.
-        run: the run's folder within the one that is reported on; empty for that folder itself.
-        digest: of the record's content.
-        header: the record's first line; None where a failed episode has none.
-        result: its last line; None when it failed.
-        failure: why it failed, empty when it did not.
-        error: what happened when it failed.
-        faults: what went wrong, and how often.
+        path: Path of its record.
+        run: Folder of the run, relative to the folder that is reported on; empty for that folder itself.
+        digest: Digest of the record's file.
+        header: Header of the record, or None if the episode failed before it was written.
+        result: Result, or None if the episode failed.
+        failure: Short reason of the failure, or an empty text.
+        faults: What went wrong, with counts.
+        error: Error that ended a failed episode.
     """
 
     path: Path
     run: str
-    file_digest: str
+    digest: str
     header: Header | None
     result: Result | None
     failure: str
@@ -52,29 +52,29 @@ class EpisodeEntry:
 
     @property
     def title(self) -> str:
-        """Which episode it is."""
+        """Title of the episode."""
         if self.header is None:
             return self.name
         return self.view.title(self.header)
 
     @property
     def view(self) -> EpisodeView:
-        """How it is shown."""
+        """View that shows the episode."""
         return _cached_view(self.header.system if self.header else "")
 
     @property
     def name(self) -> str:
-        """Of the record."""
+        """Name of the record."""
         return self.path.name.partition(".jsonl")[0]
 
     @property
     def planner(self) -> str:
-        """Who played."""
+        """Planner with its model."""
         return planner_label(self.header) if self.header else ""
 
     @cached_property
     def experiment(self) -> Experiment:
-        """What the episode belongs to."""
+        """Experiment that the episode belongs to."""
         return identify_experiment(self.header) if self.header else ()
 
     @property
@@ -84,7 +84,7 @@ class EpisodeEntry:
 
     @property
     def rate(self) -> float | None:
-        """The score that counts, as it is displayed; None when it failed."""
+        """Main score in display units, or None if the episode failed."""
         if self.header is None or self.result is None:
             return None
         scores = system_scores(self.header.system)
@@ -92,36 +92,36 @@ class EpisodeEntry:
 
     @property
     def in_place(self) -> bool:
-        """Whether everything ended where it belongs."""
+        """Whether nothing is left to do at the end."""
         return self.result is not None and self.view.is_perfect(self.result)
 
     @property
     def end_label(self) -> str:
-        """How it ended, in one of a few words."""
+        """How the episode ended, as one of a few labels."""
         if self.result is None:
             return "failed"
         return "kept looking" if self.in_place and self.result.end_label == OUT_OF_STEPS else self.result.end_label
 
     @property
     def ending(self) -> str:
-        """How it ended, and what that means."""
+        """How the episode ended, in words."""
         if self.finished is None:
             return f"failed: {self.failure}"
         return self.view.describe_ending(*self.finished)
 
     @property
     def troubles(self) -> list[str]:
-        """What went wrong, in one of a few words each."""
+        """What went wrong, as a list of short labels."""
         return [*self.faults, *([self.failure] if self.failure else [])]
 
     @property
     def key(self) -> str:
-        """Its name in the report: that of its record, with the run's folder before it."""
+        """Name of the episode in the report: its record's name, below the run's folder if there are several runs."""
         return f"{self.run}/{self.name}" if self.run else self.name
 
     @property
     def page(self) -> str:
-        """Name of its page, the same folders before it as before its record."""
+        """Path of its page, relative to the folder of the pages."""
         return f"{self.key}.html"
 
 
@@ -131,15 +131,14 @@ def _cached_view(system: str) -> EpisodeView:
 
 
 def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[EpisodeEntry], list[str]]:
-    """Every episode of a run, or of the runs in a folder, worst first, and what has to be said of them.
+    """Read every episode of a run, or of the runs in a folder. Return them, worst first, and notes for the reader.
 
     Args:
-        folder: of the run or runs.
-        figures_only: whether to read no more than the first and the last line of each record: entries then have no
-            digest and no faults.
+        folder: Folder of a run, or of several runs.
+        figures_only: Whether only headers and results are read. Entries then have no digest and no faults.
 
     Raises:
-        UserError: when there is none.
+        UserError: The folder has no episodes.
     """
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder; name the folder of a run (it has episodes/ in it)")
@@ -171,13 +170,13 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Epis
 
 
 def finished_episodes(entries: Sequence[EpisodeEntry]) -> list[FinishedEpisode]:
-    """First and last lines of those that did not fail."""
+    """Return header and result of the episodes that did not fail."""
     return [entry.finished for entry in entries if entry.finished]
 
 
 def _read_failed_entries(folder: Path, run: str) -> Iterator[EpisodeEntry]:
     for failure in read_failures(folder):
-        # Who plays a failed episode again and finishes it has both files.
+        # An episode that failed once and finished later has both files.
         if not (folder / f"{failure.name}.jsonl").exists():
             yield EpisodeEntry(
                 failure.path,
@@ -203,22 +202,22 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
         record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
         faults = {} if figures_only else view.count_faults(record, path)
         entry = EpisodeEntry(path, run, "" if figures_only else file_digest(path), header, result, "", faults)
-        # What every index and every page asks for; records of anybody's may lack it.
+        # Every index and page needs these values, which records of other programs may lack.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)
         _ = view.describe_state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)
     return entry
 
 
 class OddRecordError(DataError):
-    """A record that is whole, in which a system's parts do not find what they look for."""
+    """A record that is complete but lacks what its system's view needs."""
 
 
 @contextmanager
 def wrap_record_errors(path: Path) -> Iterator[None]:
-    """Have a record told of in one line in which a system's parts do not find what they look for.
+    """Turn errors that a view raises about a record into one line.
 
     Raises:
-        OddRecordError: naming it.
+        OddRecordError: The record lacks what the view needs.
     """
     try:
         yield
@@ -230,7 +229,7 @@ def wrap_record_errors(path: Path) -> Iterator[None]:
 
 
 def file_digest(path: Path) -> str:
-    """Of a file's content; empty where there is none."""
+    """Return the digest of a file, or an empty text if it cannot be read."""
     try:
         return sha256(read_bytes(path)).hexdigest()
     except OSError:
@@ -238,5 +237,5 @@ def file_digest(path: Path) -> str:
 
 
 def _sort_key(entry: EpisodeEntry) -> tuple[bool, float, int, str, str]:
-    """Failed ones first, then by what they achieved."""
+    """Sort failed episodes first, then by score."""
     return (entry.result is not None, entry.rate or 0.0, -sum(entry.faults.values()), entry.run, entry.name)

@@ -1,7 +1,7 @@
-"""A page for each episode, made by several processes, and only where the one that is there is not up to date.
+"""Writes the pages of episodes in several processes, and only those that are missing or out of date.
 
-All pages are made from the records alone at first, which is quick; those that have pictures and films are made anew
-with them afterwards.
+All pages are first written from the records alone, which is fast. Pages with pictures and films are then written
+again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being made, how many are done and how many there are: before the first and after each."""
+"""Called as `progress(what, done, total)` before the first page and after each."""
 
 WORST = 20
-"""How many episodes have pictures and films, unless it is told otherwise."""
+"""Default number of the worst episodes with pictures and films."""
 
 _MOST_ALIKE = 3
 _PAGE_KEY = re.compile(r"<!-- (\w+)( filmed)? -->")
@@ -45,13 +45,13 @@ _NAVIGATION = re.compile(r"(?<=<!--turn-->).*?(?=<!--/turn-->)", re.DOTALL)
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How pages are made.
+    """How pages are written.
 
     Attributes:
-        film: whether there are films where there are pictures.
-        simulator: which takes the pictures, and where.
-        worst: how many of the worst episodes have pictures; None for all.
-        episodes: names of further ones that have them.
+        film: Whether pages with pictures also have films.
+        simulator: Simulator that renders the pictures.
+        worst: Number of the worst episodes with pictures, or None for all.
+        episodes: Names of further episodes with pictures.
     """
 
     film: bool = True
@@ -60,13 +60,13 @@ class ReportOptions:
     episodes: tuple[str, ...] = ()
 
     def choose_illustrated(self, entries: Sequence[EpisodeEntry]) -> set[str]:
-        """Keys of the episodes that have pictures, of those that did not fail.
+        """Return the keys of the episodes that get pictures.
 
         Args:
-            entries: all episodes, worst first.
+            entries: All episodes, worst first. Failed ones get no pictures.
 
         Raises:
-            UserError: when one that is asked for is not among them.
+            UserError: A named episode does not exist.
         """
         played = [entry for entry in entries if entry.result is not None]
         found = {entry.key for entry in played[: self.worst]}
@@ -84,7 +84,7 @@ class ReportOptions:
 
 @dataclass(frozen=True)
 class PageLink:
-    """An episode's page as another page links to it."""
+    """A link from one episode's page to another."""
 
     href: str
     title: str
@@ -92,16 +92,16 @@ class PageLink:
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """An episode's page that is to be there.
+    """The page of an episode that is to be written.
 
     Attributes:
-        entry: the episode.
-        file: where the page is.
-        index: the index, as the page links to it.
-        name: of the report.
-        options: how it is made.
-        has_pictures: whether with pictures.
-        command: that makes it with pictures.
+        entry: The episode.
+        file: Path of the page.
+        index: URL of the index, relative to the page.
+        name: Name of the report.
+        options: How the page is written.
+        has_pictures: Whether the page has pictures.
+        command: Command that writes it with pictures.
     """
 
     entry: EpisodeEntry
@@ -114,27 +114,27 @@ class EpisodePage:
 
     @property
     def title(self) -> str:
-        """Which episode it is, and who played."""
+        """Title of the page: episode and agent."""
         return " · ".join(filter(None, (self.entry.title, self.entry.planner)))
 
     @property
     def has_film(self) -> bool:
-        """Whether with a film."""
+        """Whether the page has a film."""
         return self.has_pictures and self.options.film
 
     @property
     def key(self) -> str:
-        """Of all that the page depends on."""
+        """Digest of everything that the page depends on."""
         return self._key(self.has_pictures, self.has_film)
 
     @property
     def is_there(self) -> bool:
-        """Whether a page of this episode is there, up to date or not."""
+        """Whether the file exists, up to date or not."""
         return self.file.is_file()
 
     @property
     def is_current(self) -> bool:
-        """Whether the page that is there is the one that would be made, or that one with pictures."""
+        """Whether the file is the page that would be written, or that page with pictures."""
         key, filmed = self._read_page_key()
         kinds = [(False, False), (True, False), (True, True)]
         good = {self._key(*kind) for kind in kinds[kinds.index((self.has_pictures, self.has_film)) :]}
@@ -142,17 +142,17 @@ class EpisodePage:
 
     @property
     def film(self) -> Path | None:
-        """The film that the page that is there shows."""
+        """Path of the film that the existing page shows, or None."""
         films = [self.file.with_suffix(ending) for ending in (".mp4", ".webp")]
         return next(filter(Path.is_file, films), None) if self._read_page_key()[1] else None
 
     @property
     def poster(self) -> Path:
-        """Where the picture is that stands for the film."""
+        """Path of the film's still picture."""
         return self.file.with_suffix(".poster.webp")
 
     def _read_page_key(self) -> tuple[str, bool]:
-        """What the page that is there was made from, and whether with a film."""
+        """Return the key of the existing page, and whether it has a film."""
         try:
             with open_regular(self.file) as stream:
                 found = _PAGE_KEY.search(stream.read(200).decode("utf-8", "replace"))
@@ -174,19 +174,18 @@ class EpisodePage:
 def plan_pages(
     entries: Sequence[EpisodeEntry], folder: Path, out: Path, index: Path, name: str, options: ReportOptions
 ) -> list[EpisodePage]:
-    """The page of each episode.
+    """Return the page of each episode.
 
     Args:
-        entries: the episodes, in the index's order.
-        folder: that is reported on.
-        out: folder of the pages.
-        index: the index's file.
-        name: of the report.
-        options: how they are made.
+        entries: Episodes in the order of the index.
+        folder: Folder of the run or runs.
+        out: Folder for the pages.
+        index: Path of the index.
+        name: Name of the report.
+        options: How pages are written.
 
     Raises:
-        UserError: when a folder that they go to is a link, which may lead anywhere, or pictures are asked for of an
-            episode that is not there.
+        UserError: A target folder is a symbolic link, or pictures of an unknown episode are requested.
     """
     pictured = options.choose_illustrated(entries)
     found = []
@@ -202,34 +201,34 @@ def plan_pages(
 
 
 def can_have_pictures(entry: EpisodeEntry) -> bool:
-    """Whether there can be pictures of an episode."""
+    """Return whether an episode can have pictures."""
     return entry.result is not None and getattr(entry.view, "has_pictures", True)
 
 
 def illustrate_command(folder: Path, which: str) -> str:
-    """The command that makes pictures and films.
+    """Return the command that adds pictures and films.
 
     Args:
-        folder: of the run.
-        which: as ``--films`` takes it.
+        folder: Folder of the run.
+        which: Value of `--films`.
     """
     return shlex.join(["housewise", "report", str(folder), "--films", which])
 
 
 PageWriter = Callable[[Sequence[EpisodePage]], Iterator[None]]
-"""Makes pages, those first that come first; yields after each.
+"""Writes pages in order and yields after each.
 
 Raises:
-    UserError: when a page cannot be written, or a process was killed.
+    UserError: A page cannot be written, or a process was killed.
 """
 
 
 @contextmanager
 def open_page_writer(workers: int) -> Iterator[PageWriter]:
-    """What makes pages.
+    """Open a writer of pages.
 
     Args:
-        workers: how many processes; 1 for this one alone.
+        workers: Number of processes, or 1 for this process alone.
     """
     if workers <= 1 or not can_start_processes():
         yield lambda wanted: map(_write_page, wanted)
@@ -241,7 +240,7 @@ def open_page_writer(workers: int) -> Iterator[PageWriter]:
 
 
 def link_neighbours(all_pages: Sequence[EpisodePage]) -> None:
-    """Have each page that is there name the one before it and the one after it."""
+    """Link each existing page to the previous and the next one."""
     there = [page for page in all_pages if page.is_there]
     for place, page in enumerate(there):
         text = page.file.read_text(encoding="utf-8", errors="replace")
@@ -252,7 +251,7 @@ def link_neighbours(all_pages: Sequence[EpisodePage]) -> None:
 
 
 def _render_navigation(page: EpisodePage, there: Sequence[EpisodePage], place: int) -> str:
-    """Links to the neighbours of a page."""
+    """Render the links to the neighbours of a page."""
 
     def neighbour(other: int) -> PageLink | None:
         if not 0 <= other < len(there):
@@ -264,14 +263,14 @@ def _render_navigation(page: EpisodePage, there: Sequence[EpisodePage], place: i
 
 
 def _ignore_interrupts() -> None:
-    """An interrupt is for the process that made this one: what has been begun is finished."""
+    """Ignore interrupts in a worker process, so that it finishes the current page."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _write_page(page: EpisodePage) -> None:
-    """Make one page, its film first: what a page shows is there when the page is."""
+    """Write one page, its film first, so that a page never shows a missing film."""
     if page.entry.result is None:
         write_text(page.file, _render_page(page, None, page.key))
         return
@@ -292,13 +291,13 @@ def _write_page(page: EpisodePage) -> None:
 def make_content(
     number: int, entry: EpisodeEntry, simulator: SimulatorChoice | None, keep: SaveFilm | None
 ) -> EpisodeContent:
-    """An episode as its system shows it; where that does not know what to make of its record, event by event.
+    """Return an episode's content as its system's view shows it, or event by event if the view cannot read its record.
 
     Args:
-        number: of the chapter.
-        entry: the episode, which did not fail.
-        simulator: which takes the pictures, and where; None for none.
-        keep: see KeepFilm; None for no film.
+        number: Number of the episode on its page, from 1.
+        entry: The episode, which must not have failed.
+        simulator: Simulator that renders pictures, or None for no pictures.
+        keep: Saves a film, or None for no film; see `SaveFilm`.
     """
     assert entry.header is not None and entry.result is not None, "a failed episode has no chapter"
     record = Record(entry.header, (), entry.result)
@@ -330,7 +329,7 @@ def _render_page(page: EpisodePage, chapter: EpisodeContent | None, made: str) -
 
 
 def _relative_url(target: Path, page: Path) -> str:
-    """How a page links to a file that is near it."""
+    """Return the URL of a file relative to a page."""
     return quote(Path(os.path.relpath(target, page.parent)).as_posix())
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a report, always computed from the records that it shows."""
+"""The tables of a report, computed from the records that it shows."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _GENERATED_SCENES = "generated houses"
 
 @dataclass(frozen=True)
 class ExperimentRow:
-    """Mean figures of some episodes, as texts.
+    """Mean scores of some episodes as texts.
 
     Attributes:
-        experiment: its values of the settings in which experiments differ, in the order of Rows.settings.
-        name: of who plays, numbered where several experiments have the same; empty for all.
-        scene: the scene, with the task set where there is one; empty for all.
-        cells: text by heading, in order.
-        rate: success rate, percent.
-        error: standard error of that, percent; None for a single episode.
+        experiment: Values of the settings in `ExperimentTables.settings`.
+        name: Name of the agent, numbered if several experiments share it; empty for all experiments.
+        scene: Scene with its task set; empty for all scenes.
+        cells: Texts by heading.
+        rate: Main score in display units.
+        error: Standard error of `rate`, or None for a single episode.
     """
 
     experiment: tuple[str, ...]
@@ -50,15 +50,15 @@ class ExperimentRow:
 
 @dataclass(frozen=True)
 class ExperimentTables:
-    """What a report says of its experiments.
+    """Tables of a report.
 
     Attributes:
-        settings: names of those in which they differ.
-        experiments: a row for each.
-        scenes: a row for each of them and each scene; empty where there is one scene alone.
-        common: settings that are the same for all, by name.
-        comparisons: of two experiments each, on the episodes that both played.
-        notes: which episodes the experiments share, where they are not all the same.
+        settings: Names of the settings in which experiments differ.
+        experiments: One row per experiment.
+        scenes: One row per experiment and scene, or empty if there is only one scene.
+        common: Settings that are equal in all experiments, by name.
+        comparisons: Comparisons of two experiments each, over their common episodes.
+        notes: Which episodes the experiments share, if they are not the same.
     """
 
     settings: list[str]
@@ -70,7 +70,7 @@ class ExperimentTables:
 
 
 def make_tables(episodes: Sequence[FinishedEpisode]) -> ExperimentTables:
-    """Group episodes by everything that makes an experiment."""
+    """Group episodes by experiment and return the tables."""
     groups: dict[Experiment, list[FinishedEpisode]] = {}
     for one in episodes:
         groups.setdefault(identify_experiment(one[0]), []).append(one)
@@ -104,7 +104,7 @@ def make_tables(episodes: Sequence[FinishedEpisode]) -> ExperimentTables:
 
 
 def _number_duplicates(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
-    """Short names: of those who are the same, with a number."""
+    """Return short names of agents, with a number if several are equal."""
     several, so_far = Counter(agents.values()), Counter[str]()
     found = {}
     for experiment, agent in agents.items():
@@ -114,12 +114,12 @@ def _number_duplicates(agents: Mapping[Experiment, str]) -> dict[Experiment, str
 
 
 def overall_row(episodes: Sequence[FinishedEpisode]) -> ExperimentRow:
-    """The figures over all episodes."""
+    """Return the scores over all episodes."""
     return _make_row((), "", "", episodes)
 
 
 def find_stale_metrics(folder: Path, episodes: Sequence[FinishedEpisode]) -> str:
-    """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
+    """Describe how `metrics.json` differs from the records. The text is empty if it agrees."""
     path = folder / "metrics.json"
     try:
         content = read_json(path)
@@ -142,7 +142,7 @@ def find_stale_metrics(folder: Path, episodes: Sequence[FinishedEpisode]) -> str
 def _compare_experiments(
     groups: dict[Experiment, list[FinishedEpisode]], ordered: Sequence[Experiment], called: dict[Experiment, str]
 ) -> tuple[list[Comparison], list[str]]:
-    """Each experiment against each other; of many, each against the one with the most episodes."""
+    """Compare all pairs of experiments, or each with the largest one if there are many."""
     pairs = list(combinations(ordered, 2))
     if len(pairs) > _MOST_PAIRS:
         first = max(ordered, key=lambda experiment: len(groups[experiment]))
@@ -163,7 +163,7 @@ def _compare_experiments(
 
 
 def _scene(one: FinishedEpisode) -> str:
-    """The scene; all generated houses count as one."""
+    """Return the scene of an episode. All generated houses count as one."""
     group = one[0].group
     return _GENERATED_SCENES if group.startswith("generated-") else group.replace("/", ", ")
 

@@ -1,4 +1,4 @@
-"""From what a page shows to HTML: templates in which nothing that was recorded is markup, under a strict policy."""
+"""Renders pages as HTML from templates: recorded text is escaped, and the pages have a strict content security policy."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _FOLDER = Path(__file__).parent
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
-    """A page as HTML.
+    """Render a template.
 
     Args:
-        template: its name.
-        facts: what it shows.
+        template: Name of the template.
+        facts: Variables of the template.
     """
     return str(_environment().get_template(template).render(facts))
 
 
 def version() -> str:
-    """A digest of all that decides what a page looks like: pages of another version are made again."""
+    """Return a digest of the report's code and templates. Pages of another version are written again."""
     sources = sorted(path for path in _FOLDER.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
@@ -70,5 +70,5 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """As a content-security-policy names a style or a script."""
+    """Return the hash of a style or a script for the content security policy."""
     return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

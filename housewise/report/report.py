@@ -1,4 +1,4 @@
-"""Puts a report together: an index of all episodes and a page for each, or one file with everything in it."""
+"""Writes reports: an index of all episodes with a page for each, or a single file with everything."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from housewise.rollout.comparison_settings import Experiment, experiment_names
 from housewise.rollout.scores import summarize, truncation_warning
 
 MOST_IN_ONE = 12
-"""How many episodes one file shows with pictures, unless it is told otherwise."""
+"""Default number of episodes that a single-file report shows with pictures."""
 
-# So many films stand at the top of an index, of as many episodes or fewer.
+# Indexes of at most this many episodes show films.
 _MOST_FILMS = 6
 _HEADLINE_SETTINGS = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
 
 
 @dataclass(frozen=True)
 class IndexLink:
-    """How an index leads to an episode; each part is empty where there is none.
+    """Links of an episode in the index; each is empty if there is no target.
 
     Attributes:
-        page: address of its page.
-        film: address of its film.
-        poster: address of the picture that stands for the film.
+        page: URL of its page.
+        film: URL of its film.
+        poster: URL of the film's still picture.
     """
 
     page: str = ""
@@ -62,11 +62,11 @@ class IndexRow:
     """An episode in the index.
 
     Attributes:
-        entry: the episode.
-        link: what there is of it.
-        agent: who played.
-        trouble: what went wrong, in words; empty for nothing.
-        keys: for each filter, the numbers of the options that it falls under.
+        entry: The episode.
+        link: Links of the episode.
+        agent: Name of the agent.
+        trouble: What went wrong, in words, or an empty text.
+        keys: For each filter, the numbers of its options that apply to the episode.
     """
 
     entry: EpisodeEntry
@@ -77,7 +77,7 @@ class IndexRow:
 
     @cached_property
     def cells(self) -> list[ScoreCell]:
-        """Its further figures; none of a failed one."""
+        """Further scores of the episode; empty for a failed one."""
         return [] if self.entry.result is None else self.entry.view.cells(self.entry.result)
 
 
@@ -91,26 +91,25 @@ def write_report(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Path:
-    """Make an index of a run, and a page for each of its episodes in a folder beside it.
+    """Write an index of a run, and a page for each of its episodes in a folder beside it.
 
-    The index with all figures comes first, then all pages from the records alone, then pictures and films of those
-    episodes that have some. Pages that are up to date are not made again, and what is made is kept and linked when an
-    interrupt ends it.
+    The index is written first, then all pages from the records alone, then the pictures and films of the chosen
+    episodes. Current pages are kept. After an interrupt, the pages that exist are kept and linked.
 
     Args:
-        folder: it has the records in ``episodes/``; or the folder of several such runs.
-        out: the index, ``<folder>/report.html`` by default; the pages' folder is called as it is, without the ending.
-        options: how pages are made.
-        against: the folder of another run to compare with.
-        fresh: whether to make all pages, those that are up to date as well.
-        workers: how many processes make pages.
-        progress: told of each page that is made.
+        folder: Folder of a run (it has `episodes/`), or a folder with several runs.
+        out: Path of the index, by default `<folder>/report.html`. The folder of the pages has its name without ending.
+        options: How pages are written.
+        against: Folder of another run to compare with.
+        fresh: Whether current pages are written again.
+        workers: Number of processes that write pages.
+        progress: Called for each page.
 
     Returns:
-        Where the index is.
+        Path of the index.
 
     Raises:
-        UserError: when there is nothing to show or a page cannot be written.
+        UserError: The folder has no episodes, or a page cannot be written.
     """
     index = out or folder / "report.html"
     entries, notes = read_entries(folder)
@@ -144,7 +143,7 @@ def _make_all(make: PageWriter, wanted: Sequence[EpisodePage], what: str, progre
 
 
 def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
-    """How the index leads to each page; films are shown where there are few episodes."""
+    """Return the links of each episode in the index. Films are shown if there are few episodes."""
 
     def address(path: Path | None) -> str:
         return quote(path.relative_to(index.parent).as_posix()) if path and path.is_file() else ""
@@ -155,7 +154,7 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
 
 
 def _limits(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
-    """What the index says of what it lacks, and how to make it."""
+    """Return what the index says about missing pages and pictures, and the commands that create them."""
     missing = sum(not page.is_there for page in all_pages)
     limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
     count = sum(page.has_pictures for page in all_pages)
@@ -177,14 +176,19 @@ def write_single(
     most: int = MOST_IN_ONE,
     progress: Progress | None = None,
 ) -> Path:
-    """Make one self-contained file of a run.
+    """Write a self-contained file for a run.
 
     Args:
-        folder, out, options, against, progress: see write_report.
-        most: how many episodes are shown, the worst ones and those that the options name; the others are in the tables.
+        folder: See `write_report`.
+        out: See `write_report`.
+        options: See `write_report`.
+        against: See `write_report`.
+        most: Maximum number of episodes that are shown: the worst ones and those that the options name. The tables have
+            all episodes.
+        progress: See `write_report`.
 
     Raises:
-        UserError: see write_report.
+        UserError: See `write_report`.
     """
     index, options, tell = out or folder / "report.html", options or ReportOptions(), progress or _no_progress
     entries, notes = read_entries(folder)
@@ -255,7 +259,7 @@ def _write_index(
 
 
 def _compare_with(folder: Path, entries: Sequence[EpisodeEntry], other: Path | None) -> list[Comparison]:
-    """Each experiment of a folder against the one of another folder."""
+    """Compare each experiment of a folder with the experiment of another folder."""
     if other is None:
         return []
     theirs = group_by_experiment(read_entries(other, figures_only=True)[0])
@@ -270,7 +274,7 @@ def _compare_with(folder: Path, entries: Sequence[EpisodeEntry], other: Path | N
 
 
 def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, list[Any]]:
-    """Finished episodes by the experiment that they belong to."""
+    """Return the finished episodes of each experiment."""
     groups: dict[Experiment, list[Any]] = {}
     for entry in entries:
         if entry.finished:
@@ -279,7 +283,7 @@ def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, lis
 
 
 def _filters(entries: Sequence[EpisodeEntry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:
-    """The options of each filter by its name; those among which there is nothing to choose are left out."""
+    """Return the options of each filter. Filters with a single option are left out."""
     found = {what: dict.fromkeys(sorted(options)) for what, options in _filter_values(entries, agents).items()}
     return {what: options for what, options in found.items() if len(options) > 1 or (what == "went wrong" and options)}
 
@@ -315,7 +319,7 @@ def _index_row(
 
 
 def _facts(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[str, str]:
-    """What all episodes have in common, by what it is; of the rest, several values are listed."""
+    """Return the facts that all episodes share, by name. Several values of one fact are listed."""
     headers = [entry.header for entry in entries if entry.header]
     facts: dict[str, list[Any]] = {
         "system": [header.system for header in headers],
@@ -333,7 +337,7 @@ def _tasks(header: Header) -> dict[str, Any]:
 
 
 def _details(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[str, str]:
-    """The rest of the common settings, and the programs that played the first episode."""
+    """Return the remaining common settings, and the software versions of the first episode."""
     rest = [f"{key} {value}" for key, value in figures.common.items() if key not in _HEADLINE_SETTINGS]
     software = next((entry.header.software for entry in entries if entry.header), {})
     told = {"settings": rest, "software": [f"{name} {version}" for name, version in software.items()]}
@@ -341,7 +345,7 @@ def _details(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict
 
 
 def _no_progress(what: str, done: int, total: int) -> None:
-    """Progress that nobody is told of."""
+    """Ignore the progress."""
 
 
 __all__ = ["MOST_IN_ONE", "WORST", "EpisodePage", "Progress", "ReportOptions", "write_report", "write_single"]

@@ -1,4 +1,4 @@
-"""The report of a self-training: how good each phase is, what was learned and what was thrown away, and why."""
+"""The report of a self-training: success after each phase, and what each phase learned and filtered out."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _EXAMPLES = 3
 
 
 class _Figures(BaseModel):
-    """How good a model is at some tasks: what is shown of a run's figures, in percent."""
+    """Success of a model on some tasks, in percent."""
 
     success_rate: FiniteFloat = 0.0
     success_rate_stderr: FiniteFloat = 0.0
 
 
 class _Phase(BaseModel):
-    """A line of ``summary.json``."""
+    """A phase in `summary.json`."""
 
     version: int = 1
     phase: str
@@ -51,7 +51,7 @@ class _Phase(BaseModel):
 
     @model_validator(mode="after")
     def _in_percent(self) -> _Phase:
-        """Turn shares into percent, which is how version 1 has them."""
+        """Convert shares to percent, the unit of version 1."""
         if self.version >= VERSION:
             for figures in self.evaluation.values():
                 figures.success_rate *= 100
@@ -64,7 +64,7 @@ class _Summary(BaseModel):
 
 
 class _Statistics(BaseModel):
-    """See housewise.selftrain.personalize.filters.demonstration_statistics."""
+    """Statistics of pairs; see `housewise.selftrain.personalize.filters.statistics`."""
 
     count: int = 0
     mean_reward: float = 0.0
@@ -76,7 +76,7 @@ class _Statistics(BaseModel):
 
 
 class _FilterReport(BaseModel):
-    """``filter.json``; demonstrations have only what was kept."""
+    """Content of `filter.json`. Demonstrations have only the kept pairs."""
 
     filter: str
     kept: _Statistics
@@ -85,7 +85,7 @@ class _FilterReport(BaseModel):
 
 @dataclass(frozen=True)
 class KeptShare:
-    """How many there were of something, and how many of them are learned."""
+    """How many pairs of one kind were attempted, and how many of them were kept."""
 
     what: str
     tried: int
@@ -94,17 +94,19 @@ class KeptShare:
 
 @dataclass(frozen=True)
 class PhaseContent:
-    """A phase, as shown.
+    """What the report shows of a phase.
 
     Attributes:
-        phase: its line of the summary.
-        reports: its evaluations and where their reports are; empty where there is none.
-        filtered: its statistics; None where there are none.
-        why: what its filter keeps.
-        rewards, moved: what was tried and kept, by reward and by the kind of object that was moved.
-        kept, thrown: examples.
-        curve: of its training, empty where there is none.
-        notes: what was left out of its training, and what could not be read.
+        phase: The phase in the summary.
+        reports: Names of its evaluations and URLs of their reports, which are empty if there is none.
+        filtered: Statistics of its filter, or None.
+        why: What the filter keeps.
+        rewards: Kept shares by reward.
+        moved: Kept shares by the kind of the moved object.
+        kept: Examples of kept pairs.
+        thrown: Examples of pairs that were filtered out.
+        curve: Chart of the training loss, or an empty text.
+        notes: What was left out of the training, and what could not be read.
     """
 
     phase: _Phase
@@ -120,24 +122,26 @@ class PhaseContent:
 
 
 def is_selftraining_folder(folder: Path) -> bool:
-    """Whether a folder is that of a self-training, of which at least one phase is over."""
+    """Return whether a folder is that of a self-training with at least one finished phase."""
     return (folder / "summary.json").is_file()
 
 
 def write_selftraining_report(
     folder: Path, options: ReportOptions | None = None, workers: int = 1, progress: Progress | None = None
 ) -> Path:
-    """Make the report of a self-training, and those of the runs that tell how good its phases are.
+    """Write the report of a self-training and the reports of its evaluations.
 
     Args:
-        folder: of the self-training.
-        options, workers, progress: see write_report.
+        folder: Folder of the self-training.
+        options: See `write_report`.
+        workers: See `write_report`.
+        progress: See `write_report`.
 
     Returns:
-        Where it is: ``<folder>/report.html``.
+        Path of the report, `<folder>/report.html`.
 
     Raises:
-        UserError: when its summary cannot be read, or a page cannot be written.
+        UserError: The summary cannot be read, or a page cannot be written.
     """
     phases = _phases(folder)
     runs = [run for phase in phases for run in _evaluations(folder, phase)]
@@ -158,7 +162,7 @@ def _phases(folder: Path) -> list[_Phase]:
 
 
 def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
-    """Folders of a phase's evaluations that hold records; a link may lead anywhere, and is no place for a report."""
+    """Return the folders of a phase's evaluations. Symbolic links are ignored, since they may lead anywhere."""
     if Path(phase.phase).name != phase.phase:
         return []
     runs = find_paths(folder, f"{_escape_pattern(phase.phase)}/evaluation/*/episodes")
@@ -190,7 +194,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
 
 
 def _facts(folder: Path) -> dict[str, str]:
-    """What was set, of what the summary does not tell."""
+    """Return the settings that the summary does not state."""
     try:
         settings = read_json(folder / "config.json")
         run = settings["run"]
@@ -209,7 +213,7 @@ def _facts(folder: Path) -> dict[str, str]:
 
 
 def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
-    """A phase; what cannot be read of it is told of and left out."""
+    """Return the content of a phase. Files that cannot be read are noted and left out."""
     notes = list(phase.notes)
     reports = [(run.name, _link(folder, run / "report.html")) for run in _evaluations(folder, phase)]
     if Path(phase.phase).name != phase.phase:
@@ -248,7 +252,7 @@ def _read_learned_pairs(path: Path, notes: list[str]) -> list[EpisodeDemonstrati
 def _examples(
     learned: Sequence[EpisodeDemonstration], grown: Path, notes: list[str]
 ) -> tuple[list[EpisodeDemonstration], list[EpisodeDemonstration]]:
-    """The best of what is learned, and the worst of what was tried and is not, no two of one reply."""
+    """Return the best kept pairs and the worst other pairs, without duplicate replies."""
     taken = {_place(pair) for pair in learned}
     thrown: list[EpisodeDemonstration] = []
     for pair in _read_attempted_pairs(grown, notes):
@@ -283,18 +287,18 @@ def _shares(filtered: _FilterReport | None) -> tuple[list[KeptShare], list[KeptS
 
 
 def _describe_filter(filtered: _FilterReport | None) -> str:
-    """What a filter keeps, in its own words."""
+    """Return what a filter keeps: the first line of its docstring."""
     if filtered is None:
         return ""
     if filtered.filter == "all":
         return "All that was shown."
-    # Words of a file: no module of somebody else's is imported for them.
+    # The name comes from a file, so that no other module is imported for it.
     found = load_plugin(FILTERS, filtered.filter, "filter") if filtered.filter in plugin_names(FILTERS) else None
     return (found.__doc__ or "").partition("\n")[0]
 
 
 def _curve(path: Path, phase: str) -> Markup | str:
-    """The training's loss; empty where nothing is told of it."""
+    """Return a chart of the training loss, or an empty text."""
     try:
         table = csv.DictReader(io.StringIO(read_text(path), newline=""))
         rows = [(row["step"], float(row["loss"])) for row in table if row.get("loss")]
@@ -311,5 +315,5 @@ def _link(folder: Path, report: Path) -> str:
 
 
 def _escape_pattern(name: str) -> str:
-    """A name in which nothing is a pattern."""
+    """Escape the wildcards of a name."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

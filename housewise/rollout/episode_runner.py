@@ -1,5 +1,4 @@
-"""Plays scheduled episodes one after the other in a thread, process or actor, and records failures of single episodes.
-"""
+"""Plays scheduled episodes one after the other in a thread, process or actor, and records failures of single episodes."""
 
 from __future__ import annotations
 

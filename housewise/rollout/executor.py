@@ -1,4 +1,4 @@
-"""What every executor offers: episodes in, records out; and who is told of it."""
+"""What all executors share: the callback of a run, and the handling of failed episodes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.system import Job
 
 MAX_SAME_FAILURES = 5
-"""Episodes that fail for one reason, while none is finished, until the rest is given up."""
+"""The run ends after this many consecutive episodes that fail for the same reason, if none has finished."""
 
 
 class RunCallback(Protocol):
-    """Told of how a run goes; called from several threads."""
+    """Receives the events of a run. Its methods are called from several threads."""
 
     def on_episode_start(self, job: Job) -> None: ...
 
@@ -27,32 +27,24 @@ class RunCallback(Protocol):
     def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
 
 
-class NullCallback:
-    """A watcher that says nothing."""
-
-    def on_episode_start(self, job: Job) -> None: ...
-
-    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
-
-    def on_episode_end(self, job: Job, result: Result) -> None: ...
-
-    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
+class NullCallback(RunCallback):
+    """A callback that does nothing."""
 
 
 class EarlyEndError(RunEndedError):
-    """A run has ended at its first failed episode, as it was asked to; the others are still to be played."""
+    """A run with `fail_fast` ended at its first failed episode. The same command resumes it."""
 
     exit_code = 3
     is_summary = True
 
 
 class OutcomeReporter:
-    """Tells lanes and a watcher what has become of episodes, and gives up where all of them fail alike.
+    """Reports outcomes to the scheduler and the callback, and ends a run in which all episodes fail alike.
 
     Args:
-        lanes: whose episodes they are.
-        watcher: told of it; several threads may tell.
-        fail_fast: Whether to give up at the first failed episode.
+        scheduler: Scheduler of the episodes.
+        callback: Called when an episode ends; thread-safe.
+        fail_fast: Whether the run ends at the first failed episode.
     """
 
     def __init__(self, scheduler: Scheduler, callback: RunCallback, fail_fast: bool = False) -> None:
@@ -61,10 +53,11 @@ class OutcomeReporter:
         self._finished, self._reason, self._alike = False, "", 0
 
     def report(self, job: Job, outcome: Outcome) -> None:
-        """Of an episode that is over.
+        """Report the outcome of an episode.
 
         Raises:
-            UserError: when there is no point in playing others.
+            EarlyEndError: The episode failed, and the run ends at the first failure.
+            UserError: The last episodes failed alike and none has finished.
         """
         self._scheduler.finish_job(job, isinstance(outcome, Result))
         if isinstance(outcome, Result):
@@ -74,8 +67,8 @@ class OutcomeReporter:
         self._callback.on_episode_failure(job, outcome)
         if self._fail_fast:
             raise EarlyEndError(
-                f"{job.name} failed ({outcome.error}), and the run ended there, as --fail-fast says; the same command "
-                "goes on with it and the others"
+                f"{job.name} failed ({outcome.error}), and --fail-fast ended the run; run the same command again to "
+                "resume it"
             )
         with self._lock:
             self._alike = self._alike + 1 if outcome.reason == self._reason else 1
@@ -83,22 +76,22 @@ class OutcomeReporter:
             hopeless = self._alike >= MAX_SAME_FAILURES and not self._finished
         if hopeless:
             raise UserError(
-                f"{MAX_SAME_FAILURES} episodes in a row failed alike and none was finished, so that the others were not tried "
-                f"({outcome.error}); mend that and run the same command again"
+                f"{MAX_SAME_FAILURES} episodes in a row failed for the same reason and none finished, so the others "
+                f"were not tried ({outcome.error}); fix the problem and run the same command again"
             )
 
 
 class Executor(Protocol):
-    """Has episodes played, as many at a time as the settings say."""
+    """Plays the episodes of a run, as many at a time as the settings allow."""
 
     def play(self, scheduler: Scheduler) -> None:
-        """Play episodes, each to its record; one that fails does not keep the others from being played.
+        """Play all episodes and write their records. A failed episode does not stop the others.
 
         Args:
-            lanes: the episodes.
+            scheduler: Scheduler of the episodes.
 
         Raises:
-            UserError: when something outside the program is wrong that concerns all of them; what was being played is
-                finished first.
+            UserError: A problem that the user can fix and that concerns all episodes. Running episodes are finished
+                first.
         """
         ...

@@ -1,4 +1,4 @@
-"""Plays episodes in processes of this machine: for systems that ask no model, and so need not share one."""
+"""Plays episodes in processes of this machine, for systems that ask no models."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
 
-# Episodes given to each process, so that none waits for its next one.
+# Number of episodes submitted per process, so that no process idles.
 _QUEUED_PER_PROCESS = 2
 
 
 class ProcessExecutor:
-    """As many processes as the settings name workers, but no more than there are cores.
+    """Plays episodes in as many processes as there are workers, at most one per core.
 
-    Watchers are told of an episode when it is over.
+    Callbacks are called when an episode has ended, for its start as well.
 
     Args:
-        system: plays the episodes.
-        episodes: folder of the records.
-        watcher: told of how it goes.
-        meter: counts what models take; None where nothing is limited.
+        system: System that plays the episodes.
+        episodes: Folder of the records.
+        callback: Called when episodes start and end.
+        meter: Meter of the run, or None for a run without limits.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class ProcessExecutor:
         self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
 
     def play(self, scheduler: Scheduler) -> None:
-        """See Executor.play."""
+        """See `Executor.play`."""
         count = scheduler.count_active_workers(min(self._system.settings.execution.workers, usable_cores()))
         with process_pool(count, _Process.enter, self._system, self._episodes, self._meter) as pool:
             self._play_all(pool, scheduler, _QUEUED_PER_PROCESS * count)
 
     def _play_all(self, pool: ProcessPoolExecutor, scheduler: Scheduler, max_pending: int) -> None:
-        """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
+        """Play all episodes with at most `max_pending` submitted at a time, so that few are tried if all fail alike."""
         outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
         pending: dict[Future[Outcome], Job] = {}
         while True:
@@ -59,7 +59,7 @@ class ProcessExecutor:
 
 
 class _Process:
-    """What a process plays with, from its first episode on."""
+    """What a worker process keeps between episodes."""
 
     entered: _Process
 

@@ -1,4 +1,4 @@
-"""Plays episodes on the machines of a Ray cluster: systems are actors, and so are models on those machines."""
+"""Plays episodes on a Ray cluster: copies of the system are actors, and so are local models."""
 
 from __future__ import annotations
 
@@ -41,38 +41,38 @@ from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, RunUsage
 
-# How often an episode is played again that was lost with its worker: beyond that, it is what kills workers. Until Ray
+# Maximum number of retries of an episode whose worker was lost; beyond it the episode itself kills workers. Until Ray
 # notices that a machine is gone, several tries fail at once, which count.
 _RETRIES = 50
 
 News = Mapping[str, tuple[int, int, str]]
-"""How far episodes are, by name of the record."""
+"""Progress of episodes by record name."""
 
 
 class RayExecutor:
-    """As many copies of the system as the settings name workers, on the machines of a cluster.
+    """Plays episodes with as many copies of the system as there are workers, on the machines of a Ray cluster.
 
-    Episodes ask the servers that the settings name, or local models: one on each GPU, or one on the CPU, which answers
-    many episodes together. Ray starts what is lost with a machine on another and plays its episodes again. Records are
-    written here, when they are whole, so that the machines need not share a file system; only the system's data has to
-    be on every one of them.
+    Episodes ask the servers that the settings name, or local models: one on each GPU, or one on the CPU that answers
+    many episodes together. If a machine is lost, Ray restarts its actors on another one and plays its episodes again.
+    Records are written on this machine when they are complete, so that the machines need no shared file system. The
+    system's data must be present on every machine.
 
     Args:
-        system: plays the episodes.
-        episodes: folder of the records.
-        watcher: told of how it goes.
-        meter: counts what models take; None where nothing is limited.
+        system: System that plays the episodes.
+        episodes: Folder of the records.
+        callback: Called when episodes start and end.
+        meter: Meter of the run, or None for a run without limits.
     """
 
     def __init__(
         self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
     ) -> None:
         self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
-        # An actor lives as long as somebody here refers to it.
+        # An actor lives as long as a reference to it exists.
         self._models: dict[str, Any] = {}
 
     def play(self, scheduler: Scheduler) -> None:
-        """See Executor.play."""
+        """See `Executor.play`."""
         execution = self._system.settings.execution
         with _cluster_connection(execution.ray or "auto"):
             coordinator = _start_coordinator(self._system, self._meter)
@@ -107,7 +107,7 @@ class RayExecutor:
             raise failure
 
     def _save_record(self, name: str, text: str, outcome: Outcome) -> None:
-        """Write a record that has come from elsewhere; see RecordWriter."""
+        """Write a record that was made on another machine; see `RecordWriter`."""
         path, failed = self._episodes / f"{name}{FINISHED}", self._episodes / f"{name}{FAILED}"
         write_text(path if isinstance(outcome, Result) else failed, text)
         if isinstance(outcome, Result):
@@ -118,8 +118,8 @@ class RayExecutor:
         for role, settings in model_settings(self._system).items():
             actors, by_role[role] = openers(role, settings, self._system.settings.execution.workers, count)
             self._models |= actors
-        # Without num_cpus an actor needs a core's worth of a machine to be put there and none to stay, so that those of
-        # a lost machine always find a place.
+        # Without num_cpus, Ray requires a free core to start an actor but reserves none, so that the actors of
+        # a lost machine can always be restarted.
         made = ray.remote(_RemoteRunner).options(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
         )
@@ -142,14 +142,14 @@ class RayExecutor:
         self._update_meter(coordinator)
 
     def _update_meter(self, coordinator: Any) -> None:
-        """Know what the desk has counted; where it is not there, what was known."""
+        """Take over the usage that the coordinator has counted, if it can be reached."""
         if self._meter is not None:
             with suppress(RayError):
                 self._meter.update(ray.get(coordinator.usage.remote(), timeout=POLL_SECONDS))
 
 
 class _RemoteRunner:
-    """Plays episodes on the machine where Ray puts it."""
+    """Plays episodes on the machine on which Ray starts it."""
 
     def __init__(self, system: System[Any], is_metered: bool, openers: Mapping[str, ModelOpener]) -> None:
         self._openers = openers
@@ -159,7 +159,7 @@ class _RemoteRunner:
         self._runner = EpisodeRunner(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
 
     def play(self, scheduled: ScheduledJob) -> tuple[str, str, Outcome]:
-        """An episode's name, its record and what became of it."""
+        """Play an episode. Return its name, its record as text, and its outcome."""
         name = scheduled.job.name
         try:
             with TemporaryDirectory(prefix="housewise-") as temporary:
@@ -189,29 +189,29 @@ class _RemoteRunner:
 
 
 class _RemoteMeter:
-    """The meter of the run as episodes on other machines ask it; see Meter."""
+    """The meter of the run on other machines, which asks the coordinator."""
 
     def __init__(self) -> None:
         self._coordinator, self._asked = ray.get_actor(COORDINATOR), 0.0
 
     def check(self) -> None:
-        """See Meter."""
+        """See `Meter.check`."""
         if words := ray.get(self._coordinator.describe_reached_limit.remote()):
             raise LimitReachedError(words)
 
     def check_time(self) -> None:
-        """See Meter; not at every step, as the desk may be far away."""
+        """See `Meter.check_time`. The coordinator is asked rarely, since it may be far away."""
         if time.monotonic() > self._asked + POLL_SECONDS:
             self._asked = time.monotonic()
             self.check()
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """See Meter."""
+        """See `Meter.count`."""
         ray.get(self._coordinator.count.remote(model, prompt_tokens, completion_tokens))
 
 
 class _Coordinator:
-    """On the driver's machine: what local models are made of, how many play on each machine, how far episodes are."""
+    """An actor on the driver's machine: files of local models, usage of the run, progress of episodes."""
 
     def __init__(self, folders: Mapping[str, Mapping[str, FolderContent]], meter: RunMeter | None) -> None:
         self._folders, self._meter = folders, meter
@@ -219,20 +219,20 @@ class _Coordinator:
         self._news: dict[str, tuple[int, int, str]] = {}
 
     def folders(self, role: str) -> Mapping[str, FolderContent]:
-        """The folders of a role's model."""
+        """Return the folders of a role's model."""
         return self._folders[role]
 
     def place(self, machine: str) -> int:
-        """How many have begun to play on a machine before."""
+        """Return how many runners have already started on a machine."""
         self._places[machine] += 1
         return self._places[machine] - 1
 
     def describe_reached_limit(self) -> str:
-        """The limit of the run that is reached, in words."""
+        """Return a description of the limit that is reached, or an empty text."""
         return self._meter.describe_reached_limit() if self._meter is not None else ""
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Add what a request took."""
+        """Add the tokens of a request."""
         if self._meter is not None:
             self._meter.count(model, prompt_tokens, completion_tokens)
 
@@ -241,18 +241,18 @@ class _Coordinator:
         return self._meter.usage if self._meter is not None else RunUsage()
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:
-        """Of an episode."""
+        """Store the progress of an episode."""
         self._news[name] = (done, of, words)
 
     def news(self) -> News:
-        """What has been told since the last time."""
+        """Return the progress that was stored since the last call."""
         news, self._news = self._news, {}
         return news
 
 
 @contextmanager
 def _cluster_connection(address: str) -> Iterator[None]:
-    """Be a driver of the cluster; its actors end with it."""
+    """Connect to the cluster as a driver. Its actors end with the connection."""
     if ray.is_initialized():
         yield
         return
@@ -271,7 +271,7 @@ def _cluster_connection(address: str) -> Iterator[None]:
 
 
 def _check_address(address: str) -> None:
-    """Ray itself tries for minutes."""
+    """Check that a cluster answers; Ray itself retries for minutes."""
     host, _, port = address.rpartition(":")
     if address in ("auto", "local"):
         return
@@ -289,7 +289,7 @@ def _check_address(address: str) -> None:
 def _start_coordinator(system: System[Any], meter: RunMeter | None) -> Any:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     folders = {role: pack_model_folders(settings) for role, settings in model_settings(system).items()}
-    # Others find it by name: Ray warns of actors that hold others, for fear that these are gone when those start again.
+    # Other actors find it by name: Ray warns of actors that hold references to actors, which may be lost on a restart.
     return (
         ray.remote(_Coordinator).options(name=COORDINATOR, num_cpus=0, scheduling_strategy=here).remote(folders, meter)
     )

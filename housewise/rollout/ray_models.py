@@ -1,4 +1,4 @@
-"""Local models in actors of a Ray cluster, and what episodes on its machines ask in their place."""
+"""Local models as actors of a Ray cluster, and the chat models through which episodes on its machines ask them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from housewise.language.base import Scorer
 from housewise.language.settings import ModelSettings
 
 COORDINATOR = "desk"
-"""Name of the actor on the driver's machine; names are known only to the actors of one driver."""
+"""Name of the actor on the driver's machine. Names are visible to the actors of one driver only."""
 
 POLL_SECONDS = 0.5
-"""Seconds between two looks at how something goes."""
+"""Seconds between two checks for progress."""
 
-# Seconds that an episode waits for a model whose machine was lost to be there again.
+# Seconds that an episode waits until a lost model has been restarted.
 _TIMEOUT_SECONDS = 600.0
-# Seconds in which a model says whether it is there while it answers: what waits for a place is neither there nor lost.
+# Seconds in which a live model answers a heartbeat. An actor that waits for a free machine is neither live nor lost.
 _HEARTBEAT_SECONDS = 20.0
 
 FolderContent = Mapping[str, bytes]
-"""A folder: what is in each file, by path."""
+"""Content of the files of a folder, by relative path."""
 
 ModelOpener = Callable[[], ChatModel]
 
@@ -40,34 +40,35 @@ ModelOpener = Callable[[], ChatModel]
 def start_models(
     role: str, settings: ModelSettings, workers: int, episodes: int
 ) -> tuple[dict[str, Any], list[ModelOpener]]:
-    """What opens a model for episodes on other machines; they take turns.
+    """Start a role's model and return functions that open it on other machines.
 
     Args:
-        role: of the model.
-        settings: how it is found.
-        workers: episodes that ask it at once.
-        episodes: how many there are at most at a time.
+        role: Role of the model.
+        settings: Settings of the model.
+        workers: Number of episodes that ask it at the same time.
+        episodes: Maximum number of runners.
 
     Returns:
-        The actors that were started, by name, which live as long as somebody here refers to them; and the openers.
+        The started actors by name, which live as long as they are referenced, and the functions; runners take them in
+        turn.
 
     Raises:
-        UserError: when a local model cannot be opened.
+        UserError: A local model cannot be opened.
     """
     if settings.local:
         actors = _start_actors(role, settings, episodes)
         names = list(actors)
         return actors, [partial(RemoteChatModel, names[first:] + names[:first]) for first in range(len(names))]
-    # The other machines know nothing of this one's environment.
+    # Environment variables of this machine are not set on others.
     reached = settings.model_copy(update={"base_url": settings.base_url or os.environ.get("OPENAI_BASE_URL")})
     return {}, [partial(reached.open, workers, api_key=os.environ.get("OPENAI_API_KEY"))]
 
 
 class RemoteChatModel:
-    """Models in actors as one chat model: the first of them answers, and the next when its machine is lost.
+    """Several actors of one model as a chat model. If the machine of one is lost, the next one is asked.
 
     Args:
-        names: of actors of the same model.
+        names: Names of the actors.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -75,17 +76,17 @@ class RemoteChatModel:
         self.name: str = self._ask("name")
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """See ChatModel.complete."""
+        """See `ChatModel.complete`."""
         replies: list[list[Reply]] = self._ask("complete", list(requests))
         return replies
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        """See Scorer.score."""
+        """See `Scorer.score`."""
         scores: list[float] = self._ask("score", request, list(continuations))
         return scores
 
     def close(self) -> None:
-        """The actors outlive an episode's use of them."""
+        """Do nothing: the actors are shared by all episodes."""
 
     def _ask(self, method: str, *args: Any) -> Any:
         end = 0.0
@@ -112,7 +113,7 @@ class RemoteChatModel:
 
 
 class _Model:
-    """A local model; several threads ask it, so that it answers many episodes together."""
+    """An actor with a local model, which several threads ask so that it answers many episodes together."""
 
     def __init__(self, role: str, settings: ModelSettings) -> None:
         self._role, self._settings = role, settings
@@ -120,19 +121,19 @@ class _Model:
         self._opened: ChatModel | None = None
 
     def is_there(self) -> bool:
-        """Answers at once, whatever else is going on."""
+        """Return True at once, also while the model is busy."""
         return True
 
     def name(self) -> str:
-        """What records call it, once it can answer."""
+        """Return the model's name once it can answer."""
         return self._open().name
 
     def complete(self, requests: list[ChatRequest]) -> list[list[Reply]]:
-        """See ChatModel.complete."""
+        """See `ChatModel.complete`."""
         return self._open().complete(requests)
 
     def score(self, request: ChatRequest, continuations: list[str]) -> list[float]:
-        """See Scorer.score."""
+        """See `Scorer.score`."""
         model = self._open()
         assert isinstance(model, Scorer)
         return model.score(request, continuations)
@@ -147,17 +148,14 @@ class _Model:
 
 
 def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str, Any]:
-    """Start actors of a local model: one for each GPU, or one on the CPU.
-
-    Returns:
-        The actors by name; they are ready to answer.
+    """Start actors of a local model: one per GPU, or one on the CPU. Return them by name when they can answer.
 
     Raises:
-        UserError: when the model cannot be opened.
+        UserError: The model cannot be opened.
     """
     gpus = int(ray.cluster_resources().get("GPU", 0))
     cores = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
-    # A core is left for simulators, and any machine can take the place of a lost one.
+    # One core is left for simulators, and every machine can replace a lost one.
     spared = int(min((count for count in cores if count > 1), default=1)) - 1
     needs = {"num_gpus": 1} if gpus else {"num_cpus": spared} if spared else {}
     made = ray.remote(concurrency_groups={"pulse": 1})(_Model)
@@ -172,7 +170,7 @@ def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str
 
 
 def pack_model_folders(config: ModelSettings) -> dict[str, FolderContent]:
-    """The folders of a local model, by setting, for machines that do not have them."""
+    """Return the folders of a local model by setting, for machines that lack them."""
     folders = {"model": config.model.removeprefix("local:"), "adapter": config.adapter}
     found = {key: expand_user(name) for key, name in folders.items() if name and config.local}
     return {
@@ -183,7 +181,7 @@ def pack_model_folders(config: ModelSettings) -> dict[str, FolderContent]:
 
 
 def _unpack_model_folders(config: ModelSettings, folders: Mapping[str, FolderContent], target: Path) -> ModelSettings:
-    """Lay folders out, and the settings that name them there; a folder keeps its own name, which may mean something."""
+    """Write folders below a target folder, under their own names, and return settings that name them."""
     changes = {}
     for key, files in folders.items():
         named = config.adapter if key == "adapter" else config.model.removeprefix("local:")
@@ -197,7 +195,7 @@ def _unpack_model_folders(config: ModelSettings, folders: Mapping[str, FolderCon
 
 
 def raise_user_error(error: RayError) -> NoReturn:
-    """Raise what a user can do something about as such; a defect stays what it is."""
+    """Raise an error that the user can fix as a `UserError`, and a defect unchanged."""
     cause = error.cause if isinstance(error, RayTaskError) else None
     if isinstance(cause, UserError):
         raise type(cause)(*cause.args) from error

@@ -1,4 +1,4 @@
-"""Runs in their folders: which episodes there are to play, each recorded, none played twice."""
+"""Runs and their folders: plays the open episodes, records each of them, and never plays one twice."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _MOST_NAMED = 3
 
 
 class Run:
-    """A run in its folder: ``config.json``, ``episodes/*.jsonl``, ``metrics.json``, and ``memory/`` where it has one.
+    """A run in its folder, with `config.json`, `episodes/*.jsonl`, `metrics.json` and, if it uses a memory, `memory/`.
 
     Args:
-        system: what plays, with its settings.
-        folder: made when it is missing; one in which episodes were played with other settings is refused.
+        system: System with the settings of the run.
+        folder: Folder of the run, which is created if it is missing.
 
     Raises:
-        UserError: when the folder or the settings do not fit.
+        UserError: The folder holds episodes that were played with other settings, or the settings are invalid.
     """
 
     def __init__(self, system: System[Any], folder: Path) -> None:
@@ -58,40 +58,40 @@ class Run:
         self.meter: RunMeter | None = None
         jobs = self.system.jobs()
         self.jobs = jobs[: self.settings.execution.max_episodes]
-        """What is played."""
+        """Episodes of the run."""
         self.skipped_episodes = len(jobs) - len(self.jobs)
-        """How many episodes max_episodes leaves out."""
+        """Number of episodes beyond `max_episodes`."""
         self._can_start = False
 
     @property
     def settings(self) -> RunSettings:
-        """Of the run."""
+        """Settings of the run."""
         found: RunSettings = self.system.settings
         return found
 
     @property
     def finished_jobs(self) -> list[Job]:
-        """Jobs whose records are there."""
+        """Jobs with a finished record."""
         return [job for job in self.jobs if (self.episodes / f"{job.name}{FINISHED}").exists()]
 
     @property
     def open_jobs(self) -> list[Job]:
-        """Jobs still to be played."""
+        """Jobs that are still to be played."""
         done = {job.name for job in self.finished_jobs}
         return [job for job in self.jobs if job.name not in done]
 
     def check_start(self) -> None:
-        """Find what the episodes that are open cannot be played without, before a folder is made or a model is loaded.
+        """Check that the open episodes can be played, before a folder is created or a model is loaded.
 
         Raises:
-            UserError: A memory, a simulator, a model or a server is not there.
+            UserError: A memory, simulator, model or server is not available.
         """
         if self._can_start or not self.open_jobs:
             return
         if self.system.uses_memory:
             run_memory = RunMemory(self.folder / "memory", self.settings.memory)
             run_memory.check_memories_exist(set(map(self._memory_owner, self.jobs)))
-        # Machines of a cluster may have what this one lacks.
+        # Machines of a cluster may have what this machine lacks.
         if self.settings.execution.ray is not None:
             return
         self.system.check_start()
@@ -99,25 +99,25 @@ class Run:
         self._can_start = True
 
     def play(self, callback: RunCallback | None = None) -> dict[str, Any]:
-        """Play what is open.
+        """Play all open episodes and return the metrics of all finished ones, as in `metrics.json`.
 
-        Returns:
-            The figures over all records of the folder, as in ``metrics.json``.
+        Args:
+            callback: Called when episodes start and end, or None.
 
         Raises:
-            LimitReachedError: when the run reaches a limit; it brings the figures of finished episodes.
-            FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
-            UserError: when something outside the program is wrong; finished episodes are kept.
+            LimitReachedError: The run reached a limit. The error has the metrics of the finished episodes.
+            FailedEpisodesError: Some episodes failed. All others were played, and the error has their metrics.
+            UserError: A problem that the user can fix. Finished episodes are kept.
         """
         self.check_start()
         is_new = not self.folder.exists()
         with exclusive_lock(self.folder):
             try:
-                # Another program may have played here since.
+                # Another program may have played in this folder in the meantime.
                 self._check_folder()
                 return self._play(callback or NullCallback())
             except LimitReachedError:
-                # What it has spent is kept.
+                # The folder keeps the usage of the run.
                 raise
             except BaseException:
                 if is_new and not find_paths(self.episodes, "*"):
@@ -156,7 +156,7 @@ class Run:
         write_json(self.folder / "metrics.json", figures)
         if isinstance(stopped, LimitReachedError):
             done, left = len(self.finished_jobs), len(self.open_jobs)
-            # Others may have ended meanwhile.
+            # Episodes of other threads may have ended in the meantime.
             words = (self.meter and self.meter.describe_reached_limit()) or stopped
             raise LimitReachedError(
                 f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
@@ -171,7 +171,7 @@ class Run:
 
     @contextmanager
     def _open_meter(self) -> Iterator[RunMeter | None]:
-        """What counts the run's tokens and minutes; what they are is written down when it is left."""
+        """Open the meter of the run, and save the usage at the end."""
         self.meter = open_meter(self.system, self.folder)
         if self.meter is None:
             yield None
@@ -183,7 +183,7 @@ class Run:
             self.meter.save()
 
     def _save_pending_notes(self) -> None:
-        """What a run had no time for that was killed behind its last episode."""
+        """Save the notes of a run that was killed after its last episode, before it saved the memories."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
             run_memory = RunMemory(self.folder / "memory", self.settings.memory)
             memories = run_memory.load_memories(set(map(self._memory_owner, self.jobs)), self._notes_of_finished_jobs())
@@ -192,7 +192,7 @@ class Run:
 
     @contextmanager
     def _run_memories(self) -> Iterator[dict[str, Memory] | None]:
-        """The memories that lanes go by, kept in the run's folder when it is left."""
+        """Load the memories that episodes use, and save the changed ones at the end."""
         if not self.system.uses_memory:
             yield None
             return
@@ -210,22 +210,24 @@ class Run:
                 run_memory.save(memories)
 
     def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
-        """What was learned in each episode that is over."""
+        """Return the notes of each finished episode."""
         return map(self._read_learned_notes, self.finished_jobs)
 
     def _memory_owner(self, job: Job) -> str:
-        """Whose memory an episode goes by."""
+        """Return the person whose memory an episode uses."""
         return self.settings.memory.start or job.task.person
 
     def _read_learned_notes(self, job: Job) -> list[Note]:
-        # Earlier versions let the majority react in anybody's name.
+        # Records of earlier versions may hold notes of another person.
         if not self.system.is_respondent(job, self._memory_owner(job)):
             return []
         return list(learned_notes(read_record(self.episodes / f"{job.name}{FINISHED}")))
 
     def _read_interrupted_events(self, job: Job) -> tuple[Event, ...]:
-        """What happened in attempts at an episode that were cut off: where nothing was finished yet, the settings may
-        have been changed since."""
+        """Return the events of interrupted attempts at an episode.
+
+        Attempts with other settings are ignored: settings may change as long as no episode has finished.
+        """
 
         def is_same_job(header: Header) -> bool:
             try:
@@ -237,7 +239,7 @@ class Run:
         return read_interrupted_events(self.episodes, job.name, self.system.replayed_events, is_same_job)
 
     def _adopt_person_of_folder(self, system: System[Any]) -> System[Any]:
-        """A system for the person of the run that is in the folder, where the user chose no person."""
+        """Return the system with the person of the run in the folder, unless the user chose a person."""
         path = self.folder / "config.json"
         settings: RunSettings = system.settings
         if not settings.is_person_from_memory or not path.exists() or not has_episodes(self.episodes):
@@ -246,7 +248,7 @@ class Run:
         return system if resumed is settings else type(system)(resumed)
 
     def _print_person(self) -> None:
-        """Say for whom is played where the memory's name alone tells, and why nothing is written into the memory."""
+        """Say who is played for if the memory's name alone selects the person, and why notes are not saved."""
         whose, learn = self.settings.memory.start, self.settings.memory.learn
         if whose is None or not self.system.uses_memory:
             return
@@ -272,9 +274,9 @@ class Run:
         path = self.folder / "config.json"
         if not path.exists():
             return
-        # Compared, and nothing is opened with them.
+        # The settings are only compared, so that trusting their code is safe.
         earlier = read_run_settings(path, trust_code=True)
-        # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
+        # Without a played episode, other settings lose nothing.
         if not has_episodes(self.episodes):
             return
         if earlier.system != self.settings.system:
@@ -293,14 +295,14 @@ class Run:
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:
-    """The run that is in a folder, to look at or to go on with.
+    """Open the run in a folder, to inspect or resume it.
 
     Args:
-        folder: of the run.
-        trust_code: whether code that its settings name (a planner of somebody's own) may be imported, and so run.
+        folder: Folder of the run.
+        trust_code: Whether code that its settings name, such as a planner in a file, may be imported and thereby run.
 
     Raises:
-        UserError: when there is none, its system is not installed, or it names code that is not trusted.
+        UserError: The folder holds no run, its system is not installed, or it names code that is not trusted.
     """
     folder = Path(folder)
     path = folder / "config.json"
@@ -311,5 +313,5 @@ def load_run(folder: Path | str, trust_code: bool = False) -> Run:
 
 
 def has_episodes(episodes: Path) -> bool:
-    """Whether a folder of records has an episode that was played to its end, or that failed."""
+    """Return whether a folder of records has an episode that finished or failed."""
     return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))

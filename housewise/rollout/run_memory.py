@@ -16,8 +16,8 @@ from housewise.rollout.settings import MemorySettings
 class RunMemory:
     """The memories that a run starts from and writes.
 
-    The initial memories are copied into the run's folder, so that an interrupted run resumes from the same memories even
-    if the originals have changed since.
+    The initial memories are copied into the run's folder, so that an interrupted run resumes from the same memories
+    even if the originals have changed since.
 
     Args:
         folder: Folder for the final memories. The initial ones are in `memory_at_start` beside it.
@@ -104,7 +104,7 @@ class RunMemory:
 
 
 def continued_memory_settings(memory: MemorySettings, folder: Path) -> dict[str, Any]:
-    """Return memory settings for a run that continues from a memory in parallel episodes and leaves the original unchanged.
+    """Return memory settings for a run that continues from a copy of a memory and plays its episodes in parallel.
 
     Args:
         memory: Memory settings that name the original.

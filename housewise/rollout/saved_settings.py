@@ -49,7 +49,9 @@ def parse_saved_settings(
     trust_code: bool = False,
     changes: Mapping[str, Any] | None = None,
 ) -> RunSettings:
-    """Validate saved settings of any version. Missing values get the default that they had before adapters were bundled.
+    """Validate saved settings of any version.
+
+    Missing values get the default that they had before adapters were bundled.
 
     Args:
         system: Name of the system.
@@ -107,7 +109,7 @@ def is_same_setting(earlier: Any, now: Any) -> bool:
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
     if (code := referenced_file(now)) is not None:
-        # What is in the file is compared with the copy in the run's folder; see check_files.
+        # `check_user_files` compares the content of the file.
         there = referenced_file(earlier)
         return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))

@@ -51,8 +51,8 @@ class MemorySettings(Settings):
         start: Name of the memory that the run starts from, or None for an empty one.
         folder: Folder of the memories, or None for the default folder.
         new: Whether the memory may be created by the run.
-        learn: When new notes are recalled. "episode": from the person's next episode on, so that a person's episodes are
-            played in order. "run": from the next run on; episodes are played in parallel. "never": not at all.
+        learn: When new notes are recalled. "episode": from the person's next episode on, so that a person's episodes
+            are played in order. "run": from the next run on; episodes are played in parallel. "never": not at all.
         meaning: Whether notes of similar meaning are recalled as well, or None to do so if sentence embeddings are
             installed.
     """

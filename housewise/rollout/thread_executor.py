@@ -17,22 +17,22 @@ from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 
-# Seconds that episodes have to end in after an interrupt.
+# Seconds that running episodes get to end after an interrupt.
 _TIMEOUT_SECONDS = 5.0
 
 
 class _Interrupted(BaseException):
-    """The episode is of no use any more; that is nobody's failure."""
+    """Ends an episode after an interrupt without recording a failure."""
 
 
 class ThreadExecutor:
-    """As many threads as the settings name workers, each with a copy of the system.
+    """Plays episodes in as many threads as there are workers, each with a copy of the system.
 
     Args:
-        system: plays the episodes.
-        episodes: folder of the records.
-        watcher: told of how it goes.
-        meter: counts what models take; None where nothing is limited.
+        system: System that plays the episodes.
+        episodes: Folder of the records.
+        callback: Called when episodes start and end.
+        meter: Meter of the run, or None for a run without limits.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ThreadExecutor:
         self._runners: list[EpisodeRunner] = []
 
     def play(self, scheduler: Scheduler) -> None:
-        """See Executor.play."""
+        """See `Executor.play`."""
         models = open_models(self._system)
         outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
         workers = scheduler.count_active_workers(self._system.settings.execution.workers)
@@ -64,8 +64,11 @@ class ThreadExecutor:
             future.result()
 
     def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], models: Mapping[str, ChatModel]) -> None:
-        """Wait for what is being played; after an interrupt not for long, since a server may take its time, and not at
-        all for somebody at the terminal, who has just said so."""
+        """Wait for running episodes, and close the systems and models.
+
+        After an interrupt the wait is short, because a server may be slow. There is none for an interactive system,
+        whose user has just pressed the keys.
+        """
         patience = 0.0 if self._system.interactive else _TIMEOUT_SECONDS
         _, left = wait(pending, patience if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
@@ -77,8 +80,8 @@ class ThreadExecutor:
     def _work(
         self, scheduler: Scheduler, models: Mapping[str, ChatModel], outcomes: OutcomeReporter, alone: bool
     ) -> None:
-        """Play one episode after the other."""
-        # Whatever a model says of its end is nobody's failure either.
+        """Play episodes until none is left."""
+        # Errors of models that an interrupt closed are no failures of episodes.
         runner = EpisodeRunner(
             copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter
         )
@@ -86,7 +89,7 @@ class ThreadExecutor:
         try:
             while not self._stop.is_set() and (scheduled := scheduler.wait_for_next()) is not None:
                 if alone:
-                    # An episode of a run that was resumed is then computed as in one that was not interrupted.
+                    # With cold caches, an episode of a resumed run is computed as in a run that was not interrupted.
                     forget_prompts(models)
                 self._play(scheduled, runner, models, outcomes)
         except BaseException:

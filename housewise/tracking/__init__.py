@@ -1,4 +1,4 @@
-"""Curves in the trackers that people follow: TensorBoard, Weights & Biases, or another package's."""
+"""Logs metrics to experiment trackers: TensorBoard, Weights & Biases, or trackers of other packages."""
 
 from housewise.tracking.curves import Curves, following
 from housewise.tracking.episode_tracking import TrackedEpisodes

@@ -1,4 +1,4 @@
-"""Figures on their way to trackers: each once, and a tracker that fails takes nothing down with it."""
+"""Passes metrics on to trackers: each point once, and a tracker that fails does not stop the run."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Protocol
 from housewise.core.plugins import TRACKERS, call_plugin, load_plugin
 
 Steps = Mapping[str, int]
-"""The last step of each curve."""
+"""Last step of each curve."""
 
 
 class Tracker(Protocol):
-    """Keeps curves; its class is named in entry points (``housewise.trackers``) and called with a folder."""
+    """Stores curves. Its class is named in the entry points `housewise.trackers` and is called with a folder."""
 
     def known(self) -> Steps:
-        """What was kept before in this folder, to go on with the same curves."""
+        """Return the last step of each curve that was stored in this folder before."""
         ...
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
-        """Keep a point of some curves.
+        """Store one point of several curves.
 
         Args:
-            series: what the curves have in common: they have one axis.
-            step: the point on it.
-            figures: by name of the curve, which begins with the series.
+            series: Common prefix of the curves, which share one axis.
+            step: Position on the axis.
+            figures: Values by curve name, including the prefix.
         """
         ...
 
@@ -36,29 +36,29 @@ class Tracker(Protocol):
 
 
 class TrackerClass(Protocol):
-    """Makes a tracker for a folder."""
+    """Opens a tracker for a folder."""
 
     def __call__(self, folder: Path) -> Tracker: ...
 
     def check(self) -> None:
-        """See whether there can be one here.
+        """Check that the tracker can be used.
 
         Raises:
-            UserError: when its library is not installed.
+            UserError: Its library is not installed.
         """
         ...
 
 
 class Curves:
-    """Passes figures on to trackers, which are opened with the first of them.
+    """Passes metrics on to trackers, which are opened by the first point.
 
     Args:
-        trackers: what makes them, by name.
-        folder: for their files.
-        tell: takes the one line that there is to say of a tracker that fails.
+        trackers: Tracker classes by name.
+        folder: Folder for the trackers' files.
+        tell: Receives one line about a tracker that fails.
 
     Attributes:
-        trackers: names of the trackers.
+        trackers: Names of the trackers.
     """
 
     def __init__(self, trackers: Mapping[str, TrackerClass], folder: Path, tell: Callable[[str], None]) -> None:
@@ -69,12 +69,12 @@ class Curves:
         self._lock = threading.Lock()
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
-        """Add a point to curves, where they have not come that far.
+        """Add a point to the curves that have no later point yet.
 
         Args:
-            series: what the curves have in common.
-            step: the point; the steps of a curve rise.
-            figures: by name; what is no number is left out.
+            series: Common prefix of the curves.
+            step: Position on the axis; the steps of a curve increase.
+            figures: Values by name. Values that are not finite are ignored.
         """
         named = {f"{series}/{name}": float(value) for name, value in figures.items() if math.isfinite(value)}
         with self._lock:
@@ -88,7 +88,7 @@ class Curves:
                         last.update(dict.fromkeys(fresh, step))
 
     def known(self, series: str) -> int:
-        """Return the step up to which every tracker has kept every curve of a series; 0 before the first."""
+        """Return the step up to which every tracker has stored every curve of a series, or 0."""
         with self._lock:
             self._open_all()
             steps = [
@@ -105,7 +105,7 @@ class Curves:
                 self._open[name] = tracker
 
     def close(self) -> None:
-        """End what is open."""
+        """Close all trackers."""
         with self._lock:
             for name, tracker in list(self._open.items()):
                 with self._guarded(name):
@@ -113,7 +113,7 @@ class Curves:
 
     @contextmanager
     def _guarded(self, name: str) -> Iterator[None]:
-        """Do without a tracker that fails, whatever its library raises."""
+        """Drop a tracker that raises any exception."""
         try:
             yield
         except Exception as error:
@@ -124,15 +124,15 @@ class Curves:
 
 @contextmanager
 def following(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -> Iterator[Curves]:
-    """Curves in the trackers of these names, closed in the end.
+    """Open trackers by name and close them at the end.
 
     Args:
-        names: of trackers.
-        folder: for their files.
-        tell: takes a line about one that fails.
+        names: Names of the trackers.
+        folder: Folder for their files.
+        tell: Receives one line about a tracker that fails.
 
     Raises:
-        UserError: when there is no such tracker, or its library is not installed.
+        UserError: There is no such tracker, or its library is not installed.
     """
     trackers: dict[str, TrackerClass] = {name: load_plugin(TRACKERS, name, "tracker") for name in names}
     for name, tracker in trackers.items():

@@ -1,4 +1,4 @@
-"""A watcher that passes on what it is told, and has finished episodes tracked, each once."""
+"""A run callback that logs the metrics of finished episodes to trackers, each episode once."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from housewise.rollout.system import Job
 from housewise.tracking.curves import Curves
 
 ORDER = "tracking.json"
-"""Lists the records of a run in the order of their points on the curves."""
+"""File that lists the records of a run in the order of their points on the curves."""
 
 
 class TrackedEpisodes:
-    """A watcher that has the figures of each episode tracked, by the number of episodes that were finished.
+    """A run callback that logs the metrics of each episode over the number of finished episodes.
 
-    What is tracked follows from the records and from what the trackers have kept: where a run was killed between the
-    end of an episode and its point, the point is made when the run goes on. The order of the points is written down
-    before they are sent, so that a point belongs to the same episode afterwards.
+    Points follow from the records and from what the trackers have stored: if a run is killed between the end of an
+    episode and its point, the point is logged when the run is resumed. The order of the points is written before they
+    are logged, so that a point always belongs to the same episode.
 
     Args:
-        watcher: told of everything.
-        curves: take the figures.
-        session: the run.
-        series: of its curves.
+        callback: Callback that is called as well.
+        curves: Curves that receive the metrics.
+        session: The run.
+        series: Common prefix of the curves.
     """
 
     def __init__(self, callback: RunCallback, curves: Curves, session: Run, series: str = "episodes") -> None:
@@ -43,32 +43,33 @@ class TrackedEpisodes:
         self._lock = threading.Lock()
 
     def on_episode_start(self, job: Job) -> None:
-        """See Watcher.began."""
+        """See `RunCallback`."""
         if self._order is None:
             self.catch_up()
         self._callback.on_episode_start(job)
 
     def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
-        """See Watcher.progressed."""
+        """See `RunCallback`."""
         self._callback.on_episode_progress(job, done, of, words)
 
     def on_episode_end(self, job: Job, result: Result) -> None:
-        """See Watcher.ended."""
+        """See `RunCallback`."""
         self._callback.on_episode_end(job, result)
         self.catch_up()
 
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
-        """See Watcher.failed."""
+        """See `RunCallback`."""
         self._callback.on_episode_failure(job, failure)
 
     def catch_up(self) -> None:
-        """Track the finished episodes that have not been tracked."""
+        """Log the finished episodes that have not been logged."""
         if not self._curves.trackers:
             return
         with self._lock:
-            records = {job.name: self._session.episodes / f"{job.name}{FINISHED}" for job in self._session.finished_jobs}
+            jobs, folder = self._session.finished_jobs, self._session.episodes
+            records = {job.name: folder / f"{job.name}{FINISHED}" for job in jobs}
             if self._order is None:
-                # A record that was deleted leaves its point behind; the episode gets another one.
+                # The point of a deleted record stays. Its episode gets a new point when it is played again.
                 self._order = [name if name in records else "" for name in _read_order(self._path)]
                 self._passed = min(len(self._order), self._curves.known(self._series))
             fresh = sorted(records.keys() - {*self._order}, key=lambda name: (records[name].stat().st_mtime_ns, name))
@@ -85,7 +86,7 @@ def _figures(record: Path) -> Mapping[str, float]:
     try:
         figures = result_metrics(read_record(record).result)
     except UserError:
-        # The run itself says what is wrong with it.
+        # The run itself reports damaged records.
         return {}
     if {"correct_start", "correct_end"} <= figures.keys():
         figures["reward"] = figures["correct_end"] - figures["correct_start"]
@@ -93,7 +94,7 @@ def _figures(record: Path) -> Mapping[str, float]:
 
 
 def _read_order(path: Path) -> list[str]:
-    """Names of records; none where the file is missing or somebody else's."""
+    """Return the record names of the order file, or an empty list if it is missing or invalid."""
     try:
         content = read_json(path)
     except UserError:

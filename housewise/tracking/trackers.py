@@ -1,4 +1,4 @@
-"""The trackers that come along; see housewise.tracking.curves.Tracker."""
+"""The bundled trackers; see `housewise.tracking.curves.Tracker`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from housewise.tracking.wandb_files import read_history
 
 @dataclass(frozen=True)
 class Part:
-    """What one program logged to a run of wandb.
+    """What one program logged to a Weights & Biases run.
 
     Attributes:
-        folder: name of the folder of its files.
-        points: number of the next point.
-        steps: last step of each curve.
+        folder: Name of the folder of its files.
+        points: Number of the next point.
+        steps: Last step of each curve.
     """
 
     folder: str
@@ -34,10 +34,10 @@ class Part:
 
 
 class TensorBoard:
-    """Writes event files, in ``tensorboard/``.
+    """Writes TensorBoard event files to `tensorboard/`.
 
     Args:
-        folder: of what is followed.
+        folder: Folder of the run.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,29 +45,29 @@ class TensorBoard:
 
         self._folder = folder / "tensorboard"
         self._known = self._read() if self._folder.is_dir() else {}
-        # Two that begin in the same second would write to one file. Files are read by name, and names have seconds.
+        # File names have a resolution of a second, so that two programs could write to one file.
         self._writer: Any = SummaryWriter(
             str(self._folder), filename_suffix=f".{time.time_ns()}.{secrets.token_hex(4)}"
         )
 
     @staticmethod
     def check() -> None:
-        """See TrackerClass.check."""
+        """See `TrackerClass.check`."""
         _installed("tensorboard", "tensorboardX", "tensorboard")
 
     def known(self) -> Steps:
-        """See Tracker.known."""
+        """See `Tracker.known`."""
         return self._known
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
-        """See Tracker.log."""
+        """See `Tracker.log`."""
         for name, value in figures.items():
             self._writer.add_scalar(name, value, step)
-        # What a killed program had not written would be missing for good.
+        # Points in the buffer of a killed program would be lost.
         self._writer.flush()
 
     def close(self) -> None:
-        """See Tracker.close."""
+        """See `Tracker.close`."""
         self._writer.close()
 
     def _read(self) -> Steps:
@@ -79,17 +79,17 @@ class TensorBoard:
 
 
 class WandB:
-    """Logs to Weights & Biases; without ``WANDB_API_KEY`` into files in ``wandb/``, but as ``WANDB_MODE`` says.
+    """Logs to Weights & Biases; without `WANDB_API_KEY` into files in `wandb/`, unless `WANDB_MODE` says otherwise.
 
-    The settings in ``config.json`` become the run's ``config``. The library tells of the machine and the command as
-    well; it is told not to look at code or repositories.
+    The settings in `config.json` become the run's `config`. The library also logs the machine and the command; code and
+    repositories are not logged.
 
-    A process of the library's writes points to its file some time after they were logged, and loses what it has not
-    written when the program is killed. So ``wandb/housewise.json`` only says which files there are, and what is in them
-    says what was kept; where a file was deleted, as ``wandb sync --clean`` does, it is what was logged.
+    A process of the library writes points to its file some time after they were logged. Points that it has not written
+    are lost when the program is killed. Therefore `wandb/housewise.json` lists the files, and their content says which
+    points were stored. For a file that was deleted, as `wandb sync --clean` does, the logged points count as stored.
 
     Args:
-        folder: of what is followed; its name is the run's.
+        folder: Folder of the run, whose name becomes the run's name.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -116,15 +116,15 @@ class WandB:
 
     @staticmethod
     def check() -> None:
-        """See TrackerClass.check."""
+        """See `TrackerClass.check`."""
         _installed("wandb", "wandb")
 
     def known(self) -> Steps:
-        """See Tracker.known."""
+        """See `Tracker.known`."""
         return self._known
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
-        """See Tracker.log."""
+        """See `Tracker.log`."""
         axis = f"{series}/step"
         if axis not in self._defined:
             self._run.define_metric(axis, hidden=True)
@@ -137,15 +137,15 @@ class WandB:
         write_json(self._path, {"id": self._id, "parts": [asdict(each) for each in self._parts]})
 
     def close(self) -> None:
-        """See Tracker.close."""
+        """See `Tracker.close`."""
         self._run.finish()
 
     def _read(self) -> tuple[str, list[Part]]:
-        """The run's id, and what was kept of it before."""
+        """Return the run's id and what earlier programs logged to it."""
         if not self._path.exists():
             return secrets.token_hex(8), []
         state = read_json(self._path)
-        # Earlier versions did not write down which files there are.
+        # Earlier versions did not list the files.
         parts = state.get("parts", [{"folder": "", **state}])
         told = [Part(str(part["folder"]), int(part["points"]), dict(part["steps"])) for part in parts]
         return str(state["id"]), [self._kept(str(state["id"]), part) for part in told]
@@ -164,7 +164,7 @@ class WandB:
 
 
 def _latest(several: Iterable[Steps]) -> dict[str, int]:
-    """The last step of each curve."""
+    """Return the last step of each curve."""
     latest: dict[str, int] = {}
     for steps in several:
         for name, step in steps.items():
@@ -173,7 +173,7 @@ def _latest(several: Iterable[Steps]) -> dict[str, int]:
 
 
 def _settings(folder: Path) -> dict[str, Any]:
-    """The settings of what is followed, where they are in its folder."""
+    """Return the settings in a folder's `config.json`, or an empty dictionary."""
     try:
         content = read_json(folder / "config.json")
     except UserError:

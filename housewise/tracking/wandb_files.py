@@ -1,4 +1,4 @@
-"""Reads what wandb has written of a run into its own file, which the library itself offers no reader for."""
+"""Reads the history from the file that wandb writes for a run, for which the library has no public reader."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _WHOLE, _LAST = 1, 4
 
 
 def read_history(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the points that were logged, as far as the file goes: a killed program may have left half a point.
+    """Read the logged points of a run. A truncated last point is ignored.
 
-    The file is a log in LevelDB's form (blocks of 32 KiB with chunks of checksum, length and kind, behind a head of
-    seven bytes) of messages of wandb's protocol.
+    The file is a LevelDB log (blocks of 32 KiB; chunks with checksum, length and type after a header of seven bytes)
+    whose messages are wandb's protocol buffers.
 
     Args:
-        path: of ``run-ID.wandb``.
+        path: Path of `run-ID.wandb`.
 
-    Returns:
+    Yields:
         Values by key.
     """
     from google.protobuf.message import DecodeError
