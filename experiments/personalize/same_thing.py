@@ -78,13 +78,13 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
     record = next(record for record in records if record.name == thing.record)
     task = find_task(record)
     plan = draw_floor_plan(task.scene, task.episode.receptacles)
-    width, height = plan.frame.size
+    width, height = plan.projection.size
     figure = new_figure(7, 7 * height / width)
     axes = figure.subplots()
     axes.imshow(plan.picture, extent=(0, width, height, 0))
-    start = plan.frame.pixels(_place(task, thing.start))[0]
+    start = plan.projection.pixels(_place(task, thing.start))[0]
     for place, person, color in zip((thing.one, thing.other), people, ("tab:blue", "tab:orange"), strict=True):
-        end = plan.frame.pixels(_place(task, place))[0]
+        end = plan.projection.pixels(_place(task, place))[0]
         axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "lw": 3})
         axes.plot(*end, "o", color=color, label=f"{person}'s robot: {place}")
     axes.plot(*start, "o", color="black", label=f"{thing.name}: {thing.start}")

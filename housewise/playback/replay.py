@@ -1,4 +1,4 @@
-"""Plays a record's low-level actions again, to see what the robot saw, or follows them without looking."""
+"""Replays a record's low-level actions in a simulator, to see what the robot saw, or follows them without pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.world import REACH, World
 
 ObjectPositions = dict[str, tuple[float, float]]
-"""(x, z) in metres by name of the object; what is in the hand has none."""
+"""(x, z) of each object by name, metres. A held object has none."""
 
 _ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 # Records round poses to millimetres.
@@ -38,15 +38,15 @@ class ReplayState:
     """The state after a low-level step.
 
     Attributes:
-        step: how many low-level steps had been made.
-        plan: number of the plan being carried out.
-        action: the high-level action, as text.
-        status: how that action ended.
-        body: of the robot.
-        holding: name of the object in the hand.
-        grabbed: whether this step picked up or put down something.
-        placements: receptacle of every object, by name.
-        spots: where the objects are.
+        step: Number of low-level steps so far.
+        plan: Number of the current plan.
+        action: Text of the high-level action.
+        status: How that action ended.
+        body: Pose of the robot.
+        holding: Name of the held object.
+        is_grab: Whether this step picked up or placed an object.
+        placements: Receptacle of every object, by name.
+        positions: Positions of the objects.
     """
 
     step: int
@@ -55,39 +55,39 @@ class ReplayState:
     status: str
     body: BodyPose
     holding: str | None
-    grabbed: bool
+    is_grab: bool
     placements: Placements
-    spots: ObjectPositions
+    positions: ObjectPositions
 
 
 @dataclass
 class Replay:
-    """An episode played again.
+    """A replayed episode.
 
     Attributes:
-        task: the house and the episode.
-        moments: one before the first step and one after each.
-        asked: number of the moment at which each plan was asked for, by the plan's number.
-        photos: what the robot saw when plans were asked for, by number of the moment.
-        frames: what the robot saw at moments spread over the episode.
-        differences: what came out otherwise than the record says; empty when nothing did.
+        task: The house and the episode.
+        states: The state before the first step and after each step.
+        plan_states: Index of the state in which each plan was asked for, by the plan's number.
+        plan_pictures: What the robot saw when plans were asked for, by index of the state.
+        frames: What the robot saw at states spread over the episode, by index of the state.
+        differences: What differs from the record. Empty if nothing does.
     """
 
     task: Task
     states: list[ReplayState] = field(default_factory=list)
     plan_states: dict[int, int] = field(default_factory=dict)
-    photos: dict[int, Picture] = field(default_factory=dict)
+    plan_pictures: dict[int, Picture] = field(default_factory=dict)
     frames: dict[int, CameraImage] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
 
 def replay_settings(header: Header) -> PersonalizeSettings:
-    """The settings that a record was made with, to play it again; what this version does not know is left out.
+    """Return the settings of a record for its replay, ignoring those that this version does not know.
 
-    Whoever decided then is not asked again, and may be code of somebody's own: the replay planner stands in its place.
+    The planner is replaced by the replay planner: it is not asked again, and it may be a user's own code.
 
     Raises:
-        UserError: when they are damaged, or another system's.
+        UserError: If the settings are damaged or from another system.
     """
     changes = {"planner": "replay"}
     found = parse_saved_settings(header.system, header.settings, "the record", strict=False, changes=changes)
@@ -95,31 +95,31 @@ def replay_settings(header: Header) -> PersonalizeSettings:
     return found
 
 
-class Made(NamedTuple):
-    """For whom a task is, and how much is in a generated house; see PersonalizeSettings."""
+class _GenerationSettings(NamedTuple):
+    """Settings that determine a generated house and its tasks; see PersonalizeSettings."""
 
     person: str
     objects: tuple[int, int]
     misplaced: tuple[int, int]
 
 
-def _made(config: PersonalizeSettings) -> Made:
-    return Made(config.tasks.person, config.tasks.objects, config.tasks.misplaced)
+def _generation_settings(config: PersonalizeSettings) -> _GenerationSettings:
+    return _GenerationSettings(config.tasks.person, config.tasks.objects, config.tasks.misplaced)
 
 
 def find_task(record: HouseRecord) -> Task:
-    """The house and the episode that a record tells of.
+    """Return the house and the episode of a record.
 
     Raises:
-        UserError: when they are not to be had, or are others than the record's; the message says what to do.
+        UserError: If they are not available or differ from the record. The message says what to do.
     """
     setting = record.setting
     try:
         config = replay_settings(record.header)
-        task = _load(
+        task = _load_task(
             HouseTask.of(setting.scene, setting.episode, setting.task_set),
             _data_folder(config.tasks.data),
-            _made(config),
+            _generation_settings(config),
         )
     except (OSError, KeyError, ValueError) as error:
         raise UserError(
@@ -135,7 +135,7 @@ def find_task(record: HouseRecord) -> Task:
 
 
 def _data_folder(data: str | None) -> str | None:
-    """Where the data is: records may come from another machine."""
+    """Return the folder of the Housekeep data, which may differ from that of the record's machine."""
     if data is None or expand_user(data).is_dir():
         return data
     here = os.environ.get("HOUSEKEEP_DATA")
@@ -148,35 +148,36 @@ def _data_folder(data: str | None) -> str | None:
 
 
 @lru_cache(maxsize=4)
-def _load(name: HouseTask, data: str | None, made: Made) -> Task:
-    """A task; the same one again for the next run of an episode, so that its house need not be drawn again."""
+def _load_task(name: HouseTask, data: str | None, made: _GenerationSettings) -> Task:
+    """Load a task. It is cached so that the next run of the episode reuses the house and its floor plan."""
     return load_task(name, HouseTaskSettings(data=data, **made._asdict()))
 
 
-def select_states(steps: int, grabs: Collection[int], most: int) -> list[int]:
-    """Which of the moments 0 to steps to show, evenly spread, so that first, last and grabs are among them."""
-    if most > steps:
+def select_states(steps: int, grabs: Collection[int], max_states: int) -> list[int]:
+    """Return indices of states from 0 to steps, evenly spread, including the first, the last and the grabs."""
+    if max_states > steps:
         return list(range(steps + 1))
-    kept = {0, steps, *list(grabs)[: most // 2]}
-    spread = np.linspace(0, steps, num=max(2, most - len(kept) + 2))
-    return sorted(kept | {round(moment) for moment in spread})
+    selected = {0, steps, *list(grabs)[: max_states // 2]}
+    spread = np.linspace(0, steps, num=max(2, max_states - len(selected) + 2))
+    return sorted(selected | {round(state) for state in spread})
 
 
 def replay_record(record: HouseRecord, task: Task, simulator: PlaybackSimulator | None, frames: int) -> Replay:
-    """Play a record again.
+    """Replay a record.
 
     Args:
-        record: of the episode.
-        task: the same that was played.
-        simulator: reset here; None follows the record alone, without pictures, which takes a tenth of the time and
-            cannot tell whether the house would do the same again.
-        frames: at most about so many pictures for a film; 0 for none.
+        record: Record of the episode.
+        task: The task of the record; see find_task.
+        simulator: Simulator that takes the pictures; it is reset. None follows the record without pictures. That takes
+            a
+            tenth of the time but cannot detect differences between house and record.
+        frames: Approximate maximum number of pictures over the episode. 0 for none.
     """
     return _Replayer(record, task, simulator, frames).play()
 
 
 class _Replayer:
-    """One record in replay; where the house does not follow the record, the record is followed and that noted."""
+    """Replays one record. Where the house differs from the record, it follows the record and reports that."""
 
     def __init__(self, record: HouseRecord, task: Task, camera: PlaybackSimulator | None, frames: int) -> None:
         self._record, self._camera = record, camera
@@ -191,99 +192,101 @@ class _Replayer:
         self._objects = {key: thing.name for key, thing in self._world.objects.items()}
         self._names.update(self._objects)
         self._keys = {name: key for key, name in self._names.items()}
-        self._claimed: Placements = dict(record.setting.placements)
-        self._wanted = self._moments_to_picture(frames) if camera else set()
+        self._recorded_placements: Placements = dict(record.setting.placements)
+        self._pictured_states = self._select_pictured_states(frames) if camera else set()
         self._replay = Replay(task)
-        self._strayed = 0
+        self._strayed_steps = 0
 
     def play(self) -> Replay:
-        self._note(-1, None, grabbed=False)
+        self._record_state(-1, None, is_grab=False)
         actions: dict[int, list[ActionEvent]] = {}
         for line in self._record.actions:
             actions.setdefault(line.plan, []).append(line)
         for plan in self._record.plans:
-            self._ask(plan.plan)
+            self._start_plan(plan.plan)
             for line in actions.get(plan.plan, ()):
-                self._act(line)
-        if self._strayed:
-            self._differ(f"the robot stood elsewhere after {self._strayed} of its steps")
+                self._replay_action(line)
+        if self._strayed_steps:
+            self._report_difference(f"the robot stood elsewhere after {self._strayed_steps} of its steps")
         if self._placements() != self._record.final.placements:
-            self._differ("the objects end in other places")
+            self._report_difference("the objects end in other places")
         return self._replay
 
-    def _moments_to_picture(self, frames: int) -> set[int]:
+    def _select_pictured_states(self, frames: int) -> set[int]:
         if not frames:
             return set()
         letters = "".join(line.low_level for line in self._record.actions)
         grabs = [number for number, letter in enumerate(letters, start=1) if letter == "g"]
         return set(select_states(len(letters), grabs, frames))
 
-    def _ask(self, plan: int) -> None:
-        moment = len(self._replay.states) - 1
-        self._replay.plan_states[plan] = moment
-        if self._camera and moment not in self._replay.plan_pictures:
-            self._replay.plan_pictures[moment] = self._camera.photo()
+    def _start_plan(self, plan: int) -> None:
+        state = len(self._replay.states) - 1
+        self._replay.plan_states[plan] = state
+        if self._camera and state not in self._replay.plan_pictures:
+            self._replay.plan_pictures[state] = self._camera.capture_rgb()
 
-    def _act(self, line: ActionEvent) -> None:
-        if self._published and line.kind == "go to" and _was_walked(line):
-            # The published controller levels the camera when it sets out, which is no low-level action.
+    def _replay_action(self, line: ActionEvent) -> None:
+        if self._published and line.kind == "go to" and _started_walk(line):
+            # The published controller levels the camera before a walk, without a low-level action.
             body = self._simulator.body
             self._simulator.stand(BodyPose(body.x, body.z, body.yaw, 0.0))
         aimed = iter(line.aimed)
         for number, letter in enumerate(line.low_level):
             if self._camera and letter == "g":
-                self._grab(next(aimed, ""))
+                self._replay_grab(next(aimed, ""))
             elif letter in _ACTIONS and (self._camera or number >= len(line.path)):
                 self._simulator.act(_ACTIONS[letter])
             if number < len(line.path):
-                self._follow(line.path[number])
-            self._note(line.plan, line, grabbed=letter == "g")
-        self._claim(line)
-        self._agree(line)
+                self._match_pose(line.path[number])
+            self._record_state(line.plan, line, is_grab=letter == "g")
+        self._track_moves(line)
+        self._match_placements(line)
 
-    def _grab(self, aimed: str) -> None:
+    def _replay_grab(self, aimed: str) -> None:
         target = aimed or self._simulator.aimed_at(REACH)
         self._world.grab_or_release(target, self._simulator.visible())
 
-    def _follow(self, place: tuple[float, float, float]) -> None:
-        """Stand where the record says, when that is not where the robot is."""
+    def _match_pose(self, place: tuple[float, float, float]) -> None:
+        """Move the robot to its recorded pose if it is elsewhere."""
         body = self._simulator.body
         x, z, yaw = place
-        turned = abs(float(np.angle(np.exp(1j * (yaw - body.yaw)))))
-        if max(abs(x - body.x), abs(z - body.z), turned) > _SAME_PLACE:
-            self._strayed += self._camera is not None
+        angle = abs(float(np.angle(np.exp(1j * (yaw - body.yaw)))))
+        if max(abs(x - body.x), abs(z - body.z), angle) > _SAME_PLACE:
+            self._strayed_steps += self._camera is not None
             self._simulator.stand(BodyPose(x, z, yaw, body.pitch))
 
-    def _claim(self, line: ActionEvent) -> None:
-        """Take in what the record says has moved, of what there is in this house."""
+    def _track_moves(self, line: ActionEvent) -> None:
+        """Update the recorded placements by an action's moves of objects that exist in this house."""
         objects, receptacles = self._world.objects, self._world.receptacles
         for name, (_, place) in line.moved.items():
             if self._keys.get(name) in objects and (place == ROBOT or self._keys.get(place) in receptacles):
-                self._claimed[name] = place
+                self._recorded_placements[name] = place
             else:
                 told = f"“{excerpt(name)}” to “{excerpt(place)}”"
-                self._differ(f"the record (step {line.start}) moves {told}, which are not both in this house")
+                self._report_difference(
+                    f"the record (step {line.start}) moves {told}, which are not both in this house"
+                )
 
-    def _agree(self, line: ActionEvent) -> None:
-        """Put things where the record says, when that is not where they are."""
-        if self._placements() == self._claimed:
+    def _match_placements(self, line: ActionEvent) -> None:
+        """Move objects to their recorded placements if they are elsewhere."""
+        if self._placements() == self._recorded_placements:
             return
         if self._camera:
-            self._differ(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
-        places = {self._keys[name]: self._keys.get(place) for name, place in self._claimed.items()}
+            self._report_difference(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
+        places = {self._keys[name]: self._keys.get(place) for name, place in self._recorded_placements.items()}
         self._world.arrange(places)
         if self._replay.states[-1].step:
             self._replay.states.pop()
-            self._note(line.plan, line, grabbed="g" in line.low_level)
+            self._record_state(line.plan, line, is_grab="g" in line.low_level)
 
     def _placements(self) -> Placements:
         return {
             self._names[key]: self._names[place] if place else ROBOT for key, place in self._world.placements.items()
         }
 
-    def _note(self, plan: int, line: ActionEvent | None, grabbed: bool) -> None:
+    def _record_state(self, plan: int, line: ActionEvent | None, is_grab: bool) -> None:
         replay, holding = self._replay, self._world.holding
-        spots = {
+        positions = {
             self._names[key]: (pose.position[0], pose.position[2])
             for key, pose in self._simulator.object_poses.items()
             if pose is not None
@@ -292,16 +295,18 @@ class _Replayer:
         action, status = ((line.action or line.raw), line.status) if line else ("", "")
         held = self._names[holding] if holding else None
         body = self._simulator.body
-        replay.states.append(ReplayState(number, plan, action, status, body, held, grabbed, self._placements(), spots))
-        if self._camera and number in self._wanted:
-            replay.frames[number] = self._camera.shot(self._objects)
+        replay.states.append(
+            ReplayState(number, plan, action, status, body, held, is_grab, self._placements(), positions)
+        )
+        if self._camera and number in self._pictured_states:
+            replay.frames[number] = self._camera.capture(self._objects)
 
-    def _differ(self, text: str) -> None:
+    def _report_difference(self, text: str) -> None:
         self._replay.differences.append(text)
 
 
-def _was_walked(line: ActionEvent) -> bool:
-    """Whether the controller was set to work at all on a "go to"."""
+def _started_walk(line: ActionEvent) -> bool:
+    """Whether a "go to" action started the controller at all."""
     return line.status == "succeeded" or line.reason in ("cannot reach", "out of steps")
 
 

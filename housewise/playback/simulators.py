@@ -1,4 +1,4 @@
-"""Simulators in which a record is played again: one with a camera for people, and one in which nothing is seen."""
+"""Simulators for playback: one with an additional camera, and one without sensors."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from housewise.worlds.house.simulator.delegating import DelegatingSimulator
 from housewise.worlds.house.simulator.house import HouseSimulator
 
 Picture = NDArray[np.uint8]
-EYE = Camera(512, 384)
-"""Finer than the robot's own camera: for people to look at."""
+PLAYBACK_CAMERA = Camera(512, 384)
+"""Camera for people to look at, with a higher resolution than the robot's."""
 
-# Of things with fewer pixels nobody can tell what they are.
-_LEAST_PIXELS = 40
+# People cannot recognize objects with fewer pixels.
+_MIN_PIXELS = 40
 
 
 class BoundingBox(NamedTuple):
-    """Where something is in a picture, pixels."""
+    """Bounding box of an object in a picture, pixels."""
 
     left: int
     top: int
@@ -36,12 +36,12 @@ class BoundingBox(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CameraImage:
-    """A picture, and the objects in it.
+    """A picture and the objects in it.
 
     Attributes:
-        picture: (height, width, 3).
-        objects: where each object is in it, by name.
-        places: of all objects in the house, metres; what is in the hand has none.
+        picture: (height, width, 3) uint8.
+        objects: Bounding box of each visible object, by name.
+        places: Position of each object in the house, metres. A held object has none.
     """
 
     picture: Picture
@@ -50,69 +50,69 @@ class CameraImage:
 
 
 class PlaybackSimulator(DelegatingSimulator):
-    """A simulator with a further camera that takes the pictures.
+    """A simulator with an additional camera that takes the pictures.
 
-    What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
+    The additional camera does not replace the robot's own, since grabs depend on what the robot's camera sees.
 
     Args:
-        eye: the further camera.
-        simulator: which, and where it renders.
+        camera: The additional camera.
+        simulator: Name of the simulator, and the device on which it renders.
 
     Raises:
-        UserError: when there is no such simulator here.
+        UserError: If the simulator is not available.
     """
 
-    def __init__(self, eye: Camera = EYE, simulator: SimulatorChoice = RAYCAST) -> None:
+    def __init__(self, camera: Camera = PLAYBACK_CAMERA, simulator: SimulatorChoice = RAYCAST) -> None:
         super().__init__(open_simulator(simulator, ("instance",)))
-        self._eye = open_simulator(simulator, ("rgb", "instance"), eye)
+        self._camera = open_simulator(simulator, ("rgb", "instance"), camera)
         self.object_poses: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
-        self._eye.reset(scene, receptacles, objects, body)
+        self._camera.reset(scene, receptacles, objects, body)
         super().reset(scene, receptacles, objects, body)
         self.object_poses = {thing.key: thing.pose for thing in objects}
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
         super().move_object(key, pose)
-        self._eye.move_object(key, pose)
+        self._camera.move_object(key, pose)
         self.object_poses[key] = pose
 
     def close(self) -> None:
         """See Simulator.close."""
         self._simulator.close()
-        self._eye.close()
+        self._camera.close()
 
-    def photo(self) -> Picture:
-        """What the robot sees now, (height, width, 3)."""
-        return self._eye.observe(self.body).rgb
+    def capture_rgb(self) -> Picture:
+        """Return a picture of what the robot sees, (height, width, 3)."""
+        return self._camera.observe(self.body).rgb
 
-    def shot(self, names: Mapping[str, str]) -> CameraImage:
-        """What the robot sees now, and where the objects are in it.
+    def capture(self, names: Mapping[str, str]) -> CameraImage:
+        """Return a picture of what the robot sees and the bounding boxes of objects.
 
         Args:
-            names: of the objects, by key.
+            names: Names of the objects by key.
         """
-        seen = self._eye.observe(self.body)
-        numbers = {number: names[key] for number, key in enumerate(self._eye.keys) if key in names}
-        pixels = np.bincount(seen.instance.ravel(), minlength=1)
-        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
-        extents = {numbers[number]: _extent(seen.instance == number) for number in large}
+        view = self._camera.observe(self.body)
+        numbers = {number: names[key] for number, key in enumerate(self._camera.keys) if key in names}
+        pixels = np.bincount(view.instance.ravel(), minlength=1)
+        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _MIN_PIXELS]
+        boxes = {numbers[number]: _bounding_box(view.instance == number) for number in large}
         places = {names[key]: pose.position for key, pose in self.object_poses.items() if pose is not None}
-        return CameraImage(seen.rgb, extents, places)
+        return CameraImage(view.rgb, boxes, places)
 
 
-def _extent(mask: NDArray[np.bool_]) -> BoundingBox:
+def _bounding_box(mask: NDArray[np.bool_]) -> BoundingBox:
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
     return BoundingBox(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
 class SensorlessSimulator(HouseSimulator):
-    """A house in which the robot stands where it is put and sees nothing; enough to follow a record without pictures.
+    """A house without sensors in which the robot stands where it is put, to follow a record without pictures.
 
     Attributes:
-        object_poses: pose of each object by key; None for what is in the hand.
+        object_poses: Pose of each object by key. None for the held object.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class SensorlessSimulator(HouseSimulator):
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """Not available: there is no camera."""
-        raise NotImplementedError("nothing is seen in this house")
+        raise NotImplementedError("this simulator has no camera")
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""

@@ -22,6 +22,7 @@ from housewise.agent.stars.prompts import load_prompts
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
+from housewise.core.validation import read_model as read_run_settings
 from housewise.core.yaml_files import read_yaml
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.profiles import PROFILES_FOLDER, Profile
@@ -38,7 +39,6 @@ from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house_body import load_stand_ins
 from housewise.worlds.choices.ambik_labels import FAMILIES_FILE, UnifiedPerson
-from housewise.worlds.choices.files import read_yaml_settings as read_run_settings
 from housewise.worlds.choices.introplan_text import ORDERS_FILE, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from housewise.worlds.house.housekeep.files import read_metadata

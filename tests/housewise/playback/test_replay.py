@@ -124,7 +124,7 @@ def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
     assert played.states[line.end].body.x == pytest.approx(x + 0.1)
 
 
-def test_settings_of_other_versions_are_read_as_far_as_they_are_known() -> None:
+def test_replay_settings_other_versions_are_read_as_far_as_they_are_known() -> None:
     header = Header(system="personalize", task="a", settings={"tasks": {"person": "ada"}, "magic": 3})
     assert replay_settings(header).tasks.person == "ada"
 

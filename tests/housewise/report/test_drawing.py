@@ -84,7 +84,7 @@ def test_rooms_are_told_by_the_longest_name() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_frame(turned: bool) -> None:
-    frame = PlanProjection(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, turned=turned)
+    frame = PlanProjection(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, is_rotated=turned)
     assert frame.size == ((80, 40) if turned else (40, 80))
     corners = frame.pixels([(1, 2), (5, 10)])
     assert corners.min() >= 0 and (corners.max(axis=0) == frame.size).all()
@@ -97,7 +97,7 @@ def test_map_shows_house_and_moves(run_folder: Path) -> None:
     task = find_task(record)
     played = replay_record(record, task, PlaybackSimulator(Camera(8, 6)), 0)
     plan = draw_floor_plan(task.scene, task.episode.receptacles)
-    width, height = plan.frame.size
+    width, height = plan.projection.size
     assert plan.picture.shape == (PICTURE_SCALE * height, PICTURE_SCALE * width, 4)
     assert set(plan.rooms) == {room.name for room in task.scene.rooms}
     assert 0.6 < (plan.picture[:, :, 3] > 0).mean() <= 1.0
@@ -109,7 +109,7 @@ def test_map_shows_house_and_moves(run_folder: Path) -> None:
     arrows = [group for group in drawn.iter("g") if (group.get("class") or "").startswith("arrow")]
     assert 1 <= len(arrows) <= sum(thing.is_displaced for thing in things)
     boxes = [label_box(text) for text in drawn.iter("text") if text.text and not text.text.isdigit()]
-    across, down = plan.frame.size
+    across, down = plan.projection.size
     assert all(left >= 0 and top >= 0 and right <= across and bottom <= down for left, top, right, bottom in boxes)
     assert not [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)]
 

@@ -104,7 +104,7 @@ def test_a_file_without_a_name_in_it(tmp_path: Path) -> None:
         ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
         ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
         ("exit()", "it ended the program"),
-        ("return self.situation.answers", "say asks = True"),
+        ("return self.situation.answers", "set asks = True"),
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -155,7 +155,7 @@ def test_what_a_planner_gets_says_what_it_is_in_a_line(capsys: pytest.CaptureFix
     record = package.play(0, Looking)
     assert record.header.agent == "Looking" and record.result.ended == "complete"
     situation, graph = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"<Situation: generated-0, episode 0, \d+ objects, seed 0, no model, no memory>", situation)
+    assert re.fullmatch(r"<PlannerContext: generated-0, episode 0, \d+ objects, seed 0, no model, no memory>", situation)
     assert graph.startswith("<SceneGraph: rooms ") and "kitchen 0" in graph and "nothing in the hand" in graph
 
 
