@@ -1,10 +1,12 @@
-"""``housewise play kitchen``: cook in the text kitchen, ask the person, and hear what they think of it."""
+"""The game of ``housewise play kitchen``: the player is the robot, and a simulated person judges the breakfast."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from housewise.agent.clipr.answer_phrases import NoSuchOption, parse_command, replace_option_numbers
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -14,7 +16,7 @@ from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
-from housewise.worlds.kitchen.thing_names import AmbiguousName, NotUnderstoodLine, ThingNames
+from housewise.worlds.kitchen.thing_names import AmbiguousName, NotUnderstoodLine, ThingNames, significant_words
 from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
 from housewise.worlds.kitchen.world import MAX_STEPS, KitchenStep, TextKitchen
 
@@ -38,30 +40,30 @@ done                        ends it, and {name} judges; quit does the same"""
 
 
 def cook(task: int, person: str | None, people: Path | None, seed: int, console: Console, stream: TextIO) -> None:
-    """Prepare a breakfast line by line.
+    """Let the player prepare a breakfast.
 
     Args:
-        task: its number.
-        person: for whom; None for the first of ``people``, or the default person.
-        people: file or folder of people; None for the sixteen that come along.
-        seed: of the scene.
-        console: where everything is shown.
-        stream: where lines come from.
+        task: Number of the task.
+        person: Name of the person, or None for the first of ``people``, by default Miranda.
+        people: File or folder of people, or None for the sixteen of ADAPT.
+        seed: Seed of the kitchen.
+        console: Where everything is printed.
+        stream: Where the player's lines are read from.
 
     Raises:
-        UserError: nobody is named so, or there is no such task.
+        UserError: The task or the person does not exist.
     """
-    _Cook(task, _chosen(person, people), seed, Prompt(stream, console)).play()
+    _KitchenGame(task, _find_person(person, people), seed, Prompt(stream, console)).play()
 
 
-class _Cook:
+class _KitchenGame:
     def __init__(self, task: int, person: KitchenProfile, seed: int, prompt: Prompt) -> None:
         self._person, self._prompt, self._task, self._seed = person, prompt, task, seed
         self._name = person.name.capitalize()
-        self._begin()
+        self._start()
 
     def play(self) -> None:
-        """Do what is typed until it ends; then the person judges."""
+        """Execute typed lines until the player ends the game, then print the judgement."""
         self._greet()
         over = False
         while not over:
@@ -73,21 +75,21 @@ class _Cook:
                 self._prompt.say("Say what you do, or help.")
                 continue
             try:
-                line = self._understood(typed)
+                line = self._parse(typed)
             except NotUnderstoodLine as problem:
                 self._prompt.say(str(problem), _ITEM)
                 continue
             if line.word == "quit":
                 break
-            over = self._do(line)
+            over = self._execute(line)
         self._judge()
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         self._world = TextKitchen(self._task, self._seed)
         self._names = ThingNames(lambda: self._world.state, tuple(self._world.kitchen.furniture))
-        self._speaker: KitchenRespondent | None = None
-        self._done: list[tuple[str, ...]] = []
-        self._open: tuple[str, AmbiguousName] | None = None
+        self._respondent: KitchenRespondent | None = None
+        self._history: list[tuple[str, ...]] = []
+        self._ambiguous: tuple[str, AmbiguousName] | None = None
 
     def _greet(self) -> None:
         name, rooms = self._name, self._world.kitchen.house.rooms
@@ -100,35 +102,52 @@ class _Cook:
             "help shows what else there is; done ends it."
         )
 
-    def _understood(self, typed: str) -> TypedCommand:
-        """What a line means; after a question which of several things was meant, also which one.
+    def _parse(self, typed: str) -> TypedCommand:
+        """Parse a line, which may also say which of several things the line before it meant.
 
         Raises:
-            Unclear: it is not understood.
+            NotUnderstoodLine: The line is not understood.
         """
-        if self._open:
-            before, problem = self._open
-            self._open = None
-            if chosen := self._names.choose(typed, problem.choices):
+        if self._ambiguous:
+            before, problem = self._ambiguous
+            self._ambiguous = None
+            if chosen := self._choose(typed, problem.choices):
                 typed = before.lower().replace(problem.words, chosen, 1)
+        state, verbs = self._world.state, self._world.kitchen.verbs
         try:
-            return parse_line(typed, self._names, self._world.state, self._world.kitchen.verbs, self._person.name)
+            return parse_line(typed, self._names, state, verbs, self._person.name, parse_command)
         except AmbiguousName as problem:
-            self._open = typed, problem
+            self._ambiguous = typed, problem
             raise
 
-    def _do(self, line: TypedCommand) -> bool:
-        """Do what a line says; whether the breakfast is over."""
+    def _choose(self, typed: str, choices: Sequence[str]) -> str | None:
+        """Return the id that an answer chooses by number or name, or None if it chooses not exactly one."""
+        names = {id: self._names.name(id) for id in choices}
+        try:
+            answer = replace_option_numbers(typed, list(names.values()))
+        except NoSuchOption:
+            return None
+        numbered = [id for id, name in names.items() if name in answer and name not in typed]
+        if len(numbered) == 1:
+            return numbered[0]
+        words = set(significant_words(typed))
+        named = [
+            id for id, name in names.items() if words and words <= {*significant_words(name), *significant_words(id)}
+        ]
+        return named[0] if len(named) == 1 else None
+
+    def _execute(self, line: TypedCommand) -> bool:
+        """Execute a line. Returns whether the game is over."""
         if line.word == "undo":
             self._undo()
         elif line.word:
-            self._prompt.say(self._told(line.word), _HELP_INDENT if line.word == "help" else _ITEM)
+            self._prompt.say(self._answer_command(line.word), _HELP_INDENT if line.word == "help" else _ITEM)
         elif line.takes:
             self._take(line.takes)
         done: list[str] = []
         for action in line.actions:
             step = self._world.step(action)
-            self._prompt.say(self._shown(step, line), _ITEM)
+            self._prompt.say(self._describe_step(step, line), _ITEM)
             if not step.failed:
                 done.append(action)
             if step.truncated:
@@ -136,31 +155,31 @@ class _Cook:
             if step.failed or step.ended or step.truncated:
                 break
         if done:
-            self._done.append(tuple(done))
+            self._history.append(tuple(done))
         if any(action.startswith(f"Move {self._names.held} ") for action in done):
             self._names.held = ""
         return self._world.has_ended or bool(line.actions and step.truncated)
 
-    def _shown(self, step: KitchenStep, line: TypedCommand) -> str:
-        """What comes of an action, in words."""
+    def _describe_step(self, step: KitchenStep, line: TypedCommand) -> str:
+        """Describe the result of an action to the player."""
         if step.failed:
             held = self._names.held
             in_hand = bool(held) and held in line.actions[0].split()
             hint = " You hold it: first put it somewhere, as in: put it in the pan." if in_hand else ""
-            return f"Not done: {self._names.spoken(step.observation)}{hint}"
+            return f"Not done: {self._names.replace_ids(step.observation)}{hint}"
         if step.action is not None and step.action.name == "ask":
-            return self._answer(step.action.x)
+            return self._ask(step.action.x)
         if step.action is not None and step.action.name == "search" and line.shows:
-            return self._names.inside(line.shows)
-        return self._names.spoken(step.observation)
+            return self._names.describe_contents(line.shows)
+        return self._names.replace_ids(step.observation)
 
-    def _answer(self, question: str) -> str:
+    def _ask(self, question: str) -> str:
         if not has_minilm():
             return f"{self._name} cannot answer without sentence embeddings: run `{INSTALL}`"
-        if self._speaker is None:
+        if self._respondent is None:
             judge = PreferenceJudge(self._world.number, self._world.kitchen)
-            self._speaker = KitchenRespondent(self._person, judge, self._world.trace, shared_minilm())
-        return f"{self._name}: {self._speaker.answer(Question(question)).text}"
+            self._respondent = KitchenRespondent(self._person, judge, self._world.trace, shared_minilm())
+        return f"{self._name}: {self._respondent.answer(Question(question)).text}"
 
     def _take(self, id: str) -> None:
         name = self._names.name(id)
@@ -177,23 +196,23 @@ class _Cook:
         return entity.can("room") or (id in self._world.kitchen.furniture and not entity.can("movable"))
 
     def _undo(self) -> None:
-        """Do all but the last thing again, from the beginning."""
-        if not self._done:
+        """Undo the last line: start again and repeat the actions of all lines before it."""
+        if not self._history:
             self._prompt.say("There is nothing to undo.")
             return
-        *before, last = self._done
-        self._begin()
+        *before, last = self._history
+        self._start()
         for actions in before:
             for action in actions:
                 self._world.step(action)
-        self._done = before
-        self._prompt.say(f"Undone: {self._names.spoken('; '.join(last))}")
+        self._history = before
+        self._prompt.say(f"Undone: {self._names.replace_ids('; '.join(last))}")
 
-    def _told(self, word: Word) -> str:
+    def _answer_command(self, word: Word) -> str:
         if word == "help":
             return _HELP.format(name=self._name)
         if word == "made":
-            return self._names.spoken(self._world.describe_prepared_food())
+            return self._names.replace_ids(self._world.describe_prepared_food())
         if word == "hand":
             return (
                 f"You hold this: {self._names.name(self._names.held)}." if self._names.held else "Your hand is empty."
@@ -211,7 +230,7 @@ class _Cook:
         verdicts = PreferenceJudge(self._world.number, self._world.kitchen).verdicts(self._person, self._world.trace)
         for verdict in verdicts:
             if verdict.decision != "inapplicable":
-                # Conditions are written for the judge, not for people.
+                # Only this reason is readable; others quote conditions of the judge.
                 why = f" ({verdict.why})" if verdict.why.startswith("not made") else ""
                 self._prompt.say(f"  {verdict.decision:9} {verdict.preference.text}{why}", " " * 12)
         share = satisfaction_rate(verdicts)
@@ -219,7 +238,7 @@ class _Cook:
         self._prompt.say(f"{self._name}: {said}")
 
 
-def _chosen(name: str | None, path: Path | None) -> KitchenProfile:
+def _find_person(name: str | None, path: Path | None) -> KitchenProfile:
     people = {person.name: person for person in load_profiles(path or ADAPT_PROFILES)}
     name = name or (DEFAULT_PERSON if path is None else next(iter(people)))
     if name not in people:

@@ -108,7 +108,7 @@ def add(
 
     about = _build_about(thing, room, receptacle, task, situation)
     fields = {"person": person, "kind": _check_kind(kind), "text": text, "about": about, "value": _parse_value(value)}
-    with _open_folder(memories).edit_memory(person, new=True) as memory:
+    with _open_folder(memories).edit_memory(person, missing_ok=True) as memory:
         note = memory.add(parse_note(fields, "the note"))
     print_notes("remembered", [note], Console())
 
@@ -250,7 +250,7 @@ def import_(
 
     content = read_memory_file(file)
     try:
-        with _open_folder(memories).edit_memory(person, new=True) as memory:
+        with _open_folder(memories).edit_memory(person, missing_ok=True) as memory:
             imported = import_notes(memory, content)
     except UserError as error:
         raise UserError(f"{file}: {error}") from error

@@ -207,7 +207,7 @@ class RuleConversation:
         """Keep an answer with its rules."""
         rules = [rule.model_copy(update={"source": None}) for rule in understood.rules]
         exchange = DialogueTurn(question.text, understood.answer)
-        with self._folder.edit_memory(self._person, new=True) as memory:
+        with self._folder.edit_memory(self._person, missing_ok=True) as memory:
             for text in (question.text, *question.earlier):
                 if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
                     memory.forget(old.id)

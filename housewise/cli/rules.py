@@ -109,7 +109,7 @@ def edit(
     folder, console = MemoryFolder.default(memories), Console()
 
     def save(corrections: Corrections, new: bool = False) -> None:
-        with folder.edit_memory(person, new=new) as memory:
+        with folder.edit_memory(person, missing_ok=new) as memory:
             for line in apply_corrections(memory, corrections, about or TOPICS[0]):
                 console.print(line, soft_wrap=True, highlight=False)
 
@@ -194,7 +194,7 @@ def add_rule(
             prompt.say("Nothing was added.")
             return
         words = f"{words.rstrip(' .')}; {_LEADING_AND.sub('', reply.rest)}" if reply.adds else reply.rest or words
-    with folder.edit_memory(person, new=True) as memory:
+    with folder.edit_memory(person, missing_ok=True) as memory:
         before = set(short_rule_ids(memory))
         remarks = apply_corrections(memory, Corrections(added=[words]), topic)
         new = [id for note, id in short_rule_ids(memory).items() if note not in before]

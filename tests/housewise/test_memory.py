@@ -101,7 +101,7 @@ def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFo
     [
         (("show", "adda"), "no memory of adda; did you mean ada? there are ada"),
         (("show", "../ada"), "cannot be a person's name"),
-        (("show", "ada", "--meaning"), "say with what"),
+        (("show", "ada", "--meaning"), "give one, as in --thing"),
         (("show", "ada", "--kind", "rules"), "no kind of notes is called rules; did you mean rule?"),
         (("add", "bruno", ""), "says nothing"),
         (("add", "bruno", "x", "--value", "inf"), "value: not a number"),
