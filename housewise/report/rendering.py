@@ -1,4 +1,4 @@
-"""Renders pages as HTML from templates: recorded text is escaped, and the pages have a strict content security policy."""
+"""Renders pages as HTML from templates that escape recorded text, with a strict content security policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line charts as SVG, their lines told apart by marks and dashes as well as by colour."""
+"""Line charts as SVG. Lines differ by marks and dashes as well as by colour."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Series:
     """A line of a chart.
 
     Attributes:
-        name: in the legend.
-        values: at each place along the chart; None where there is none.
-        errors: standard errors of the values; None where there is none.
+        name: Name in the legend.
+        values: Value at each place, or None.
+        errors: Standard error of each value, or None.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Series:
 
 
 def chart(series: Sequence[Series], places: Sequence[str], unit: str, title: str) -> Markup:
-    """Draw lines over common places.
+    """Return a line chart.
 
     Args:
-        series: the lines.
-        places: what is along the chart.
-        unit: of the values.
-        title: said to those who cannot see it.
+        series: Lines of the chart.
+        places: Labels of the horizontal axis.
+        unit: Unit of the values.
+        title: Text for screen readers.
     """
     values = [value for line in series for value in line.values if value is not None]
     low, high = min([0.0, *values]), max([0.0, *values])
@@ -56,7 +56,7 @@ def chart(series: Sequence[Series], places: Sequence[str], unit: str, title: str
 
 
 def swatch(number: int) -> Markup:
-    """How a line looks, for a legend."""
+    """Return the legend entry of a line."""
     line = tag("path", d="M0 6H30", class_="line", stroke_dasharray=_DASHES[number % len(_DASHES)] or None)
     sign = tag("path", d=_MARKS[number % len(_MARKS)], transform="translate(15 6)", class_="point")
     return tag("svg", line, sign, viewBox="0 0 30 12", class_=f"swatch s{number % len(_MARKS)}", aria_hidden="true")
@@ -64,7 +64,7 @@ def swatch(number: int) -> Markup:
 
 @dataclass(frozen=True)
 class _Scale:
-    """From places and values to pixels."""
+    """Converts places and values to pixels."""
 
     count: int
     low: float

@@ -1,4 +1,4 @@
-"""The film of an episode: what the robot sees beside where it is."""
+"""The film of an episode: the robot's camera image beside the map."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ class Film:
     """An encoded film.
 
     Attributes:
-        data: of the file.
-        still: one picture of it, for those who want nothing to move.
-        is_video: whether it is MP4 rather than an animated picture.
-        width, height: in pixels.
-        frames: how many pictures there are.
+        data: Content of the file.
+        still: A still picture for readers who prefer no motion.
+        is_video: Whether the film is an MP4 video rather than an animated picture.
+        width: Width in pixels.
+        height: Height in pixels.
+        frames: Number of frames.
     """
 
     data: bytes
@@ -54,7 +55,7 @@ class Film:
 
 
 def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -> Film:
-    """Film the moments of which there are pictures."""
+    """Return a film of the replayed moments that have pictures."""
     stage = _FramePainter(plan, replay, fates)
     numbers = sorted(replay.frames)
     frames = [stage.frame(number) for number in numbers]
@@ -69,7 +70,7 @@ def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -
 
 
 class _FramePainter:
-    """Draws the frames; what stays the same from frame to frame is drawn once."""
+    """Paints frames. Parts that do not change are painted once."""
 
     def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
         self._plan, self._replay = plan, replay
@@ -83,7 +84,7 @@ class _FramePainter:
         self._way = plan.projection.pixels(ways) * self._scale
 
     def frame(self, number: int) -> Image.Image:
-        """The frame at the moment with this number."""
+        """Return the frame of a moment."""
         moment = self._replay.states[number]
         width = _VIEW[0] + _GAP + self._map.width
         # Video codecs want even sizes.
@@ -164,7 +165,7 @@ def _fitting(draw: ImageDraw.ImageDraw, text: str, room: float) -> str:
 def _pill(
     draw: ImageDraw.ImageDraw, middle: tuple[float, float], width: float, text: str, color: tuple[int, ...], kind: str
 ) -> None:
-    """A label; a sign before its text tells right from wrong to those who don't tell the colours apart."""
+    """Draw a label. A sign before its text tells right from wrong as well as the colour."""
     x, y = middle
     draw.rounded_rectangle((x - width / 2, y - 11, x + width / 2, y + 11), 11, (*color, 235), (255, 255, 255, 255), 1)
     at = x + 8 if kind else x
@@ -174,7 +175,7 @@ def _pill(
 
 
 def _mark(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:
-    """An object on the map: a disc with a tick, or a lozenge with a cross."""
+    """Draw an object on the map: a disc with a tick, or a lozenge with a cross."""
     if kind == "right":
         draw.ellipse((x - size, y - size, x + size, y + size), _KINDS[kind], (255, 255, 255), 3)
     else:
@@ -193,7 +194,7 @@ def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str)
 
 
 def _base(plan: FloorPlan) -> Image.Image:
-    """The house without marks, on paper."""
+    """Return the traced house without marks, on paper colour."""
     assert plan.picture is not None, "films show the house as it was traced"
     traced = Image.fromarray(plan.picture)
     image = Image.new("RGB", traced.size, _PAPER)
@@ -204,12 +205,12 @@ def _base(plan: FloorPlan) -> Image.Image:
 
 @lru_cache(maxsize=8)
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font that comes with Pillow, since every system has other fonts."""
+    """Return Pillow's own font, since fonts differ between systems."""
     return ImageFont.load_default(size)
 
 
 def _animation(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes:
-    """An animated WebP, or a GIF (about four times the size) where Pillow cannot write WebP."""
+    """Return an animated WebP, or a GIF of about four times the size if Pillow cannot write WebP."""
     stream = io.BytesIO()
     more = {"save_all": True, "append_images": list(frames[1:]), "duration": list(durations), "loop": 0}
     if features.check("webp"):
@@ -220,7 +221,7 @@ def _animation(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes
 
 
 def encoder() -> str:
-    """Where the program is that encodes MP4; empty where there is none."""
+    """Return the path of an MP4 encoder, or an empty text if none is installed."""
     try:
         import imageio_ffmpeg
 
@@ -230,7 +231,7 @@ def encoder() -> str:
 
 
 def _mp4(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes | None:
-    """H.264 at a constant rate, with frames that last longer repeated; None where it cannot be encoded."""
+    """Return an H.264 video of constant rate, in which longer frames are repeated, or None if it cannot be encoded."""
     if not encoder():
         return None
     import imageio_ffmpeg

@@ -1,4 +1,4 @@
-"""The map of an episode: the house from above, the way that was walked, and what was moved, as SVG."""
+"""The map of an episode as SVG: the house from above, the robot's path, and the objects that were moved."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
 
 
 def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], title: str) -> Markup:
-    """Draw the map.
+    """Return the map of an episode.
 
     Args:
-        plan: the house from above.
-        replay: of the episode.
-        fates: what became of each object.
-        title: said to those who cannot see it.
+        plan: Floor plan of the house.
+        replay: The replayed episode.
+        fates: Outcome of each object.
+        title: Text for screen readers.
     """
     width, height = plan.projection.size
     labels = LabelLayout((width, height))
@@ -56,7 +56,7 @@ def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], tit
 
 
 def stage_color(share: float) -> tuple[int, int, int]:
-    """The colour of the path after a share (0 to 1) of the steps."""
+    """Return the colour of the path after a share of the steps, from 0 to 1."""
     at = np.clip(share, 0, 1) * (len(_STAGES) - 1)
     red, green, blue = (
         int(np.interp(at, range(len(_STAGES)), [stage[channel] for stage in _STAGES])) for channel in range(3)
@@ -65,12 +65,12 @@ def stage_color(share: float) -> tuple[int, int, int]:
 
 
 def stage_gradient() -> str:
-    """The colours of the path from start to end, as a CSS gradient."""
+    """Return the colours of the path as a CSS gradient."""
     return "linear-gradient(90deg," + ",".join(_css(stage) for stage in _STAGES) + ")"
 
 
 def _house(plan: FloorPlan) -> Markup:
-    """The house: as it was traced, or the floor and the outlines of the furniture in its colours."""
+    """Draw the house as it was traced, or its floor and the outlines of the furniture."""
     width, height = plan.projection.size
     if plan.picture is None:
         ground = tag("path", d=_rings(plan.floor), class_="floor", fill_rule="evenodd")
@@ -101,7 +101,7 @@ def _rings(area: Area) -> str:
 
 
 def _walk(plan: FloorPlan, replay: Replay) -> Markup:
-    """The way that was walked, from dark to light."""
+    """Draw the robot's path, from dark to light."""
     points = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
     bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
     chunks = []
@@ -115,7 +115,7 @@ def _walk(plan: FloorPlan, replay: Replay) -> Markup:
 
 
 def _ends(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
-    """Where the robot stood, and looked, at the start and at the end."""
+    """Draw the pose of the robot at the start and at the end."""
     marks = []
     for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
         x, y = _points(plan.projection.pixels((moment.body.x, moment.body.z)))[0]
@@ -132,7 +132,7 @@ def _ends(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
 
 
 def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
-    """A numbered dot where each plan was asked for; of those close together only the first."""
+    """Draw a numbered dot where each plan was requested; dots that would overlap are left out."""
     kept: list[Point] = []
     marks = []
     for number, index in replay.plan_states.items():
@@ -152,7 +152,7 @@ def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
 def _moves(
     plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout
 ) -> tuple[Markup, Markup]:
-    """An arrow for each object that was moved; an outline where each started and a full sign where it ended."""
+    """Draw an arrow for each moved object, an outline where each object started and a filled sign where it ended."""
     arrows, dots = [], []
     for fate in fates:
         start, end = _start_and_end(plan, replay, fate)
@@ -176,7 +176,7 @@ def _start_and_end(plan: FloorPlan, replay: Replay, fate: ObjectOutcome) -> tupl
 
 
 def _arrow(start: Point, end: Point, kind: str) -> Markup:
-    """A bent arrow; its head stops short of the dot."""
+    """Draw a curved arrow whose head stops short of the sign."""
     here, there = np.array(start), np.array(end)
     along = there - here
     length = float(np.hypot(*along))
@@ -200,9 +200,9 @@ def _arrow(start: Point, end: Point, kind: str) -> Markup:
 
 
 def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
-    """Names beside objects, with a line to those for which there is room only farther off.
+    """Draw names beside objects, with a line to those that are farther away.
 
-    Where there is none at all, the name is in the sign's title and in the list beside the map.
+    Names that fit nowhere are left out; they are in the tooltip of the sign and in the list beside the map.
     """
     texts = []
     for fate in fates:
@@ -219,7 +219,7 @@ def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome
 
 
 def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
-    """Short names of furniture where there is room for them; what had to do with the episode comes first."""
+    """Draw short names of furniture that fit, those of the episode first."""
     used = {place for fate in fates for place in (fate.start, fate.end)}
     rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
     texts = []
@@ -250,7 +250,7 @@ def _points(array: NDArray[np.float64]) -> list[Point]:
 
 
 def _distinct(points: Iterable[Point]) -> list[Point]:
-    """Points without those that repeat the one before."""
+    """Return points without repetitions."""
     kept: list[Point] = []
     for point in points:
         if not kept or np.hypot(point[0] - kept[-1][0], point[1] - kept[-1][1]) > 0.3:

@@ -1,4 +1,4 @@
-"""Pictures and films as bytes, and as addresses that need no file."""
+"""Encodes images, and turns images and films into data URIs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "imag
 
 
 def compress(picture: NDArray[np.uint8], quality: int = 72) -> bytes:
-    """A picture (height, width, 3 or 4) as WebP, or as PNG or JPEG where Pillow lacks it."""
+    """Encode an image of shape (height, width, 3 or 4) as WebP, or as PNG or JPEG if Pillow lacks it."""
     image, stream = Image.fromarray(picture), io.BytesIO()
     if features.check("webp"):
         image.save(stream, "WEBP", quality=quality, method=4)
@@ -25,6 +25,6 @@ def compress(picture: NDArray[np.uint8], quality: int = 72) -> bytes:
 
 
 def data_uri(content: bytes) -> str:
-    """A picture or an MP4 film as an address that holds it."""
+    """Return a picture or an MP4 film as a data URI."""
     kind = next((kind for start, kind in _TYPES.items() if content.startswith(start)), "video/mp4")
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

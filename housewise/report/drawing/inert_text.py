@@ -1,4 +1,4 @@
-"""Words of models, people and files, made inert: what a page shows of them is what is there."""
+"""Makes control characters in recorded texts visible, so that a page shows exactly what was recorded."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _SHOWN: dict[int, str] = {
 
 
 def neutralize_text(text: str) -> str:
-    """A text in which control characters, and those that turn the direction of writing, are seen and do nothing."""
+    """Replace control characters and bidirectional formatting characters by visible symbols."""
     return text.replace("\r\n", "\n").translate(_SHOWN)

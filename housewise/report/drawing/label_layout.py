@@ -1,4 +1,4 @@
-"""Keeps labels and marks of a picture from covering each other."""
+"""Places labels and marks in a picture so that they do not overlap."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _AROUND = (
 
 
 class LabelLayout:
-    """Places that are taken; all in pixels, boxes by their middle and size.
+    """The occupied boxes of a picture. Boxes are given by their centre and size, in pixels.
 
     Args:
-        size: of the picture.
+        size: Width and height of the picture.
     """
 
     def __init__(self, size: tuple[int, int]) -> None:
@@ -22,23 +22,25 @@ class LabelLayout:
         self._taken: list[tuple[float, float, float, float]] = []
 
     def block(self, x: float, y: float, width: float, height: float) -> None:
-        """Take a place, whatever is there."""
+        """Occupy a box, even if it overlaps others."""
         self._taken.append((x, y, width, height))
 
     def take_if_free(self, x: float, y: float, width: float, height: float) -> bool:
-        """Take a place if nothing is there and it is in the picture."""
+        """Occupy a box if it overlaps no other and lies within the picture. Return whether it was free."""
         if self._is_covered(x, y, width, height):
             return False
         self.block(x, y, width, height)
         return True
 
     def place_beside(self, x: float, y: float, width: float, height: float, reach: int = 8) -> Point | None:
-        """Take the nearest free place beside a mark, None where all are taken.
+        """Occupy the nearest free box beside a mark. Return its centre, or None if there is none.
 
         Args:
-            x, y: the mark's middle.
-            width, height: of what is to be placed.
-            reach: how many heights away it may be.
+            x: Horizontal centre of the mark.
+            y: Vertical centre of the mark.
+            width: Width of the box.
+            height: Height of the box.
+            reach: Maximum distance in heights of the box.
         """
         for far in range(reach):
             for side, down in _AROUND:
@@ -51,13 +53,15 @@ class LabelLayout:
     def place_around(
         self, x: float, y: float, width: float, height: float, tall: float, reach: int = 3
     ) -> Point | None:
-        """Take a place above or below something, or on it, None where all are taken.
+        """Occupy a box above, below or on an object. Return its centre, or None if there is none.
 
         Args:
-            x, y: its middle.
-            width, height: of what is to be placed.
-            tall: half its own height.
-            reach: how many heights away the place may be.
+            x: Horizontal centre of the object.
+            y: Vertical centre of the object.
+            width: Width of the box.
+            height: Height of the box.
+            tall: Half of the object's height.
+            reach: Maximum distance in heights of the box.
         """
         x = min(max(x, width / 2 + 1), self._size[0] - width / 2 - 1)
         gap = tall + height / 2 + 3
@@ -68,7 +72,7 @@ class LabelLayout:
         return None
 
     def place_within(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:
-        """Take the place at most half of ``room`` above or below a point, None where all are taken."""
+        """Occupy a box at most `room / 2` above or below a point. Return its centre, or None if there is none."""
         far = max(0.0, (room - height) / 2)
         for share in (0.0, -0.5, 0.5, -1.0, 1.0):
             if self.take_if_free(x, y + share * far, width, height):
@@ -76,7 +80,7 @@ class LabelLayout:
         return None
 
     def _is_covered(self, x: float, y: float, width: float, height: float) -> bool:
-        """Whether a box would cover what is taken, or leave the picture."""
+        """Return whether a box overlaps others or leaves the picture."""
         across, down = self._size
         if x < width / 2 or x > across - width / 2 or y < height / 2 or y > down - height / 2:
             return True

@@ -1,4 +1,4 @@
-"""The scene graph before and after an episode, as trees: house, rooms, receptacles, objects (SVG)."""
+"""The scene graph before and after an episode as SVG trees: house, rooms, receptacles, objects."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_WANTED = 4
 
 @dataclass(frozen=True)
 class RoomRow:
-    """A room and what is shown of it.
+    """A room in the tree.
 
     Attributes:
-        room: its name.
-        places: receptacles, in order.
-        more: how many others the robot saw there.
+        room: Name of the room.
+        places: Receptacles that are drawn, in order.
+        more: Number of further receptacles that the robot saw.
     """
 
     room: str
@@ -35,7 +35,8 @@ class RoomRow:
 
 
 def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[RoomRow]:
-    """Which rooms and receptacles to show: those that hold something before or after, were used or are missed."""
+    """Return the rooms with the receptacles to draw: those that hold objects before or after, were used or are wanted.
+    """
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
     used |= {place for line in record.actions for pair in line.moved.values() for place in pair}
@@ -53,13 +54,13 @@ def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Roo
 
 
 def tree_svg(shown: Sequence[RoomRow], found: Sequence[ObjectOutcome], after: bool, title: str) -> Markup:
-    """Draw one tree; before and after have the same rows, so that only objects move.
+    """Return one tree. The trees before and after have the same rows, so that only objects move.
 
     Args:
-        shown: rooms and receptacles.
-        found: what became of each object.
-        after: whether to draw the end.
-        title: said to those who cannot see it.
+        shown: Rooms and receptacles.
+        found: Outcome of each object.
+        after: Whether the final state is drawn.
+        title: Text for screen readers.
     """
     tree = _Tree(found, after)
     for branch in shown:
@@ -70,13 +71,13 @@ def tree_svg(shown: Sequence[RoomRow], found: Sequence[ObjectOutcome], after: bo
 
 
 def room_of(place: str, rooms: Sequence[str]) -> str:
-    """The room that a receptacle's spoken name begins with, empty for none."""
+    """Return the room whose name a receptacle's name begins with, or an empty text."""
     fitting = [room for room in rooms if place == room or place.startswith(f"{room} ")]
     return max(fitting, key=len, default="")
 
 
 def _rooms(record: HouseRecord) -> list[str]:
-    """Rooms in the record's order; records of other programs may name them only in what the robot knew."""
+    """Return rooms in the record's order. Records of other programs may name them only in the robot's knowledge."""
     return record.setting.rooms or list(record.plans[0].known if record.plans else {})
 
 
@@ -87,11 +88,11 @@ def _places_seen(record: HouseRecord) -> set[str]:
 
 
 class _Tree:
-    """A tree that grows downwards, row by row.
+    """A tree that is drawn row by row.
 
     Args:
-        fates: what became of each object.
-        after: whether to draw the end.
+        fates: Outcome of each object.
+        after: Whether the final state is drawn.
     """
 
     def __init__(self, fates: Sequence[ObjectOutcome], after: bool) -> None:
@@ -103,7 +104,7 @@ class _Tree:
         self._rooms: list[float] = []
 
     def add_room(self, branch: RoomRow) -> None:
-        """A room with what is shown of it."""
+        """Draw a room with its receptacles."""
         first, tips = self._y, []
         for place in branch.places:
             tips.append(self._add_place(place, place.removeprefix(f"{branch.room} ")))
@@ -119,7 +120,7 @@ class _Tree:
         self._y += _GAP
 
     def add_hand(self) -> None:
-        """What is in the hand at the end; the tree of the start keeps the row free."""
+        """Draw the object in the hand at the end; the tree of the start leaves the row empty."""
         if any(fate.end == HAND for fate in self._fates):
             if self._after:
                 self._add_place(HAND, HAND)
@@ -127,19 +128,19 @@ class _Tree:
                 self._y += _ROW
 
     def add_house(self) -> None:
-        """The root."""
+        """Draw the root."""
         if self._rooms:
             middle = (self._rooms[0] + self._rooms[-1]) / 2
             self._edges += [_edge((_HOUSE_X + 8, middle), (_ROOM_X - 6, room)) for room in self._rooms]
             self._nodes.append(tag("path", d=f"M{_HOUSE_X - 9} {middle}l9 -9l9 9h-3v8h-12v-8Z", class_="house"))
 
     def render(self, title: str) -> Markup:
-        """The tree as SVG."""
+        """Return the tree as SVG."""
         content = (tag("title", title), tag("g", *self._edges, class_="edges"), *self._nodes)
         return tag("svg", *content, viewBox=f"0 0 {_WIDTH} {self._y:.0f}", class_="tree", role="img")
 
     def _add_place(self, place: str, short: str) -> float:
-        """A receptacle with what is on it; returns the height of its node."""
+        """Draw a receptacle with its objects. Return the vertical position of its node."""
         leaves = self._objects_at(place, self._after)
         middle = self._y + (max(1, len(leaves)) - 1) * _ROW / 2
         for row, fate in enumerate(leaves):
@@ -156,7 +157,7 @@ class _Tree:
 
 
 def _leaf(fate: ObjectOutcome, kind: str, y: float) -> Markup:
-    """An object; besides the colour its shape tells right from wrong."""
+    """Draw an object. Its shape tells right from wrong as well as its colour."""
     return tag(
         "g",
         tag("title", f"{fate.name}: {fate.description}; wanted on {', '.join(fate.correct_places) or 'nothing here'}"),
@@ -167,7 +168,7 @@ def _leaf(fate: ObjectOutcome, kind: str, y: float) -> Markup:
 
 
 def _end_of(x: float, text: str) -> float:
-    """Where the name beside a node ends."""
+    """Return where the name beside a node ends."""
     return x + 15 + _LETTER * len(text)
 
 

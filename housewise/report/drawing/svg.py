@@ -1,4 +1,4 @@
-"""Small helpers to write SVG; all text and attributes are escaped."""
+"""Helpers that build SVG elements. All texts and attributes are escaped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Number = float | int
 
 
 def tag(name: str, *content: str, **attributes: str | Number | None) -> Markup:
-    """An SVG element.
+    """Return an SVG element.
 
     Args:
-        name: of the element.
-        content: what is in it; text is escaped, Markup is not.
-        attributes: ``class_`` becomes ``class`` and ``font_size`` becomes ``font-size``; None leaves one out.
+        name: Name of the element.
+        content: Its children. Texts are escaped, Markup is not.
+        attributes: Its attributes: `class_` becomes `class`, `font_size` becomes `font-size`, None is left out.
     """
     parts = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_plain(value))}"'
@@ -29,24 +29,25 @@ def tag(name: str, *content: str, **attributes: str | Number | None) -> Markup:
 
 
 def join(parts: Iterable[str]) -> Markup:
-    """Elements, or texts that get escaped, one after the other."""
+    """Concatenate elements and texts; texts are escaped."""
     return Markup("").join(part if isinstance(part, Markup) else escape(neutralize_text(part)) for part in parts)
 
 
 def path(points: Sequence[Point], closed: bool = False) -> str:
-    """The ``d`` of a path through points."""
+    """Return the `d` attribute of a path through points."""
     return "M" + "L".join(f"{_plain(x)} {_plain(y)}" for x, y in points) + ("Z" if closed else "")
 
 
 def mark(kind: str, x: Number = 8, y: Number = 8, size: Number = 7, hollow: bool = False, title: str = "") -> Markup:
-    """A sign of right, wrong or never seen, told apart by shape as well: a tick in a disc, a cross in a lozenge, a bar.
+    """Return the sign for "right", "wrong" or "unseen": a tick in a disc, a cross in a lozenge, a bar in a square.
 
     Args:
-        kind: right, wrong or unseen.
-        x, y: its middle, pixels.
-        size: half its width.
-        hollow: its outline alone.
-        title: said of it.
+        kind: "right", "wrong" or "unseen".
+        x: Horizontal position of the centre, in pixels.
+        y: Vertical position of the centre, in pixels.
+        size: Half of the width, in pixels.
+        hollow: Whether only the outline is drawn.
+        title: Tooltip, or an empty text.
     """
     far, half = 1.2 * size, 0.46 * size
     if kind == "right":
@@ -67,12 +68,12 @@ def mark(kind: str, x: Number = 8, y: Number = 8, size: Number = 7, hollow: bool
 
 
 def icon(kind: str) -> Markup:
-    """A mark among words."""
+    """Return a mark that stands in a line of text."""
     return tag("svg", mark(kind), viewBox="-1 -1 18 18", class_="icon", aria_hidden="true")
 
 
 def gauge(share: float) -> Markup:
-    """A bar that is as long as a share, striped and of the other colour where it is below zero."""
+    """Return a bar for a share; negative shares are striped and have the colour of "wrong"."""
     width, kind = min(abs(share), 1.0) * 100, "right" if share >= 0 else "wrong"
     bars = (
         tag("rect", width=width, height=9)

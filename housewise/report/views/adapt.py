@@ -1,4 +1,4 @@
-"""How breakfasts of ADAPT are shown: what was done and said, what there was by then, and what became of each wish."""
+"""Shows episodes of ADAPT: actions, questions and answers, state of the kitchen, and outcome of each preference."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class TranscriptRow:
     """An action of the transcript.
 
     Attributes:
-        number: of executed actions so far, which wishes are dated by; None where it was not executed.
-        action: as it was recorded.
-        answer: of the person, where it is a question; None for none.
-        recalled: whether they gave it on another day.
-        made: what there was after it, a line each; empty where that did not change.
-        decided: wishes that were decided for good by it.
-        thought: that came before it; empty for none.
+        number: Number of executed actions so far, or None if the action was not executed.
+        action: The recorded action.
+        answer: Answer of the person if the action is a question, or None.
+        made: Dishes after the action, one per line; empty if they did not change.
+        decided: Preferences whose outcome the action decided.
+        thought: Reasoning before the action, or an empty text.
+        recalled: Whether the answer comes from an earlier day.
     """
 
     number: int | None
@@ -50,16 +50,16 @@ class TranscriptRow:
 
     @property
     def mood(self) -> str:
-        """Of its row."""
+        """Class of the row in the template."""
         return "wrong" if self.action.failed else ""
 
 
 @dataclass(frozen=True)
 class AdaptContent:
-    """A breakfast; see Shown.
+    """A breakfast; see `EpisodeContent`.
 
     Attributes:
-        wishes: those that applied first.
+        wishes: Outcomes of the preferences, violated ones first.
     """
 
     number: int
@@ -77,13 +77,13 @@ class AdaptContent:
 
     @property
     def title(self) -> str:
-        """See Shown."""
+        """See `EpisodeContent`."""
         header = self.record.header
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class AdaptView(EventListView):
-    """Breakfasts; see View."""
+    """View of ADAPT; see `EpisodeView`."""
 
     state_heading = "wishes"
 
@@ -95,7 +95,7 @@ class AdaptView(EventListView):
         )
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See View: violated wishes by category."""
+        """See `EpisodeView`: violated preferences by category."""
         found: dict[str, int] = {}
         for verdict in _final(record, path).verdicts:
             if verdict.decision == "violated":
@@ -105,23 +105,23 @@ class AdaptView(EventListView):
         return found
 
     def describe_state(self, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return f"{self._count(result, 'satisfied')} of {self._count(result, 'applicable')}"
 
     def state_sort_value(self, result: Result) -> float:
-        """See View."""
+        """See `EpisodeView`."""
         return result.scores.get("satisfied", 0)
 
     def is_perfect(self, result: Result) -> bool:
-        """See View."""
+        """See `EpisodeView`."""
         return result.scores.get("satisfaction") == 1
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return result.ended
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """See View."""
+        """See `EpisodeView`."""
         try:
             setting = AdaptInitialState.model_validate(header.setting)
         except ValidationError:
@@ -131,7 +131,7 @@ class AdaptView(EventListView):
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> AdaptContent:
-        """See View."""
+        """See `EpisodeView`."""
         plain = self.list_events(number, record)
         final = _final(record, path)
         order = {"violated": 0, "satisfied": 1, "inapplicable": 2}
@@ -155,7 +155,7 @@ class AdaptView(EventListView):
 
 
 def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
-    """The transcript: actions with what was answered and what there was then."""
+    """Return the actions with the answers to questions and the outcomes that they decided."""
     applying = [verdict for verdict in final.verdicts if verdict.decision != "inapplicable"]
     executed, last, thought = 0, None, ""
     for event in record.events:

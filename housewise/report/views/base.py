@@ -1,4 +1,4 @@
-"""What a report shows of a system's episodes: the house has views of its own, any other system its events in words."""
+"""What a report shows of a system's episodes. Systems without a view of their own are shown event by event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from housewise.rollout.system import system_scores
 from housewise.worlds.house.simulator import SimulatorChoice
 
 SaveFilm = Callable[[Any], str]
-"""Puts a film where its page finds it, and returns its address there."""
+"""Saves a film and returns its URL."""
 
 _LONGEST = 4000
 _MOST_EVENTS = 2000
@@ -25,7 +25,12 @@ _MOST_EVENTS = 2000
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """A figure in a row: its text, and what it is sorted by."""
+    """A score in a table.
+
+    Attributes:
+        text: Displayed text.
+        value: Value that the column is sorted by.
+    """
 
     text: str
     value: float
@@ -33,11 +38,12 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class InitialFact:
-    """Something that an episode began with.
+    """A fact about the start of an episode.
 
     Attributes:
-        mood: ``"right"``, ``"wrong"`` or empty.
-        name, words: what it is, and what there is to say of it.
+        mood: "right", "wrong" or empty.
+        name: What the fact is about.
+        words: The fact in words.
     """
 
     mood: str
@@ -46,12 +52,12 @@ class InitialFact:
 
 
 class EpisodeContent(Protocol):
-    """An episode, as a page shows it.
+    """What a page shows of an episode.
 
     Attributes:
-        template: that shows it.
-        title: which episode it is, and who acted.
-        complete: whether everything could be shown that a later attempt might show.
+        template: Name of the template.
+        title: Title of the page: episode and agent.
+        complete: Whether nothing is missing that a later attempt might show.
     """
 
     @property
@@ -65,15 +71,15 @@ class EpisodeContent(Protocol):
 
 
 class EpisodeView(Protocol):
-    """How the episodes of a system are shown; named in entry points (``housewise.views``) by the system's name.
+    """How the episodes of a system are shown. Named in the entry points `housewise.views`, under the system's name.
 
     Attributes:
-        measure: what the score that counts is called.
-        explanation: of the figures, in a sentence or two.
-        standing: what the column about an episode's state is called; empty for none.
-        columns: headings of further figures of an episode.
-        has_pictures: whether ``shown`` makes pictures and films, which take long: they are made for some episodes
-            only, the worst and those that are asked for.
+        score_heading: Heading of the main score.
+        explanation: What the scores mean, in a sentence or two.
+        state_heading: Heading of the column with the final state, or an empty text for no such column.
+        columns: Headings of further scores.
+        has_pictures: Whether `make_content` renders pictures and films, which takes long: they are made for the worst
+            episodes and those that the user names.
     """
 
     score_heading: str
@@ -85,57 +91,57 @@ class EpisodeView(Protocol):
     def columns(self) -> Sequence[str]: ...
 
     def title(self, header: Header) -> str:
-        """Which episode it is."""
+        """Return the title of an episode."""
         ...
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """What went wrong in an episode, and how often; the record of one that is perfect comes without events."""
+        """Return what went wrong in an episode, with counts. The record of a perfect episode has no events."""
         ...
 
     def describe_state(self, result: Result) -> str:
-        """How things are in the end, for the column ``standing``."""
+        """Return the final state of an episode for the column `state_heading`."""
         ...
 
     def state_sort_value(self, result: Result) -> float:
-        """What that column is sorted by."""
+        """Return the value that the column `state_heading` is sorted by."""
         ...
 
     def cells(self, result: Result) -> list[ScoreCell]:
-        """What is in those columns."""
+        """Return the scores of the columns `columns`."""
         ...
 
     def is_perfect(self, result: Result) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether nothing is left to do at the end of an episode."""
         ...
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """How an episode ended, and what that means."""
+        """Describe how an episode ended."""
         ...
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """What an episode began with."""
+        """Return facts about the start of an episode."""
         ...
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
-        """An episode, for its page.
+        """Return the content of an episode's page.
 
         Args:
-            number: of the episode among those of one page, from 1.
-            record: of the episode.
-            path: of the record.
-            simulator: which takes the pictures, and where; None for what can be shown without any.
-            keep: see KeepFilm; None for no film.
+            number: Number of the episode on its page, from 1.
+            record: Record of the episode.
+            path: Path of the record.
+            simulator: Simulator that renders the pictures, or None for no pictures.
+            keep: Saves a film, or None for no film; see `SaveFilm`.
         """
         ...
 
 
 def find_view(system: str) -> EpisodeView:
-    """How a system's episodes are shown.
+    """Return the view of a system's episodes.
 
     Raises:
-        UserError: when a view of another package fails to import.
+        UserError: The view of another package cannot be imported.
     """
     if system in plugin_names(VIEWS):
         made: EpisodeView = open_plugin(VIEWS, system, "view", needs=("score_heading", "title", "make_content"))
@@ -145,7 +151,7 @@ def find_view(system: str) -> EpisodeView:
 
 @dataclass(frozen=True)
 class EventCard:
-    """An event in words: its type, and its fields by name."""
+    """An event as a page shows it: its type, and its fields as texts."""
 
     kind: str
     fields: dict[str, str]
@@ -153,7 +159,7 @@ class EventCard:
 
 @dataclass(frozen=True)
 class EventsContent:
-    """An episode as its events; see Shown."""
+    """The events of an episode; see `EpisodeContent`."""
 
     number: int
     record: Record
@@ -169,16 +175,16 @@ class EventsContent:
 
     @property
     def title(self) -> str:
-        """See Shown."""
+        """See `EpisodeContent`."""
         header = self.record.header
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class EventListView:
-    """Shows what was recorded, whatever it is.
+    """Shows the recorded events of any system.
 
     Args:
-        system: whose episodes.
+        system: Name of the system.
     """
 
     state_heading = ""
@@ -191,46 +197,46 @@ class EventListView:
         self.explanation = "Figures are means of an episode ± standard error over tasks."
 
     def title(self, header: Header) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return f"{header.task} · run {header.run}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See View; nothing is known of that."""
+        """See `EpisodeView`; empty, since the meaning of the events is unknown."""
         return {}
 
     def describe_state(self, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return ""
 
     def state_sort_value(self, result: Result) -> float:
-        """See View."""
+        """See `EpisodeView`."""
         return 0.0
 
     def cells(self, result: Result) -> list[ScoreCell]:
-        """See View."""
+        """See `EpisodeView`."""
         return [score_cell(score, result) for score in self._scores[1:]]
 
     def is_perfect(self, result: Result) -> bool:
-        """See View; nothing is known of that."""
+        """See `EpisodeView`; False, since the meaning of the scores is unknown."""
         return False
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         steps = result.scores.get("steps")
         return result.ended if steps is None else f"{result.ended}; {plural(int(steps), 'step')}"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """See View."""
+        """See `EpisodeView`."""
         return [InitialFact("", name, text) for name, text in _format_fields(header.setting).items()]
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
-        """See View."""
+        """See `EpisodeView`."""
         return self.list_events(number, record)
 
     def list_events(self, number: int, record: Record) -> EventsContent:
-        """An episode as its events, with the figures that any page shows."""
+        """Return the events of an episode, with the facts that every page shows."""
         cards = [
             EventCard(event.kind, _format_fields(event.data))
             if isinstance(event, UnknownEvent)
@@ -255,7 +261,7 @@ class EventListView:
 
 
 def score_cell(score: Score, result: Result) -> ScoreCell:
-    """A score of an episode; a dash for one that it lacks."""
+    """Return the cell of a score, with a dash if the episode lacks it."""
     return ScoreCell(_format_score(score, result) or "–", score.of(result) or 0.0)
 
 
@@ -270,7 +276,7 @@ def _display_value(score: Score, result: Result) -> float | None:
 
 
 def _format_fields(data: Mapping[str, Any]) -> dict[str, str]:
-    """Fields in words; what is long is cut."""
+    """Return fields as texts, truncated if they are long."""
     found = {}
     for name, value in data.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)

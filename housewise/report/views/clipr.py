@@ -1,4 +1,4 @@
-"""How episodes of CLIPR are shown: what was said, which rules came of it, what each decided and became."""
+"""Shows episodes of CLIPR: the dialogue, the rules that were inferred from it, and the decisions of each rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNTOLD = "no rule, as far as the reasoning tells"
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """A question with its answer, and when it was asked."""
+    """A question with its answer, which is None if the person gave none."""
 
     question: CliprQuestionEvent
     answer: CliprAnswerEvent | None
@@ -28,13 +28,13 @@ class QuestionAnswer:
 
 @dataclass
 class RuleRow:
-    """A rule, over all versions.
+    """A rule over all versions of the rules.
 
     Attributes:
-        text: of it.
-        numbers: by version its number, None where the version lacks it.
-        understood: whether it is typed.
-        decisions: that it decided.
+        text: Text of the rule.
+        numbers: Number of the rule in each version, or None if the version lacks it.
+        understood: Whether the rule could be parsed.
+        decisions: Decisions that the rule made.
     """
 
     text: str
@@ -44,18 +44,18 @@ class RuleRow:
 
     @property
     def right(self) -> int:
-        """How many of its decisions were right."""
+        """Number of correct decisions."""
         return sum(decision.right for decision in self.decisions)
 
     @property
     def failures(self) -> list[DecisionEvent]:
-        """Some of the others."""
+        """The first wrong decisions."""
         return [decision for decision in self.decisions if not decision.right][:_MOST_FAILURES]
 
 
 @dataclass(frozen=True)
 class CliprContent:
-    """An episode of CLIPR; see Shown."""
+    """An episode of CLIPR; see `EpisodeContent`."""
 
     number: int
     record: Record
@@ -73,13 +73,13 @@ class CliprContent:
 
     @property
     def title(self) -> str:
-        """See Shown."""
+        """See `EpisodeContent`."""
         header = self.record.header
         return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class CliprView(EventListView):
-    """Episodes of CLIPR; see View."""
+    """View of CLIPR; see `EpisodeView`."""
 
     def __init__(self) -> None:
         super().__init__("clipr")
@@ -90,7 +90,7 @@ class CliprView(EventListView):
         )
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See View: wrong choices by tier, and replies that could not be read."""
+        """See `EpisodeView`: wrong choices by tier, and unreadable replies."""
         found: dict[str, int] = {}
         for decision in record.of_type(DecisionEvent):
             if not decision.right:
@@ -101,7 +101,7 @@ class CliprView(EventListView):
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
-        """See View."""
+        """See `EpisodeView`."""
         plain = self.list_events(number, record)
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)
         return CliprContent(
@@ -120,7 +120,7 @@ class CliprView(EventListView):
 
 
 def dialogue(events: Sequence[Event]) -> list[QuestionAnswer]:
-    """Questions, each with what was said to it."""
+    """Return the questions with their answers."""
     spoken = [event for event in events if isinstance(event, CliprQuestionEvent | CliprAnswerEvent)]
     return [
         QuestionAnswer(event, then if isinstance(then, CliprAnswerEvent) else None)
@@ -130,7 +130,7 @@ def dialogue(events: Sequence[Event]) -> list[QuestionAnswer]:
 
 
 def rule_rows(versions: Sequence[RulesEvent], decisions: Sequence[DecisionEvent]) -> list[RuleRow]:
-    """Every rule of any version once, in the order in which they came, and last what no rule decided."""
+    """Return every rule once, in order of appearance, and last a row for the decisions without a rule."""
     rows: dict[str, RuleRow] = {}
     for place, version in enumerate(versions):
         for number, line in enumerate(version.rules, 1):

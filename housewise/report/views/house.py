@@ -1,4 +1,4 @@
-"""How episodes in houses are shown; see housewise.report.views.base."""
+"""Shows episodes of LLM-Personalize in houses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
 
 
 class HouseView:
-    """Episodes of LLM-Personalize; see View."""
+    """View of LLM-Personalize; see `EpisodeView`."""
 
     score_heading = "success rate"
     explanation = (
@@ -33,21 +33,21 @@ class HouseView:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """See View."""
+        """See `EpisodeView`."""
         return ("plans", "steps", "actions executed", *(score.heading for score in self._further))
 
     @property
     def _further(self) -> list[Score]:
-        """Scores of single episodes beside those that have a column of their own; records may lack them."""
+        """Scores without a column of their own, which records may lack."""
         return [score for score in system_scores("personalize") if score.name not in _OWN and not score.total]
 
     def title(self, header: Header) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         setting = header.setting
         return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.run}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See View: objects that are out of place, by what became of them."""
+        """See `EpisodeView`: misplaced objects by outcome."""
         found: dict[str, int] = {}
         for fate in list_object_outcomes(HouseRecord.of(record, path)):
             if not fate.is_correct:
@@ -55,26 +55,26 @@ class HouseView:
         return found
 
     def describe_state(self, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         start, end, objects = (round(result.scores[key]) for key in ("correct_start", "correct_end", "objects"))
         return f"{start} → {end} of {objects}"
 
     def state_sort_value(self, result: Result) -> float:
-        """See View."""
+        """See `EpisodeView`."""
         return result.scores["correct_end"] - result.scores["correct_start"]
 
     def cells(self, result: Result) -> list[ScoreCell]:
-        """See View."""
+        """See `EpisodeView`."""
         plans, steps, done, actions = (round(result.scores[key]) for key in ("plans", "steps", "succeeded", "actions"))
         own = [ScoreCell(str(plans), plans), ScoreCell(str(steps), steps), ScoreCell(f"{done} of {actions}", done)]
         return [*own, *(score_cell(score, result) for score in self._further)]
 
     def is_perfect(self, result: Result) -> bool:
-        """See View: whether everything ended where it belongs."""
+        """See `EpisodeView`: whether every object ended on a correct receptacle."""
         return result.scores["correct_end"] == result.scores["objects"]
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """See View: who has put all in place may use up the steps looking for more."""
+        """See `EpisodeView`. A planner may use up its steps searching for more objects when all are in place."""
         counted = {key: round(result.scores[key]) for key in ("plans", "steps", "objects", "correct_end")}
         plans = plural(counted["plans"], "plan")
         agent: Any = header.settings.get("agent")
@@ -91,7 +91,7 @@ class HouseView:
         return f"{state}; {means.get(result.ended, result.ended)}"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """See View: where everything stood and where it is wanted."""
+        """See `EpisodeView`: where each object stood and where it is wanted."""
         placements, correct = header.setting.get("placements"), header.setting.get("correct")
         if not isinstance(placements, dict) or not isinstance(correct, dict):
             return []
@@ -107,7 +107,7 @@ class HouseView:
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
-        """See View: the map and the plans, and pictures and a film where they are wanted."""
+        """See `EpisodeView`: map and plans, and pictures and a film on request."""
         # Drawing and filming libraries take long to import.
         from housewise.report.views.house_page import make_house_content
 

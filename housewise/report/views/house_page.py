@@ -1,4 +1,4 @@
-"""One episode of a report: everything that the page shows of it."""
+"""The content of the page of an episode in a house: map, scene graphs, plans, pictures and film."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REPLY_START = re.compile(r"^step\b|\bstep 1:", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class PlanStep:
-    """A step of a plan, as shown."""
+    """A step of a plan, with its outcome."""
 
     status: str
     sign: str
@@ -43,7 +43,7 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class PlanCard:
-    """A plan, as shown; pictures are data URIs, empty where there are none."""
+    """A plan with its steps. Pictures are data URIs, and empty if there are none."""
 
     number: int
     step: int
@@ -60,14 +60,14 @@ class PlanCard:
 
     @property
     def mood(self) -> str:
-        """Best thing that happened, for the strip: right, wrong, or nothing."""
+        """ "right" or "wrong" by the sum of rewards, or empty if there are none."""
         rewards = [step.reward for step in self.steps if step.reward]
         return "" if not rewards else ("right" if sum(rewards) > 0 else "wrong")
 
 
 @dataclass(frozen=True)
 class FilmCard:
-    """A film, as shown; its address, and the picture that stands for it."""
+    """A film with its URL and the still picture that represents it."""
 
     uri: str
     still: str
@@ -79,7 +79,7 @@ class FilmCard:
 
 @dataclass
 class HouseContent:
-    """An episode, as shown."""
+    """An episode in a house; see `EpisodeContent`."""
 
     number: int
     record: HouseRecord
@@ -97,35 +97,35 @@ class HouseContent:
 
     @property
     def title(self) -> str:
-        """Which episode it is, and who played."""
+        """See `EpisodeContent`."""
         setting, header = self.record.setting, self.record.header
         return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_label(header)}"
 
     @property
     def complete(self) -> bool:
-        """See Shown: pictures that could not be made may be made next time."""
+        """See `EpisodeContent`: a page without a map is written again next time."""
         return self.map is not None
 
     @property
     def has_pictures(self) -> bool:
-        """Whether there is anything that the robot saw."""
+        """Whether there are pictures of the robot's camera."""
         return any(plan.photo for plan in self.plans)
 
     @property
     def rate(self) -> float:
-        """Success, percent."""
+        """Success rate in percent."""
         return 100 * self.record.success_rate
 
     @property
     def mood(self) -> str:
-        """What the score tells: that all is right, that some is, or that nothing has become better."""
+        """ "right" if everything is in place, "partly" if the success rate is positive, else "wrong"."""
         if self.is_perfect:
             return "right"
         return "partly" if self.rate > 0 else "wrong"
 
     @property
     def facts(self) -> dict[str, str]:
-        """Headline numbers by what they are."""
+        """Headline numbers by name."""
         result = self.record.result
         counted = {name: round(value) for name, value in result.scores.items()}
         tokens = result.usage.prompt_tokens + result.usage.completion_tokens
@@ -247,7 +247,7 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
 
 
 def _restore_reply_start(reply: str) -> str:
-    """A reply with the words that were put in the model's mouth, which records leave out."""
+    """Return a reply with the prefilled start of the assistant's turn, which records leave out."""
     text = reply.strip()
     return f"step 1: {text}" if text and not _REPLY_START.search(text) else text
 

@@ -1,4 +1,5 @@
-"""How episodes of STARS are shown: object by object, what a model said, what is wrong with it, what was done."""
+"""Shows episodes of STARS object by object: responses of the model with their mismatches, choices, questions, actions.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from housewise.systems.stars.record import (
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_RESPONSES = 80
-"""Of an object that a page shows; the others are counted."""
+"""Maximum number of responses per object on a page. The others are counted."""
 _LONGEST = 300
 
 _M = TypeVar("_M", bound=BaseModel)
@@ -42,13 +43,13 @@ _E = TypeVar("_E", bound=Event)
 
 @dataclass
 class ResponseNode:
-    """A piece of a goal that responses have in common, and how they go on.
+    """A part of a goal that several responses share, and their continuations.
 
     Attributes:
-        words: of the piece.
-        response: the one that ends here; None where none does.
-        further: what comes behind.
-        repairs: what came of mending the response.
+        words: Words of the part.
+        response: The response that ends here, or None.
+        further: Continuations.
+        repairs: Trees of responses that repair this one.
     """
 
     words: str
@@ -58,17 +59,17 @@ class ResponseNode:
 
     @property
     def verdict(self) -> str:
-        """What is wrong with the response, in words; empty where nothing is."""
+        """Why the response is not viable, or an empty text."""
         return describe_mismatches(self.response.mismatches) if self.response else ""
 
 
 @dataclass(frozen=True)
 class ResponseTree:
-    """What a model brought at once.
+    """Responses of one request to a model.
 
     Attributes:
-        branches: the responses, what they begin with alike once.
-        reason: what the model was told is wrong with the goal that they are to replace; empty for none.
+        branches: The responses, with shared beginnings merged.
+        reason: Mismatch that the responses are to repair, or an empty text.
     """
 
     branches: list[ResponseNode]
@@ -76,16 +77,17 @@ class ResponseTree:
 
 
 FindRepairs = Callable[[str], list[ResponseTree]]
-"""What came of mending a response, by its text."""
+"""Returns the repairs of a response by its text."""
 
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """What was chosen by a model, or put to the person, and what they said.
+    """A choice among goals, or a question to the person.
 
     Attributes:
-        choice: among several goals; None where this is a question.
-        question, answer: of a person; empty where this is a choice.
+        choice: The choice, or None for a question.
+        question: The question, or an empty text.
+        answer: The answer, or an empty text.
     """
 
     choice: SelectionEvent | None = None
@@ -95,19 +97,21 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class ObjectStory:
-    """All about one object.
+    """What happened with one object.
 
     Attributes:
-        mood: right where it ended where it is wanted, else wrong.
-        seen, place, wanted: where it was found, where it ended, and where it is wanted.
-        recalled: the goal that was known; empty for none.
-        tree: what a model brought; None where none was asked.
-        left_out: responses that are not shown.
-        turns: choices and questions, in order.
-        goal: that was used.
-        wrong: what is wrong with that.
-        acts: what was done.
-        notes: what was learned, in words.
+        mood: "right" if the object ended where it is wanted, else "wrong".
+        seen: Where it was found.
+        place: Where it ended.
+        wanted: Where it is wanted.
+        recalled: Goal recalled from the memory, or an empty text.
+        tree: Responses of the model, or None if it was not asked.
+        left_out: Number of responses that are not shown.
+        turns: Choices and questions in order.
+        goal: Goal that was used, or None.
+        wrong: Why the goal is not viable, or an empty text.
+        acts: Actions.
+        notes: Texts of the learned notes.
     """
 
     mood: str
@@ -125,7 +129,7 @@ class ObjectStory:
 
     @property
     def fault(self) -> str:
-        """Why it did not end where it is wanted, the same words for all such objects; empty where it did."""
+        """Why the object is misplaced, as one of a few labels; empty if it is not."""
         if self.mood == "right":
             return ""
         if self.goal is None or self.goal.by == "nobody":
@@ -137,7 +141,7 @@ class ObjectStory:
 
 @dataclass(frozen=True)
 class StarsContent:
-    """An episode object by object; see Shown."""
+    """An episode object by object; see `EpisodeContent`."""
 
     number: int
     title: str
@@ -152,7 +156,7 @@ class StarsContent:
 
 
 class StarsView:
-    """Episodes of STARS; see View."""
+    """View of STARS; see `EpisodeView`."""
 
     score_heading = "completion"
     explanation = (
@@ -164,11 +168,11 @@ class StarsView:
     columns = ("goals retrieved", "asked", "stated", "recalled", "words")
 
     def title(self, header: Header) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return f"{header.task} · run {header.run}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See View: objects that are not where they are wanted, by why."""
+        """See `EpisodeView`: misplaced objects by reason."""
         found: dict[str, int] = {}
         for told in _objects(record, path):
             if told.fault:
@@ -176,24 +180,24 @@ class StarsView:
         return found
 
     def describe_state(self, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         return f"{_count(result, 'in_place')} of {_count(result, 'objects')}"
 
     def state_sort_value(self, result: Result) -> float:
-        """See View."""
+        """See `EpisodeView`."""
         return _count(result, "in_place")
 
     def cells(self, result: Result) -> list[ScoreCell]:
-        """See View."""
+        """See `EpisodeView`."""
         names = ("retrieved", "proposed", "stated", "recalled", "words")
         return [ScoreCell(str(_count(result, name)), _count(result, name)) for name in names]
 
     def is_perfect(self, result: Result) -> bool:
-        """See View."""
+        """See `EpisodeView`."""
         return result.scores.get("completion_percent") == 100
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """See View."""
+        """See `EpisodeView`."""
         wrong = _count(result, "objects") - _count(result, "in_place")
         is_open = _count(result, "fixtures") - _count(result, "closed")
         parts = [f"{plural(wrong, 'object')} out of place"] if wrong else []
@@ -203,7 +207,7 @@ class StarsView:
         return "; ".join(parts) or "all in place, all closed"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """See View: where everything was found and where it is wanted."""
+        """See `EpisodeView`: where each object was found and where it is wanted."""
         try:
             setting = StarsInitialState.model_validate(header.setting)
         except ValidationError:
@@ -216,7 +220,7 @@ class StarsView:
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> StarsContent:
-        """See View."""
+        """See `EpisodeView`."""
         header, result = record.header, record.result
         usage = result.usage
         facts = {
@@ -240,18 +244,18 @@ class StarsView:
 
 
 def describe_mismatches(mismatches: Sequence[MismatchLine]) -> str:
-    """Why a goal is not viable, in words; empty where it is."""
+    """Describe why a goal is not viable. The text is empty if it is."""
     return ", ".join(_describe_mismatch(each) for each in mismatches[:3])
 
 
 def build_response_tree(
     lines: Sequence[ResponseLine], find_repairs: FindRepairs = lambda text: []
 ) -> list[ResponseNode]:
-    """Responses as a tree of words: what several begin with stands once.
+    """Return responses as a tree of words, in which shared beginnings are merged.
 
     Args:
-        lines: the responses.
-        mended: what came of mending a response, by its text.
+        lines: The responses.
+        find_repairs: Returns the repairs of a response by its text.
     """
     return _branches([(line.text[:_LONGEST].split(), line) for line in lines], find_repairs)
 
@@ -274,7 +278,7 @@ def _branches(texts: Sequence[tuple[list[str], ResponseLine]], find_repairs: Fin
 
 
 def _count_shared_words(texts: Sequence[list[str]]) -> int:
-    """How many words several texts begin with alike."""
+    """Return the number of words that all texts begin with."""
     count = 0
     for several in zip(*texts, strict=False):
         if len(set(several)) > 1:
@@ -284,7 +288,7 @@ def _count_shared_words(texts: Sequence[list[str]]) -> int:
 
 
 def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
-    """What happened with each object, in order."""
+    """Return what happened with each object, in order."""
     setting, final = _setting(record, path), _parse(StarsFinalState, record.result.final, path)
     groups: list[list[Event]] = []
     for event in record.events:
@@ -331,7 +335,7 @@ def _turns(events: Sequence[Event]) -> Iterator[DialogueTurn]:
 
 
 def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:
-    """What a model brought for an object, with repairs below what they mend, and how many responses are left out."""
+    """Return the responses for an object with their repairs, and the number of responses that are left out."""
     first, repairs = _events_of_type(events, RetrievedEvent), _events_of_type(events, RepairEvent)
     if not first:
         return None, 0
