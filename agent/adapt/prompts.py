@@ -1,4 +1,4 @@
-"""The words that language models read in the text kitchen, as YAML."""
+"""Prompt templates of the text kitchen, loaded from YAML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from housewise.core.configs import CONFIGS
-from housewise.worlds.kitchen.kitchen_data import read_model
+from housewise.core.validation import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
 SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it
@@ -26,7 +26,7 @@ _FIELDS = {
 
 
 class AdaptPrompts(BaseModel):
-    """Templates; what may stand in braces is in ``_FIELDS``. One that is empty is left out."""
+    """Prompt templates. ``_FIELDS`` lists the placeholders of each. An empty template is omitted from the prompt."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,16 +57,16 @@ class AdaptPrompts(BaseModel):
 
 
 def find_prompts(named: str | None) -> Path:
-    """The file of templates that a setting names: ``short``, a file of the user's own, or None for the usual one."""
+    """Return the template file that a setting names: ``short``, a path, or the default for None."""
     if named is None:
         return PROMPTS
     return SHORT_PROMPTS if named == "short" else Path(named)
 
 
 def load_prompts(path: Path = PROMPTS) -> AdaptPrompts:
-    """The templates of a file.
+    """Load the templates of a file.
 
     Raises:
-        DataError: naming the file, the template and what is wrong.
+        DataError: The file is malformed. The message names the file, the template and the problem.
     """
     return read_model(path, AdaptPrompts)

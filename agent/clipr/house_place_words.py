@@ -1,4 +1,4 @@
-"""Everyday words for places in a house, in the words of rules: "the worktop", "a cupboard in the hall"."""
+"""Translate everyday words for places ("the worktop", "a cupboard in the hall") into the words of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.core.validation import read_model
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
@@ -20,10 +21,10 @@ class _PlaceWordsFile(StrictSettings):
 
 
 class PlaceVocabulary:
-    """Reads places; see housewise.agent.clipr.terminal_interview.WordReader.
+    """Finds places in an answer; see housewise.agent.clipr.terminal_interview.WordReader.
 
     Args:
-        usual: places of what is talked about, which decide what a word means that may mean several.
+        usual: Usual places of the things in question. They decide the meaning of ambiguous words.
     """
 
     def __init__(self, usual: Sequence[PlaceKind] = ()) -> None:
@@ -31,19 +32,22 @@ class PlaceVocabulary:
         self.named = " ".join(_kinds_by_word())
 
     def marked(self, text: str) -> str:
-        """A text in lower case with the names of kinds in place of everyday words."""
+        """Return the text in lower case, with everyday words replaced by names of kinds."""
         return phrase_pattern(_kinds_by_word()).sub(
             lambda found: self._kind(_kinds_by_word()[found[1]]), normalize_line(text)
         )
 
     def values(self, text: str, wanted: bool) -> tuple[str, ...]:
-        """The places that a marked text names; one that is wanted, in no room, is in that of the usual place alike."""
+        """Return the places that a marked text names.
+
+        A wanted place without a room gets the room of the only usual place with that receptacle.
+        """
         spots = find_place_kinds(text) or ()
         return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
 
     @staticmethod
     def phrase(spot: PlaceKind) -> str:
-        """A place in the words of rules."""
+        """Return a place in the words of rules."""
         return spot.phrase.replace("childs room", "child's room")
 
     def _kind(self, kinds: Sequence[str]) -> str:
@@ -57,7 +61,5 @@ class PlaceVocabulary:
 
 @lru_cache(maxsize=1)
 def _kinds_by_word(path: Path = PLACE_WORDS) -> Mapping[str, tuple[str, ...]]:
-    """The kinds that each word may mean; those of houses mean themselves."""
-    return read_yaml_settings(path, _PlaceWordsFile).places | {
-        name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)
-    }
+    """Return the kinds that each word may mean. The kinds' own names mean themselves."""
+    return read_model(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

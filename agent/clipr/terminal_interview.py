@@ -1,7 +1,7 @@
-"""An interview with a person at a terminal: questions that people wrote, and answers read one at a time.
+"""An interview with a person at a terminal: prepared questions, and parsing of each answer into a rule.
 
-What is understood of an answer is a rule, which the person is shown before it is kept (housewise.cli.rule_conversation). The
-published method's own steps, which ask simulated people, are in housewise.agent.clipr.language_steps.
+The person sees the rule before it is stored (housewise.cli.rule_conversation). The steps of the published method, which
+asks simulated people, are in housewise.agent.clipr.language_steps.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
+from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 QUESTIONS = CONFIGS / "clipr" / "interview.yaml"
@@ -44,7 +45,7 @@ _WHOLE_RULE = re.compile(r"for [^:]+: *(?:prefer|avoid)\b", re.IGNORECASE)
 
 
 class KitchenQuestion(StrictSettings):
-    """A question of the kitchen; see interview.yaml."""
+    """A question about the kitchen in the question file; see interview.yaml."""
 
     question: _Words
     options: Annotated[dict[_Words, tuple[_Words, ...]], Field(min_length=2, max_length=9)]
@@ -52,7 +53,7 @@ class KitchenQuestion(StrictSettings):
 
 
 class QuestionFile(StrictSettings):
-    """Questions by what rules are for."""
+    """The file of prepared questions."""
 
     kitchen: dict[_Words, KitchenQuestion]
     house: dict[_Words, _Words]
@@ -60,13 +61,14 @@ class QuestionFile(StrictSettings):
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What an answer says.
+    """The meaning of an answer.
 
     Attributes:
-        answer: in words, as it is kept.
-        rules: that come of it; none where the person has no wish.
-        wanted, unwanted: what the rule prefers, best first, and avoids.
-        left_out: clauses of the answer that no rule can keep.
+        answer: The answer in words, as it is stored.
+        rules: Rules that follow from it; empty if the person has no wish.
+        wanted: What the rule prefers, best first.
+        unwanted: What the rule avoids.
+        left_out: Clauses of the answer that no rule can express.
     """
 
     answer: str
@@ -77,19 +79,19 @@ class ParsedAnswer:
 
 
 class AnswerNotUnderstood(Exception):
-    """An answer says nothing that is understood; the message says what would be."""
+    """An answer could not be parsed. The message says what would be understood."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InterviewQuestion(ABC):
-    """One question, and how its answers are read.
+    """A question and the parser of its answers.
 
     Attributes:
-        text: in words.
-        name: what it is about, "" where it does not say.
-        options: answers to choose from by number.
-        earlier: other words in which it was asked before.
-        example: of an answer that is understood.
+        text: Wording of the question.
+        name: What the question is about; "" if unknown.
+        options: Answers that can be chosen by number.
+        earlier: Former wordings of the same question.
+        example: Example of an answer that is understood.
     """
 
     text: str
@@ -100,59 +102,66 @@ class InterviewQuestion(ABC):
 
     @abstractmethod
     def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
-        """What an answer says.
+        """Parse an answer.
 
         Args:
-            said: in the person's words.
-            before: what was understood of the same question, which this corrects.
-            adds: whether it adds to that.
+            said: The answer in the person's words.
+            before: Earlier interpretation of the answer that this one corrects, or None.
+            adds: Whether the answer adds to ``before`` instead of replacing it.
 
         Raises:
-            NotUnderstood: nothing that is understood.
+            AnswerNotUnderstood: The answer could not be parsed.
         """
 
 
 class Interview(Protocol):
-    """Brings one question after the other."""
+    """Provides the questions of an interview in order."""
 
     def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
-        """The next question; None where there is none.
+        """Return the next question, or None if there is none.
 
         Args:
-            dialogue: what was asked and answered.
-            skipped: texts of questions that were not answered and are not to be put again.
-            left: how many may be asked.
+            dialogue: Questions and answers so far.
+            skipped: Texts of questions that were skipped and must not be asked again.
+            left: Number of questions that may still be asked.
         """
         ...
 
     def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
-        """How many questions there are beside those answered; None where nobody knows."""
+        """Return the number of unanswered questions, or None if it is unknown."""
         ...
 
 
 class WordReader(Protocol):
-    """Finds what an answer names.
+    """Finds the options or places that an answer names.
 
     Attributes:
-        named: words that it may name, which do not tell whether they are wanted.
+        named: Words that name options. They are ignored when deciding whether a clause wants or refuses something.
     """
 
     @property
     def named(self) -> str: ...
 
     def marked(self, text: str) -> str:
-        """A text with what is understood in words that ``values`` reads."""
+        """Return the text with known phrases replaced by the words that ``values`` reads."""
         ...
 
     def values(self, text: str, wanted: bool) -> tuple[str, ...]:
-        """What a marked text names, in order; it is part of what somebody wants, or of what they refuse."""
+        """Return what a marked text names, in order.
+
+        Args:
+            text: Marked text.
+            wanted: Whether the text is about wanted or about refused things.
+        """
         ...
 
 
 class OptionVocabulary:
-    """Options with other words for them, and things that are kept as they are said; see WordReader.
+    """Options with their synonyms, and things that are stored as they are said; see WordReader.
 
-    In a marked text each is one made-up word, so that no word of its own, as in "no sugar", tells whether it is wanted.
+    In a marked text each of them is an invented word, so that words inside a name, as in "no sugar", do not decide
+    whether
+    it is wanted.
     """
 
     def __init__(self, options: Mapping[str, Iterable[str]], things: Iterable[str]) -> None:
@@ -175,19 +184,19 @@ class OptionVocabulary:
 
 
 def _make_marker(place: int) -> str:
-    """A word that nobody says, another one for each place."""
+    """Return an invented word that is unique for the index ``place``."""
     first, second = divmod(place, 26)
     return f"qz{chr(97 + first)}{chr(97 + second)}o"
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenQuestion(InterviewQuestion):
-    """A question that a person wrote, whose answers name options, or other things that are known.
+    """A prepared question whose answers name options or other known things.
 
     Attributes:
-        words: finds what they name.
-        members: what the rule is about, one by one, which it says nothing of alone.
-        embedder: tells what they refuse.
+        words: Finds what an answer names.
+        members: Things that the rule covers as a group. A clause about a single one of them is reported as left out.
+        embedder: Sentence embeddings that tell what an answer refuses.
     """
 
     words: WordReader
@@ -195,7 +204,7 @@ class WrittenQuestion(InterviewQuestion):
     members: tuple[str, ...] = ()
 
     def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
-        """See Question.read."""
+        """See InterviewQuestion.read."""
         if _WHOLE_RULE.match(said) and (rule := parse_rule(said)).typed:
             return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
         if before is not None and is_reversal(said):
@@ -221,7 +230,7 @@ class WrittenQuestion(InterviewQuestion):
         return self._make_answer(named if before is None else "", wanted, unwanted, left_out)
 
     def _find_wanted_and_unwanted(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What a text wants and what it refuses."""
+        """Return what a text wants and what it refuses."""
         liked, refused = split_wanted_refused(
             self.embedder, self.words.marked(normalize_negation(text)), self.words.named
         )
@@ -229,10 +238,10 @@ class WrittenQuestion(InterviewQuestion):
         return wanted, tuple(value for value in self.words.values(refused, wanted=False) if value not in wanted)
 
     def _parse_no_wish(self, said: str, missing: bool, left_out: Sequence[str]) -> ParsedAnswer:
-        """An answer that wants and refuses nothing: one does not mind, does not have it, or is not understood.
+        """Parse an answer that wants and refuses nothing: the person is indifferent or does not have the thing.
 
         Raises:
-            NotUnderstood: none of these.
+            AnswerNotUnderstood: Neither is the case.
         """
         if missing and self.words.values(self.words.marked(said), wanted=True):
             raise AnswerNotUnderstood("Then say what you want instead.")
@@ -257,7 +266,7 @@ class WrittenQuestion(InterviewQuestion):
 def _merge_correction(
     before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is wanted and what is not, after a correction."""
+    """Return what is wanted and what is unwanted after a correction."""
     if wanted and not adds:
         kept = tuple(wanted)
     else:
@@ -268,7 +277,7 @@ def _merge_correction(
 
 
 class WrittenInterview:
-    """Puts written questions in order; see Interview."""
+    """Asks prepared questions in order; see Interview."""
 
     def __init__(self, questions: Sequence[WrittenQuestion]) -> None:
         self._questions = tuple(questions)
@@ -288,7 +297,7 @@ class WrittenInterview:
 
 
 def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterview:
-    """Ten questions about the kitchen."""
+    """Return the interview about the kitchen."""
     return WrittenInterview(
         [
             WrittenQuestion(
@@ -299,14 +308,14 @@ def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInte
                 words=OptionVocabulary(choice.options, choice.things),
                 embedder=embedder,
             )
-            for name, choice in read_yaml_settings(path, QuestionFile).kitchen.items()
+            for name, choice in read_model(path, QuestionFile).kitchen.items()
         ]
     )
 
 
 def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterview:
-    """A question for each group of things in houses, those first of which least is known."""
-    texts = read_yaml_settings(path, QuestionFile).house
+    """Return the interview with one question per group of things in houses, most uncertain group first."""
+    texts = read_model(path, QuestionFile).house
     questions = []
     for group in thing_groups():
         words = PlaceVocabulary(group.options)
@@ -332,18 +341,18 @@ def _example_answer(options: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelQuestion(InterviewQuestion):
-    """A question that a language model asks; it also writes the rules.
+    """A question asked by a language model, which also writes the rules.
 
     Attributes:
-        model: that asks.
-        examples: that it looks at.
+        model: Performs the language steps.
+        examples: Situations that the model reads.
     """
 
     model: Interviewer
     examples: tuple[Situation, ...]
 
     def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
-        """See Question.read; one call of the model."""
+        """See InterviewQuestion.read. Takes one call of the model."""
         answer = f"{before.answer}; {said}" if before is not None and adds else said
         rules = self.model.synthesize(self.examples, [DialogueTurn(self.text, answer)])
         if not rules and not (is_indifferent(said) or remove_absent_things(said) is not None):
@@ -352,13 +361,13 @@ class ModelQuestion(InterviewQuestion):
 
 
 class ModelInterview:
-    """Puts the questions of a language model; see Interview."""
+    """Asks the questions of a language model; see Interview."""
 
     def __init__(self, model: Interviewer, examples: Sequence[Situation]) -> None:
         self._model, self._examples = model, tuple(examples)
 
     def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
-        """See Interview.next; one call of the model."""
+        """See Interview.next. Takes one call of the model."""
         said = [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
         inquiry = self._model.inquire(self._examples, said, left)
         if inquiry.question is None:

@@ -26,8 +26,8 @@ from housewise.agent.clipr.local_steps.clause_polarity import (
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
+from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder, MiniLM
-from housewise.worlds.choices.files import read_yaml_settings
 
 FOLDS = 5
 SEED = 0
@@ -68,7 +68,7 @@ def main(
     """Measure what clauses teach, and keep it."""
     console, made = Console(), provenance()
     try:
-        embedder, clauses = MiniLM(), read_yaml_settings(CLAUSES, ClauseExamples)
+        embedder, clauses = MiniLM(), read_model(CLAUSES, ClauseExamples)
         if keep:
             weights_file(CLAUSES).write_text(fit_polarity(embedder, clauses).model_dump_json() + "\n", encoding="utf-8")
     except UserError as error:

@@ -28,10 +28,11 @@ from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
+from housewise.core.validation import read_model
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 EDITS = CONFIGS / "clipr" / "edits.yaml"
@@ -137,7 +138,7 @@ def main(
 ) -> None:
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()
-    edits = read_yaml_settings(EDITS, Edits).rules
+    edits = read_model(EDITS, Edits).rules
     language = language_opener(components, model, shared_minilm())("")
     rows = {name: measure(edits, choose) for name, choose in choosers(Inference(language, seed=seed), seed).items()}
     console.print(_table(rows, len(edits), language.name))

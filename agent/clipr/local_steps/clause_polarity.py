@@ -1,6 +1,7 @@
-"""Whether a clause says that something is wanted: a linear model over MiniLM, taught by clauses that people might say.
+"""Classify whether a clause wants or refuses something: a linear model over MiniLM embeddings.
 
-Ours, not the paper's: there a large language model reads answers.
+An addition of this project. In the paper a large language model reads answers. The model is fitted to the example
+clauses of ``housekeep_configs/clipr/clauses.yaml``.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.files import read_bytes
+from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
 IT = "it"
-"""Stands in a clause for what it is about."""
+"""Placeholder in a clause for what the clause is about."""
 _RIDGE = 0.005
-"""Weight of the penalty; chosen across writers of clauses."""
+"""Weight of the ridge penalty, chosen by cross-validation over the writers of the clauses."""
 _THINGS = (
     "cola",
     "rye bread",
@@ -46,18 +48,18 @@ _THINGS = (
     "tools and screws",
 )
 _MOST_THINGS = 4
-"""Some of these, drawn for each, are what a clause is taught with in place of ``{it}`` as well."""
+"""Number of things, drawn per clause, that replace ``{it}`` in the training clauses."""
 _NOTHING = 0.05
-"""Score, of 1, from which an answer is taken to tell no wish."""
+"""Score from which an answer counts as expressing no wish; the training target is 1."""
 
 _Clauses = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class ClauseExamples(StrictSettings):
-    """What to learn from: clauses that say of ``{it}``, or of anything, that it is wanted, that it is not, or neither.
+    """Training data: clauses about ``{it}``, or about anything, that want it, refuse it or do neither.
 
     Attributes:
-        nothing: whole answers that tell no wish.
+        nothing: Whole answers that express no wish.
     """
 
     wanted: _Clauses
@@ -67,12 +69,12 @@ class ClauseExamples(StrictSettings):
 
     @property
     def digest(self) -> str:
-        """Of all that is learned from."""
+        """SHA-256 digest of the training data."""
         return sha256(self.model_dump_json().encode()).hexdigest()
 
 
 class PolarityWeights(StrictSettings):
-    """Weights of the two linear models, the constant's last, and the embedder and clauses that they are for."""
+    """Weights of the two linear models, bias last, and the embedder and training data they belong to."""
 
     embedder: str
     clauses: str
@@ -81,11 +83,11 @@ class PolarityWeights(StrictSettings):
 
 
 class PolarityModel:
-    """Tells of clauses whether what they name is wanted.
+    """Predicts the polarity of clauses.
 
     Args:
-        embedder: of the clauses.
-        fitted: for that embedder; see fit.
+        embedder: Sentence embeddings of the clauses.
+        fitted: Weights that were fitted with this embedder; see fit_polarity.
     """
 
     def __init__(self, embedder: Embedder, fitted: PolarityWeights) -> None:
@@ -93,17 +95,17 @@ class PolarityModel:
         self._wanted, self._nothing = np.array(fitted.wanted), np.array(fitted.nothing)
 
     def __call__(self, clauses: Sequence[str]) -> NDArray[np.float64]:
-        """About 1 for each clause that wants what it names, -1 for each that refuses it, 0 where it does neither."""
+        """Return the polarity of each clause, in [-1, 1]: 1 wants what it names, -1 refuses it, 0 does neither."""
         scores: NDArray[np.float64] = _features(self._embedder, clauses) @ self._wanted
         return scores.clip(-1, 1)
 
     def expresses_no_wish(self, answer: str) -> bool:
-        """Whether a whole answer tells no wish."""
+        """Return whether a whole answer expresses no wish."""
         return float((_features(self._embedder, [answer]) @ self._nothing)[0]) > _NOTHING
 
 
 def fit_polarity(embedder: Embedder, clauses: ClauseExamples) -> PolarityWeights:
-    """What clauses teach, by ridge regression; takes a few seconds."""
+    """Fit both linear models by ridge regression. Takes a few seconds."""
     draw = random.Random(0)
     wanted, refused = (_features(embedder, _fill_clauses(said, draw)) for said in (clauses.wanted, clauses.refused))
     neutral, nothing = (_features(embedder, _fill_clauses(said, draw)) for said in (clauses.neutral, clauses.nothing))
@@ -121,14 +123,14 @@ def _features(embedder: Embedder, clauses: Sequence[str]) -> NDArray[np.float64]
 
 
 def _fill_clauses(clauses: Sequence[str], draw: random.Random) -> list[str]:
-    """Clauses about ``it``, and those with a place for it about a thing as well."""
+    """Fill the placeholder of each clause with ``it`` and with drawn things."""
     things = [[IT, *draw.sample(_THINGS, _MOST_THINGS)] if "{it}" in clause else [IT] for clause in clauses]
     pairs = zip(clauses, things, strict=True)
     return [normalize_letters(clause.replace("{it}", thing)) for clause, each in pairs for thing in each]
 
 
 def _fit_weights(classes: Mapping[float, NDArray[np.float64]]) -> tuple[float, ...]:
-    """Weights for the values of classes, which count the same; the last feature, which is constant, is free."""
+    """Fit weights by ridge regression. Every class has the same total weight; the bias is not penalised."""
     features = np.vstack(list(classes.values()))
     values = np.concatenate([np.full(len(each), value) for value, each in classes.items()])
     weighed = features * np.concatenate([np.full(len(each), 1 / len(each)) for each in classes.values()])[:, None]
@@ -138,18 +140,18 @@ def _fit_weights(classes: Mapping[float, NDArray[np.float64]]) -> tuple[float, .
 
 
 def weights_file(path: Path) -> Path:
-    """Where the weights stand that a file of clauses teaches."""
+    """Return the path of the weights that belong to a file of clauses."""
     return path.with_suffix(".fitted.json")
 
 
 @lru_cache(maxsize=2)
 def load_polarity_model(embedder: Embedder, path: Path = CLAUSES) -> PolarityModel:
-    """The model for an embedder: as it was fitted before where clauses and embedder are the same, or fitted now, once.
+    """Load the stored weights if they match embedder and clauses; otherwise fit them.
 
     Raises:
-        DataError: the clauses cannot be read.
+        DataError: The clauses cannot be read.
     """
-    clauses = read_yaml_settings(path, ClauseExamples)
+    clauses = read_model(path, ClauseExamples)
     if (file := weights_file(path)).is_file():
         before = PolarityWeights.model_validate_json(read_bytes(file))
         if (before.embedder, before.clauses) == (embedder.name, clauses.digest):

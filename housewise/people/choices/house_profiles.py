@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from housewise.core.configs import CONFIGS
+from housewise.core.validation import read_model
 from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import (
@@ -55,7 +56,7 @@ def house_profile(person: Person) -> Profile:
     Raises:
         DataError: The words for places cannot be read.
     """
-    words, groups = read_yaml_settings(PLACE_WORDS_FILE, PlaceWords), base_groups()
+    words, groups = read_model(PLACE_WORDS_FILE, PlaceWords), base_groups()
     group_of = {thing: name for name, group in groups.items() for thing in group.things}
     same_places: defaultdict[tuple[str, tuple[Spot, ...]], list[str]] = defaultdict(list)
     for thing in person.categories:

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
+from housewise.core.validation import read_model
 from housewise.language.words import content_words
-from housewise.worlds.choices.files import StrictSettings, read_yaml_settings
+from housewise.worlds.choices.files import StrictSettings
 
 PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
 
@@ -77,4 +78,4 @@ def read_profile(name: str) -> Profile:
     Raises:
         DataError: There is no such profile, or it is invalid.
     """
-    return read_yaml_settings(PROFILES_FOLDER / f"{name}.yaml", Profile)
+    return read_model(PROFILES_FOLDER / f"{name}.yaml", Profile)

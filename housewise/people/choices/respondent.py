@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words
 from housewise.people.choices.profiles import Profile, ProfileTopic
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import SPEECH_FILE, Speech
-from housewise.worlds.choices.files import read_yaml_settings
 
 _ASKS_FOR_DISLIKES = re.compile(r"\b(?:not|least|dislike|avoid)\b")
 _MIN_SIMILARITY = 0.33
@@ -58,7 +58,7 @@ class ChoicesRespondent:
 
     def __post_init__(self) -> None:
         self.name = respondent_name(self.profile, self.adversarial)
-        self._speech = read_yaml_settings(self.speech, Speech)
+        self._speech = read_model(self.speech, Speech)
         self._turn = 0
 
     def answer(self, question: Question) -> Answer:

@@ -8,10 +8,10 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
+from housewise.core.validation import read_model
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE, Speech
-from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Person
 
@@ -28,7 +28,7 @@ class HouseRespondent:
     def __init__(self, preferences: Person, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
         self.name = preferences.name
         self._preferences, self._seed = preferences, seed
-        self._speech = read_yaml_settings(speech, Speech)
+        self._speech = read_model(speech, Speech)
         self._things = sorted(preferences.categories, key=lambda name: (-len(name), name))
 
     def answer(self, question: Question) -> Answer:

@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
+from housewise.core.validation import read_model
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.profiles import KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
+from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
 
 PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
 PREFERENCE_RANGE = (10, 19)

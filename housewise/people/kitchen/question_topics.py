@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.core.validation import read_model
 from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
+from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
 
 TOPICS_FILE = CONFIGS / "adapt" / "topics.yaml"
 _DISH_NAMES = {"yoghurt": "yoghurt parfait"}

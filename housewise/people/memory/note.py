@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -90,6 +90,7 @@ _Place = Annotated[Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)] | None,
 _Situation = Annotated[Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_clean_or_none)]
 
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _TIME = TypeAdapter(datetime)
 _AHEAD = timedelta(days=1)
 
@@ -115,9 +116,7 @@ class About(_Frozen):
     room: _Place = None
     receptacle: _Place = None
     task: _Place = None
-    situation: Annotated[
-        Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None, BeforeValidator(_clean_or_none)
-    ] = None
+    situation: _Situation = None
 
     @field_validator("things", mode="before")
     @classmethod
@@ -290,22 +289,18 @@ def parse_note(fields: Mapping[str, Any], where: str) -> Note:
     Raises:
         UserError: The fields are no valid note.
     """
-    try:
-        return Note.model_validate(dict(fields))
-    except ValidationError as error:
-        raise UserError(f"{where}: {describe_error(error)}") from error
+    return _validate(Note, fields, where)
 
 
 def parse_about(fields: Mapping[str, Any], where: str) -> About:
     """Validate a subject from a file or user; see ``parse_note``."""
+    return _validate(About, fields, where)
+
+
+def _validate(model: type[_Model], fields: Mapping[str, Any], where: str) -> _Model:
     try:
-        return About.model_validate(dict(fields))
+        return model.model_validate(dict(fields))
     except ValidationError as error:
-        raise UserError(f"{where}: {describe_error(error)}") from error
-
-
-def describe_error(error: ValidationError) -> str:
-    """Return the first validation error in a few words."""
-    if error.errors()[0]["loc"][:1] == ("person",):
-        return f"person: {_NAME_RULE}"
-    return describe_validation_error(error)
+        is_name = error.errors()[0]["loc"][:1] == ("person",)
+        problem = f"person: {_NAME_RULE}" if is_name else describe_validation_error(error)
+        raise UserError(f"{where}: {problem}") from error

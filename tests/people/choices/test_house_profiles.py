@@ -6,19 +6,19 @@ import importlib.util
 
 import pytest
 
+from housewise.core.validation import read_model
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords, find_profile, house_profile
 from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.respondent import Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
-from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_person
 
 
 def test_every_place_has_words_of_its_own() -> None:
-    words = read_yaml_settings(PLACE_WORDS_FILE, PlaceWords)
+    words = read_model(PLACE_WORDS_FILE, PlaceWords)
     assert set(words.rooms) == {*ROOM_KINDS, ANY_ROOM} and set(words.receptacles) == set(RECEPTACLE_KINDS)
     said = [*words.rooms.values(), *words.receptacles.values()]
     assert len(set(said)) == len(said)
@@ -26,7 +26,7 @@ def test_every_place_has_words_of_its_own() -> None:
 
 
 def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
-    person, words = load_person("ada"), read_yaml_settings(PLACE_WORDS_FILE, PlaceWords)
+    person, words = load_person("ada"), read_model(PLACE_WORDS_FILE, PlaceWords)
     profile = house_profile(person)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
     spots = {words.phrase((room, kind)): (room, kind) for room in ROOM_KINDS for kind in RECEPTACLE_KINDS}

@@ -69,7 +69,7 @@ def test_whose_wish_cannot_be_read_is_named(tmp_path):
     people = [{"name": "ann", "preferences": [WISH]}, {"name": "ben", "preferences": [changed(wants=None)]}]
     file = tmp_path / "people.yaml"
     file.write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
-    with pytest.raises(DataError, match=r"people\.yaml: people\.1: preferences\.0\.wants"):
+    with pytest.raises(DataError, match=r"people\.yaml: people\.1: field preferences\.0\.wants"):
         load_profiles(file)
 
 
@@ -171,8 +171,8 @@ def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
     ("text", "words"),
     [
         ("name: [", "not readable as YAML"),
-        ("just words", "the file"),
-        ("", "the file"),
+        ("just words", "valid dictionary"),
+        ("", "valid dictionary"),
         ("people: 7", "people has to be a list"),
         ("people: []", "no people are described"),
         ("name: x\npreferences: []", "preferences"),

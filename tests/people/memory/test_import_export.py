@@ -125,7 +125,7 @@ BOMB = "a: &a {x: 1}\n" + "".join(
         (HEADER + "notes:\n- {kind: rule, text: x}\n- {kind: rule}", "note 2: says nothing"),
         (HEADER + "notes:\n- {kind: rule, text: x, person: bruno}", "is about bruno"),
         (HEADER + "notes:\n- {kind: rule, text: x, id: 123456789012}", "note 1: id: not a text"),
-        (HEADER + f"notes:\n- {{kind: rule, text: {'x' * 10_000_000}}}", "note 1: text: has 10000000 characters"),
+        (HEADER + f"notes:\n- {{kind: rule, text: {'x' * 10_000_000}}}", "note 1: field text: has 10000000 characters"),
         (HEADER + "notes: [", "not readable as YAML"),
         (HEADER + "notes: !!python/object/apply:os.system [touch here]", "not readable as YAML"),
         (HEADER + BOMB, "not readable as YAML .*refer"),

@@ -17,6 +17,7 @@ from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.methods import MethodInputs, MethodResult
 from housewise.core.record import Record
+from housewise.core.validation import read_model
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.profiles import read_profile
@@ -25,7 +26,6 @@ from housewise.people.memory import MemoryFolder
 from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
-from housewise.worlds.choices.files import read_yaml_settings
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
@@ -146,7 +146,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     setting = record.header.setting
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
     assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
-    words = read_yaml_settings(PLACE_WORDS_FILE, PlaceWords)
+    words = read_model(PLACE_WORDS_FILE, PlaceWords)
     said = [event.text for event in record.of_type(CliprAnswerEvent)]
     assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
     refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
@@ -158,7 +158,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     [
         ([{"name": "x"}], "has neither variants"),
         ([ambik_row(0) | {"variants": "bowl"}], "line 1: variants: input should be a valid"),
-        ([ambik_row(0), {"variants": []}], "line 2: id: field required; is this another version"),
+        ([ambik_row(0), {"variants": []}], "line 2: field id: Field required; is this another version"),
         ([scene_row(0, "test") | {"fold": "validation"}], "line 1: fold:"),
         (None, "line 1: not JSON"),
     ],

