@@ -1,4 +1,4 @@
-"""``python -m housewise`` is the command ``housewise``."""
+"""``python -m housewise`` runs the command line."""
 
 from housewise.cli import main
 

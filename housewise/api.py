@@ -1,4 +1,4 @@
-"""What a program wants of Housewise without a command line: play a task, compare runs, an environment of its own."""
+"""Python interface of Housewise: play a task, load and compare runs, make a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from tempfile import TemporaryDirectory
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.errors import UserError, excerpt
-from housewise.core.record import Header, Record, RecordWriter
+from housewise.core.record import Header, Record
+from housewise.core.record_files import RecordWriter
 from housewise.core.render_devices import ANY, GpuSetting
 from housewise.language.base import Sampling
-from housewise.rollout import comparison as comparing
+from housewise.rollout import comparison
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
+from housewise.rollout.run import load_run
 from housewise.rollout.scores import FinishedEpisode
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
@@ -28,10 +30,10 @@ from housewise.worlds.house.registered import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 
-__all__ = ["compare", "generated_task", "make_env", "play"]
+__all__ = ["compare", "generated_task", "load_run", "make_env", "play", "read_records"]
 
 Episodes = Path | str | Iterable[Record | HouseRecord]
-"""The folder of a run or of its records, or the records."""
+"""Folder of a run or of its records, or the records themselves."""
 
 
 def play(
@@ -48,27 +50,27 @@ def play(
     """Play an episode in a house.
 
     Args:
-        task: a house with what is to be done in it, or the number of a generated one.
-        planner: An object that plans, a class of such objects or a function that returns its plan as text (see
-            docs/extending.md); None for the scripted planner, which knows what is wanted.
-        seed: of what the scripted planner draws.
-        simulator: by name.
+        task: A house with its misplaced objects, or the number of a generated house.
+        planner: A planner object, a class of planners, or a function that returns a plan as text (see
+            docs/extending.md). None is the scripted planner, which knows the preferences.
+        seed: Seed of the scripted planner.
+        simulator: Name of the simulator.
         gpu: CUDA devices that ``habitat`` may render on; see housewise.core.render_devices.
-        max_steps: low-level steps until the episode is cut.
-        limits: when it ends otherwise.
-        folder: keeps the record; None keeps it in memory alone.
+        max_steps: Maximum number of low-level steps.
+        limits: Further limits of the episode.
+        folder: Folder that the record is written to. None writes no file.
 
     Returns:
-        The episode's record.
+        The record of the episode.
 
     Raises:
-        UserError: The task is none, the simulator is not there, the folder cannot be written to, or the planner
-            returns no plan.
+        UserError: ``task`` is not a task, the simulator is not installed, the folder cannot be written to, or the
+            planner returns no plan.
     """
     own = None if planner is None else CustomPlannerFactory(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
     if not isinstance(chosen, Task):
-        raise UserError(f"task: {excerpt(repr(chosen))} is no Task; give one, or the number of a generated house")
+        raise UserError(f"task: {excerpt(repr(chosen))} is not a Task; give one, or the number of a generated house")
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()
@@ -92,19 +94,20 @@ def play(
     return record
 
 
-def compare(a: Episodes, b: Episodes, names: tuple[str, str] = ("A", "B")) -> comparing.Comparison:
+def compare(a: Episodes, b: Episodes, names: tuple[str, str] = ("A", "B")) -> comparison.Comparison:
     """Compare two runs on the episodes that both played.
 
     Args:
-        a, b: what each of them played.
-        names: what they are called.
+        a: Folder of a run, or its records.
+        b: Folder of another run, or its records.
+        names: Names of the runs in the comparison.
 
     Raises:
-        UserError: when a folder or a record cannot be read, or there is no episode that both played.
+        UserError: A folder or record cannot be read, or the runs have no episode in common.
     """
-    return comparing.compare(_finished(a), _finished(b), names)
+    return comparison.compare(_read_finished(a), _read_finished(b), names)
 
 
-def _finished(episodes: Episodes) -> list[FinishedEpisode]:
+def _read_finished(episodes: Episodes) -> list[FinishedEpisode]:
     records = read_records(episodes) if isinstance(episodes, Path | str) else episodes
     return [(record.header, record.result) for record in records]

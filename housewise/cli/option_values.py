@@ -1,5 +1,4 @@
-"""From the options of a command to settings; settings are what systems.personalize.settings and
-selftrain.personalize.settings say."""
+"""Turn values of command-line options into settings."""
 
 from __future__ import annotations
 
@@ -16,33 +15,39 @@ if TYPE_CHECKING:
     from housewise.worlds.house.simulator import SimulatorChoice
 
 
-# So long, no more: Python refuses to read a number of thousands of digits.
+# Bounded, because Python refuses to parse numbers of thousands of digits.
 _NUMBERS = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*(?:[0-9]{1,18}\s*)?)*")
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
-    """Options without those that were not given."""
+    """Return options without those that were not given (None), also in nested sections."""
     nested = {key: drop_unset(value) if isinstance(value, dict) else value for key, value in options.items()}
     return {key: value for key, value in nested.items() if value is not None}
 
 
 def configured_system(config: Path | None, overrides: list[str]) -> str:
-    """The system that settings name.
+    """Return the name of the system in a file of settings or in overrides, by default ``personalize``.
 
     Raises:
-        UserError: when they cannot be read.
+        UserError: The settings cannot be read.
     """
-    from housewise.core.settings import user_values
+    from housewise.core.settings_loading import user_values
 
     return str(["personalize", *user_values("system", config, overrides)][-1])
 
 
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
-    """The data, where they are wanted: who asks for generated houses, or plays no houses, may have Housekeep's folder
-    in the environment.
+    """Return the folder of the Housekeep data, or None for generated houses or a system without houses.
+
+    A folder from the environment variable HOUSEKEEP_DATA is ignored with ``houses`` and by systems without houses.
+
+    Args:
+        data: Folder from the option or the environment variable.
+        houses: Number of generated houses, or None if it was not given.
+        system: Name of the system.
 
     Raises:
-        UserError: when houses of both kinds are asked for.
+        UserError: Both options were given.
     """
     from_environment = data is not None and str(data) == os.environ.get("HOUSEKEEP_DATA")
     if from_environment and system != "personalize":
@@ -51,19 +56,19 @@ def data_folder(data: Path | None, houses: int | None, system: str = "personaliz
         return str(data) if data else None
     if from_environment:
         return None
-    raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
+    raise UserError("--houses plays generated houses, and --data plays houses of the Housekeep data; give one of them")
 
 
 def check_settings(settings: PersonalizeSettings) -> None:
-    """Find an adapter that there is not, and generated houses where others are meant, before a model is loaded.
+    """Check, before a model is loaded, that the adapter exists and that scenes come with the Housekeep data.
 
     Raises:
-        UserError: naming what there is.
+        UserError: They do not. The message lists the available names.
     """
     tasks = settings.tasks
     if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
         asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
-        raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
+        raise UserError(f"{asked}: needs the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
     if settings.models.agent.adapter is not None:
         from housewise.language.adapters import check_adapter_exists
 
@@ -71,17 +76,17 @@ def check_settings(settings: PersonalizeSettings) -> None:
 
 
 def parse_episodes(text: str | None) -> list[int] | str | None:
-    """Episode ids, or the name of a task set."""
+    """Parse comma-separated episode ids. Any other text is returned as the name of a task set."""
     if text is None or not _NUMBERS.fullmatch(text):
         return text
     return [int(part) for part in text.split(",") if part.strip()]
 
 
 def parse_gpu(gpu: str | None) -> GpuSetting:
-    """The CUDA devices that an option names; as by default where it is not given. No settings are read for that.
+    """Parse the option ``--gpu``, without reading any settings. None means the default, any device.
 
     Raises:
-        UserError: when these are no devices.
+        UserError: The value names no devices.
     """
     try:
         chosen: GpuSetting = ANY if gpu is None else parse_gpu_setting(gpu)
@@ -91,10 +96,10 @@ def parse_gpu(gpu: str | None) -> GpuSetting:
 
 
 def simulator_choice(name: str | None, gpu: str | None = None) -> SimulatorChoice:
-    """The simulator that options name, and where it renders; the defaults of a run where they are not given.
+    """Return the simulator and its devices from options, with the defaults of a run for options that were not given.
 
     Raises:
-        UserError: when there is no such simulator, or these are no devices.
+        UserError: The simulator does not exist, or the value of ``--gpu`` names no devices.
     """
     from housewise.systems.personalize.settings import house_settings
     from housewise.worlds.house.simulator import SimulatorChoice

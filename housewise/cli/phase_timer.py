@@ -1,4 +1,4 @@
-"""The phases of long work as they go by, and roughly how long those ahead take."""
+"""Estimate the remaining time of a self-training from its phases."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from housewise.core.plurals import plural
 from housewise.selftrain.personalize.phases import PlannedPhase
 
 _PRIOR_SECONDS = 60.0
-"""Played as fast as expected, for a start: a few episodes, with all that is loaded for the first, tell little."""
+"""Weight of the expected speed against the measured one: the first episodes are slowed down by loading models."""
 
 
-class Phases:
-    """The phases of a self-training.
+class PhaseTimer:
+    """Measures the phases of a self-training and estimates how long the remaining ones take.
 
-    What is expected beforehand is corrected by what was measured; how long a training takes is known from the first on.
+    The expected duration of episodes is corrected by the measured one. A training is expected to take as long as those
+    before it.
 
     Args:
-        phases: in order; empty where they are not known, of which nothing is said.
+        phases: All phases in order, or an empty list if they are unknown. Nothing is estimated then.
     """
 
     def __init__(self, phases: Sequence[PlannedPhase]) -> None:
@@ -33,15 +34,15 @@ class Phases:
 
     @property
     def announcement(self) -> str:
-        """What is ahead, in a line."""
+        """One line about the number of phases and episodes, and the expected duration."""
         episodes = sum(phase.episodes for phase in self._phases)
         return f"{len(self._phases)} phases with {episodes} episodes{self.time_left}"
 
     def begin(self, name: str) -> str:
-        """The next phase of that name begins.
+        """Start the next phase of a name.
 
         Returns:
-            Which one it is of how many, for a heading; empty where it is not known.
+            Its number and the number of phases, for a heading, or an empty text if the phase is unknown.
         """
         self._began = time.monotonic()
         ahead = range(self._next, len(self._phases))
@@ -53,10 +54,10 @@ class Phases:
         return f"{found + 1} of {len(self._phases)}: "
 
     def end(self, played: int = 0) -> None:
-        """The phase is over.
+        """End the current phase.
 
         Args:
-            played: episodes that were not there already.
+            played: Number of episodes that were played in it, without those of an earlier process.
         """
         phase, seconds = self._current, time.monotonic() - self._began
         if phase is None:
@@ -70,7 +71,7 @@ class Phases:
 
     @property
     def time_left(self) -> str:
-        """Roughly how long what is ahead takes, for the end of a line; empty where nobody knows."""
+        """Estimated duration of the remaining phases, as the end of a line, or an empty text if it is unknown."""
         ahead = self._phases[self._next :]
         trainings = sum(not phase.episodes for phase in ahead)
         expected = [phase.seconds for phase in ahead if phase.episodes]

@@ -1,4 +1,4 @@
-"""A conversation at the terminal: lines that are wrapped, and answers of bounded length."""
+"""Prompt at the terminal: prints wrapped lines, and reads answers of bounded length."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from housewise.core.errors import make_printable
 from housewise.language.words import one_line
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, read_bounded_line
 
-_LEAST_WIDTH = 20
+_MIN_WIDTH = 20
 
 
 class InputEnded(Exception):
-    """The person interrupts, or nobody is there."""
+    """The input ended, or the user interrupted it."""
 
 
 class Prompt:
-    """Says something and reads answers.
+    """Prints to a console and reads answers from a stream.
 
     Args:
-        stream: where answers come from.
-        console: where everything is shown.
+        stream: Where answers are read from.
+        console: Where everything is printed.
     """
 
     def __init__(self, stream: TextIO, console: Console) -> None:
@@ -33,18 +33,18 @@ class Prompt:
         """Print a text, its lines wrapped to the terminal.
 
         Args:
-            text: any number of lines.
-            indent: what begins the further lines of each that is wrapped.
+            text: Any number of lines.
+            indent: Indentation of the continuation lines of a wrapped line.
         """
         for line in make_printable(text).split("\n"):
             for part in textwrap.wrap(line, self._width - 1, subsequent_indent=indent) or [""]:
                 self._console.print(part, soft_wrap=True, highlight=False)
 
     def read(self) -> str:
-        """A line that somebody types, without what cannot be seen.
+        """Read a line, and return it without invisible characters.
 
         Raises:
-            Leaving: they interrupt, or the input has ended.
+            InputEnded: The input ended, or the user interrupted it.
         """
         while True:
             try:
@@ -54,16 +54,16 @@ class Prompt:
                 line = None
             said = one_line(line or "")
             if line is None or not self._stream.isatty():
-                # What is not typed at a terminal does not show there, and nothing ends the line of the prompt.
+                # Without a terminal there is no echo of the answer and of its line end.
                 self._console.print(said[: self._width - 3], soft_wrap=True, highlight=False)
             if line is None:
                 raise InputEnded
             if len(line.rstrip("\n")) <= MAX_ANSWER_CHARACTERS:
                 return said
             self.say(
-                f"That has more than {MAX_ANSWER_CHARACTERS} characters, and was not read. Say it in a sentence or two."
+                f"That has more than {MAX_ANSWER_CHARACTERS} characters, and was ignored. Say it in a sentence or two."
             )
 
     @property
     def _width(self) -> int:
-        return max(self._console.width, _LEAST_WIDTH)
+        return max(self._console.width, _MIN_WIDTH)

@@ -54,7 +54,7 @@ def records_by_name(folder: Path) -> dict[str, HouseRecord]:
     Raises:
         UserError: The folder has no finished episode, or a record whose name differs from the name of its file.
     """
-    from housewise.core.record import FINISHED
+    from housewise.core.record_files import FINISHED
     from housewise.systems.personalize.record import read_house_record
 
     records = {}

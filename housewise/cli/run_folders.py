@@ -1,4 +1,4 @@
-"""Folders of runs: a new one for each, and the newest one of those that are there."""
+"""Folders of runs: create a new one, or find the newest one."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from housewise.core.files import find_paths
 from housewise.core.text_files import read_json
 
 RUNS = Path("runs")
-"""Where folders of runs are made and looked for."""
+"""Folder in which folders of runs are created and looked for."""
 
 
 @contextmanager
 def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[Path]:
-    """The folder of a run: the one that the user named, else a new one, which is gone again if no episode was begun.
+    """Yield the folder of a run: the one that the user named, else a new one.
+
+    A new folder is removed at the end if no episode was started.
 
     Args:
-        named: the user's own choice.
-        name: of a new folder; where it is taken a number is added.
-        parent: where a new folder goes.
+        named: Folder that the user named, or None.
+        name: Name of a new folder. A number is added if the name is taken.
+        parent: Folder in which the new folder is created.
 
     Raises:
-        UserError: when no folder can be made.
+        UserError: The folder cannot be created.
     """
     if named is not None:
         yield named
@@ -43,8 +45,8 @@ def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[P
 
 
 def dated_name(kind: str) -> str:
-    """A name for a run that begins now, as in ``2026-11-23-1412-scripted``."""
-    # Not all that agents are called goes well in a shell.
+    """Return a name for a run that starts now, for example ``2026-11-23-1412-scripted``."""
+    # Names of agents may hold characters that a shell interprets.
     name = re.sub(r"[^A-Za-z0-9_.+-]+", "-", kind.rpartition("/")[2])
     return f"{datetime.now():%Y-%m-%d-%H%M}-{name}".rstrip("-")
 
@@ -59,20 +61,20 @@ def _new_folder(name: str, parent: Path) -> Path:
                 continue
             break
         except OSError as error:
-            raise UserError(f"{folder}: cannot be made ({error.strerror}); name a folder with --out") from error
+            raise UserError(f"{folder}: cannot be created ({error.strerror}); name a folder with --out") from error
         return folder
     raise UserError(f"{parent}: is a file, and runs go into a folder of that name; name another folder with --out")
 
 
 def newest_run(of_several: bool, replays: bool = True) -> Path:
-    """The folder in ``runs/`` in which an episode was finished last.
+    """Return the folder in ``runs/`` in which an episode was finished last.
 
     Args:
-        of_several: whether folders that hold several runs count, as self-training leaves them.
-        replays: whether replays of other runs count.
+        of_several: Whether folders with several runs count, such as those of self-training.
+        replays: Whether replays of other runs count.
 
     Raises:
-        UserError: when there is none.
+        UserError: No run has a finished episode.
     """
     pattern = "**/episodes/*.jsonl" if of_several else "episodes/*.jsonl"
     times: dict[Path, float] = {}
@@ -86,14 +88,14 @@ def newest_run(of_several: bool, replays: bool = True) -> Path:
 
 
 def shell_command(command: str, folder: Path) -> str:
-    """A command on a folder, as it can be pasted into a shell."""
+    """Return a command on a folder that can be pasted into a shell."""
     return f"housewise {command} {shlex.quote(str(folder))}"
 
 
 def _is_replay(folder: Path) -> bool:
     try:
         content = read_json(folder / "config.json")
-        # Version 1 had no sections.
+        # Settings of version 1 have no sections.
         return bool(content.get("agent", content)["planner"] == "replay")
     except (UserError, ValueError, LookupError, TypeError, AttributeError):
         return False

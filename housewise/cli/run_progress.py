@@ -1,4 +1,4 @@
-"""Runs on the terminal: live progress, and a table at the end."""
+"""Play runs with live progress on the terminal, and print their figures as a table."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError
 from housewise.tracking import Curves, TrackedEpisodes, following
 
-_MOST_FAILURES = 5
+_MAX_FAILURES = 5
+_LONG_SECONDS = 10 * 60
+_QUICK_SECONDS = 2 * 60
+"""Expected duration of the episodes of a quick run."""
 
 
 def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures.
 
     Args:
-        system: plays.
-        out: folder of the run.
-        console: where progress goes.
-        log_to: trackers that the figures of episodes go to, by name.
+        system: The system to play.
+        out: Folder of the run.
+        console: Where progress is shown.
+        log_to: Names of the trackers that log the figures of episodes.
     """
     session = Run(system, out)
     session.check_start()
@@ -45,7 +48,7 @@ def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[
 
 
 def play_without_table(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
-    """Play a run with live progress and a line for each episode, without its table; see play."""
+    """Play a run with live progress and one line per episode, without its table; see play_run."""
     session = Run(system, out)
     with resume_hint(console, out), progress_bars(console) as progress:
         return session.play(RunProgress(progress, session))
@@ -59,33 +62,33 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
         with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
             tracked = TrackedEpisodes(RunProgress(progress, session), curves, session)
             figures = session.play(tracked)
-            # What a run had no time for that was killed behind its last episode.
+            # Log what an earlier process could not, if it was killed right after its last episode.
             tracked.catch_up()
     except RunEndedError as error:
         if session.finished_jobs:
-            _show(error.figures, system, out, console)
+            _print_figures(error.figures, system, out, console)
         raise
-    _show(figures, system, out, console)
+    _print_figures(figures, system, out, console)
     return figures
 
 
 def announcement_lines(session: Run) -> list[str]:
-    """What is about to be played, by which models, and roughly how long that takes, a line each."""
+    """Return one line about the models and one about the number of episodes and their expected duration."""
     system, done, left = session.system, len(session.finished_jobs), len(session.open_jobs)
     if not left:
         yet_to_play = f"nothing is left to play of {plural(done, 'episode')}"
     elif done:
-        yet_to_play = f"{done} of {plural(len(session.jobs), 'episode')} are there already; playing the other {left}"
+        yet_to_play = f"{done} of {plural(len(session.jobs), 'episode')} are finished already; playing the other {left}"
     else:
         yet_to_play = f"playing {plural(left, 'episode')}"
     each = system.expected_seconds
     if left and each is not None:
         yet_to_play += f", roughly {format_duration(left * each)} on two CPU cores"
         if left > 1 and left * each > _LONG_SECONDS and not session.skipped_episodes:
-            yet_to_play += "; --quick plays the first ones alone"
+            yet_to_play += "; --quick plays only the first ones"
     elif left > 1:
         yet_to_play += "; the time left is shown once some are over"
-    lines = [f"model: {_model(system)}"] if system.roles else []
+    lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
         yet_to_play += (
             f"; {session.skipped_episodes} are left out, which the same command plays without --quick or max_episodes"
@@ -93,27 +96,22 @@ def announcement_lines(session: Run) -> list[str]:
     return [*lines, yet_to_play]
 
 
-_LONG_SECONDS = 10 * 60
-QUICK_SECONDS = 2 * 60
-"""What a quick run is to take, with the loading of a model beside it."""
-
-
 def quick_episodes(system: System[Any]) -> int:
-    """How many episodes a quick run plays."""
+    """Return the number of episodes of a quick run."""
     each = system.expected_seconds
-    return 2 if each is None else max(1, int(QUICK_SECONDS / each))
+    return 2 if each is None else max(1, int(_QUICK_SECONDS / each))
 
 
-def _model(system: System[Any]) -> str:
-    """The models that are asked, each with its adapter."""
+def _describe_models(system: System[Any]) -> str:
+    """Return the names of the models with their adapters."""
     asked = [getattr(system.settings.models, role) for role in system.roles]
     return " and ".join(
         dict.fromkeys(f"{each.model}{f' with the adapter {each.adapter}' if each.adapter else ''}" for each in asked)
     )
 
 
-def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:
-    """The figures of a run, and where its files are."""
+def _print_figures(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:
+    """Print the figures of a run and the paths of its files."""
     scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
     console.print(summary_table(figures, scores))
     print_lines(console, *failure_lines(figures["failed"]))
@@ -124,41 +122,41 @@ def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Cons
 
 
 def failure_lines(failed: Mapping[str, Any]) -> list[str]:
-    """What keeps a run's failed episodes out of its table: how many they are, and why the first ones failed.
+    """Return the number of failed episodes, which the table leaves out, and the errors of the first ones.
 
     Args:
-        failed: as in ``metrics.json``.
+        failed: Failed episodes as in ``metrics.json``.
     """
     errors = list(failed["errors"].items())
     if not errors:
         return []
-    more = [f"  and {len(errors) - _MOST_FAILURES} more, in metrics.json"] if len(errors) > _MOST_FAILURES else []
-    causes = [f"  {name}: {error}" for name, error in errors[:_MOST_FAILURES]]
-    return [f"not among them: {len(errors)} that failed", *causes, *more]
+    more = [f"  and {len(errors) - _MAX_FAILURES} more, in metrics.json"] if len(errors) > _MAX_FAILURES else []
+    causes = [f"  {name}: {error}" for name, error in errors[:_MAX_FAILURES]]
+    return [f"not in the table: {plural(len(errors), 'episode')} that failed", *causes, *more]
 
 
 def print_lines(console: Console, *lines: str) -> None:
-    """Print lines that may hold paths and names: as they are, and unbroken, so that they can be copied."""
+    """Print lines with paths and names unchanged and unwrapped, so that they can be copied."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def resume_hint(console: Console, out: Path) -> Iterator[None]:
-    """Say how to go on, where something is stopped."""
+    """Add how to resume a run to the error or interrupt that stops it."""
     try:
         yield
     except LimitReachedError as error:
-        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit goes on"
+        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit resumes the run"
         raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
     except (KeyboardInterrupt, UserError):
         if find_paths(out, "**/*.jsonl*"):
-            print_lines(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
+            print_lines(console, f"to resume: the same command with --out {shlex.quote(str(out))}")
         raise
 
 
 class RunProgress:
-    """Shows a run's progress: all episodes, and each one that is being played."""
+    """Shows one progress bar for all episodes and one for each episode that is being played."""
 
     def __init__(self, progress: Progress, session: Run) -> None:
         self._progress, self._session, self._system = progress, session, session.system
@@ -177,25 +175,25 @@ class RunProgress:
 
     def on_episode_end(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
-        self._over(job)
+        self._remove_bar(job)
         spent = "" if self._session.meter is None else f"; {self._session.meter} so far"
         self._progress.console.print(
-            f"{job.name}: {_achieved(self._system, result)}{self._system.describe_ending(result)}{spent}"
+            f"{job.name}: {_describe_main_score(self._system, result)}{self._system.describe_ending(result)}{spent}"
         )
 
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
-        self._over(job)
+        self._remove_bar(job)
         self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)
         print_traceback(failure.traceback)
 
-    def _over(self, job: Job) -> None:
+    def _remove_bar(self, job: Job) -> None:
         self._progress.remove_task(self._bars.pop(job.name))
         self._progress.advance(self._all)
 
 
-def _achieved(system: System[Any], result: Result) -> str:
-    """The score that counts, in words."""
+def _describe_main_score(system: System[Any], result: Result) -> str:
+    """Describe the main score of an episode."""
     for score in system.scores[:1]:
         value = score.of(result)
         if value is not None:
@@ -204,11 +202,11 @@ def _achieved(system: System[Any], result: Result) -> str:
 
 
 def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> FittedTable:
-    """The figures of a run, a row for each scene or the like: means over episodes.
+    """Return a table of mean figures over episodes, with one row per scene or task set.
 
     Args:
-        figures: as in ``metrics.json``.
-        scores: of the system.
+        figures: Figures as in ``metrics.json``.
+        scores: Scores of the system.
     """
     shown_scores = [score for score in (*scores, *USAGE) if score.column is not None]
     columns = ["scene", "n"]
@@ -217,12 +215,12 @@ def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> FittedTab
     rows = []
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
         if row["episodes"]:
-            rows.append((name.replace("/", " "), str(row["episodes"]), *_cells(row, shown_scores)))
+            rows.append((name.replace("/", " "), str(row["episodes"]), *_format_row(row, shown_scores)))
     main = scores[0] if scores else None
     return table(f"{main.heading}, means ± standard error over tasks" if main else "means of an episode", columns, rows)
 
 
-def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
+def _format_row(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
     for score in scores:
         value = row["prompt_tokens"] + row["completion_tokens"] if score.name == "tokens" else row.get(score.name)
         if value is None:
@@ -231,5 +229,5 @@ def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
         yield f"{score.in_display_units(value):.{0 if narrow else 1}f}"
         if score.error:
-            # One episode tells nothing of how much others differ.
+            # A single episode has no standard error.
             yield f"{score.in_display_units(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"

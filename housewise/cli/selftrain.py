@@ -116,7 +116,7 @@ def selftrain(
     if trained_system != "personalize":
         raise UserError(f"--system {trained_system}: has no training; choose personalize or stars")
     from housewise.cli.selftrain_progress import run_selftraining
-    from housewise.core.settings import merge_nested
+    from housewise.core.settings_loading import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
     from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
 

@@ -1,4 +1,4 @@
-"""``housewise selftrain`` on the terminal: live progress, a table at the end, and the learning curve as a picture."""
+"""Train models with live progress on the terminal, a table of the phases and a picture of the learning curve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from housewise.cli.phase_timer import Phases
+from housewise.cli.phase_timer import PhaseTimer
 from housewise.cli.run_folders import shell_command
 from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
 from housewise.core.errors import UserError
@@ -34,29 +34,29 @@ from housewise.tracking.training_tracking import TrackedTraining
 def run_selftraining(
     config: SelfTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Train, show how it goes, and leave ``summary.json`` and, where matplotlib is there, ``learning_curve.png``.
+    """Run a self-training, and write ``summary.json`` and, with matplotlib, ``learning_curve.png``.
 
     Args:
-        config: what to do.
-        out: the folder of the self-training.
-        console: where progress goes.
-        log_to: trackers that losses, attempts and what phases come to go to, by name.
+        config: Settings of the self-training.
+        out: Its folder.
+        console: Where progress is shown.
+        log_to: Names of the trackers that log losses, attempts and the evaluation of phases.
 
     Returns:
-        What ``summary.json`` holds.
+        The content of ``summary.json``.
     """
     with following(log_to, out, lambda line: print_lines(console, line)) as curves:
-        phases = Phases(list(remaining_phases(config, out)))
-        training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, phases), curves, out))
+        timer = PhaseTimer(list(remaining_phases(config, out)))
+        training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, timer), curves, out))
         print_lines(
             console,
             f"self-training: {out}",
             f"look at it, now or later: {shell_command('report', out)}",
-            phases.announcement,
+            timer.announcement,
         )
         with resume_hint(console, out):
             summary = training.run()
-    curve = _drawn(summary["phases"], out / "learning_curve.png")
+    curve = _draw_curve_if_possible(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
     model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
@@ -69,13 +69,13 @@ def run_selftraining(
 def run_goal_training(
     config: GoalTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
 ) -> TrainedModel:
-    """Teach goals, show how it goes, and say how the model is used.
+    """Train a model to write goals, and print the command that uses it.
 
     Args:
-        config: what to do.
-        out: the folder of the training.
-        console: where progress goes.
-        log_to: trackers that losses go to, by name.
+        config: Settings of the training.
+        out: Its folder.
+        console: Where progress is shown.
+        log_to: Names of the trackers that log losses.
     """
     with following(log_to, out, lambda line: print_lines(console, line)) as curves:
         training = GoalTraining(config, out, TrackedTraining(TrainingDisplay(console), curves, out))
@@ -94,32 +94,32 @@ def run_goal_training(
 
 
 class TrainingDisplay:
-    """Shows each phase with a bar while it lasts, and in a line when it is over.
+    """Shows a progress bar during each phase, and one line of figures after it.
 
     Args:
-        console: where it is shown.
-        phases: that are ahead, where that is known.
+        console: Where it is shown.
+        timer: Estimates the remaining time. None estimates nothing.
     """
 
-    def __init__(self, console: Console, phases: Phases | None = None) -> None:
-        self._console, self._phases = console, phases or Phases([])
+    def __init__(self, console: Console, timer: PhaseTimer | None = None) -> None:
+        self._console, self._timer = console, timer or PhaseTimer([])
 
     @contextmanager
     def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See TrainingObserver.watch_episodes."""
-        position = self._phases.begin(name)
+        position = self._timer.begin(name)
         left = len(session.open_jobs)
         many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
-        self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
+        self._console.rule(f"{position}{name} ({many}){self._timer.time_left}")
         with progress_bars(self._console) as shown:
             yield RunProgress(shown, session)
-        self._phases.end(left)
+        self._timer.end(left)
 
     @contextmanager
     def watch_training(self, name: str) -> Iterator[TrainingProgress]:
         """See TrainingObserver.watch_training."""
-        position = self._phases.begin(name)
-        self._console.rule(f"{position}{name}{self._phases.time_left}")
+        position = self._timer.begin(name)
+        self._console.rule(f"{position}{name}{self._timer.time_left}")
         with progress_bars(self._console) as shown:
             bar = shown.add_task("training", total=None)
 
@@ -127,7 +127,7 @@ class TrainingDisplay:
                 shown.update(bar, completed=done, total=total, description=f"training {words}")
 
             yield progress
-        self._phases.end()
+        self._timer.end()
 
     def end_phase(self, phase: dict[str, Any]) -> None:
         """See TrainingObserver.end_phase."""
@@ -136,11 +136,11 @@ class TrainingDisplay:
         )
         self._console.print(Text(phase["phase"], "bold"), f": success {figures or 'not measured'}", sep="")
         if failed := sum(row.get("failed", 0) for row in phase["evaluation"].values()):
-            self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
+            self._console.print(f"left out: {failed} episodes that failed; the same command plays them again")
 
 
 def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
-    """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
+    """Return a table of success and executability in percent, with one row per phase and set of tasks."""
     columns = ("phase", "tasks", "n", "success", "±", "exec", "put", "plans")
     rows = []
     for phase in phases:
@@ -149,12 +149,12 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
             rest = (row["unique_placements"], row["plans"])
             figures = (f"{cell:.1f}" for cell in (*(100 * share for share in shares), *rest))
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))
-    title = "self-training: success ± standard error, and steps that could be done, %"
+    title = "self-training: success ± standard error, and executable steps, %"
     return table(title, columns, rows, left=("tasks",))
 
 
-def _drawn(phases: Sequence[dict[str, Any]], path: Path) -> str:
-    """Draw the curve, and tell where it is; or why there is none."""
+def _draw_curve_if_possible(phases: Sequence[dict[str, Any]], path: Path) -> str:
+    """Draw the learning curve. Returns its path, or why it could not be drawn."""
     try:
         draw_curve(phases, path)
     except UserError as error:
@@ -163,14 +163,14 @@ def _drawn(phases: Sequence[dict[str, Any]], path: Path) -> str:
 
 
 def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
-    """Success by phase, a line for each set of tasks, with standard errors.
+    """Draw success with standard errors by phase, one line per set of tasks.
 
     Args:
-        phases: of a summary.
-        path: of the picture.
+        phases: Phases of a summary.
+        path: Path of the picture.
 
     Raises:
-        UserError: when matplotlib is not installed.
+        UserError: matplotlib is not installed.
     """
     figure = new_figure(6, 3.5)
     axes = figure.subplots()

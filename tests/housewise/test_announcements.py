@@ -39,7 +39,7 @@ def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_pa
     assert [job.task.name for job in first.jobs] == ["generated-0-0000"]
     rest = Run(Personalize(Personalize.load(settings=settings)), tmp_path)
     assert (len(rest.finished_jobs), len(rest.open_jobs)) == (1, 2)
-    assert "1 of 3 episodes are there already; playing the other 2" in " ".join(announcement_lines(rest))
+    assert "1 of 3 episodes are finished already; playing the other 2" in " ".join(announcement_lines(rest))
 
 
 def test_a_quick_run_takes_some_two_minutes() -> None:

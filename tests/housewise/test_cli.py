@@ -96,7 +96,7 @@ def test_kill_and_resume(tmp_path: Path) -> None:
     kept = first.read_bytes()
     result = housewise(*arguments)
     assert result.returncode == 0, result.stderr
-    assert "1 of 3 episodes are there already" in result.stdout
+    assert "1 of 3 episodes are finished already" in result.stdout
     assert "nothing is left to play of 3 episodes" in housewise(*arguments).stdout
     assert first.read_bytes() == kept
     assert len(list(read_house_records(out / "episodes"))) == 3

@@ -72,7 +72,7 @@ def test_the_first_failed_episode_ends_a_run_that_then_goes_on() -> None:
     result = housewise(*words)
     (line,) = result.stderr.splitlines()
     assert result.returncode == 3 and "generated-0-0000-run0 failed (KeyError: 8, in own_code.py:3 (plan): " in line
-    assert "to go on: the same command with --out run" in result.stdout
+    assert "to resume: the same command with --out run" in result.stdout
     assert json.loads(Path("run/metrics.json").read_text())["failed"]["episodes"] == 1
     assert [path.name for path in Path("run/episodes").iterdir()] == ["generated-0-0000-run0.jsonl.failed"]
     code = Path("own_code.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.cli import phase_timer as module
-from housewise.cli.phase_timer import Phases
+from housewise.cli.phase_timer import PhaseTimer
 from housewise.core.durations import format_duration
 from housewise.selftrain.personalize.phases import PlannedPhase
 
@@ -27,7 +27,7 @@ def test_each_phase_has_its_place_and_the_time_left_goes_by_what_was_measured(mo
         PlannedPhase("a: train", 4, 240.0),
         PlannedPhase("b: train"),
     ]
-    seen = Phases(ahead)
+    seen = PhaseTimer(ahead)
     assert seen.announcement == "4 phases with 10 episodes, roughly 5 min and 2 trainings left"
     assert seen.begin("show") == "1 of 4: "
     now += 180.0  # three times as long as expected
@@ -44,6 +44,6 @@ def test_each_phase_has_its_place_and_the_time_left_goes_by_what_was_measured(mo
 
 
 def test_nothing_is_said_of_phases_that_are_not_known() -> None:
-    unknown = Phases([])
+    unknown = PhaseTimer([])
     assert (unknown.begin("anything"), unknown.time_left) == ("", "")
-    assert Phases([PlannedPhase("ask", 3, None)]).time_left == ""
+    assert PhaseTimer([PlannedPhase("ask", 3, None)]).time_left == ""

@@ -75,7 +75,7 @@ def test_a_run_is_resumed_with_what_its_user_names(sent: Path) -> None:
     )
     assert not (sent / "it-ran").exists()
     result = housewise("run", *SHORT, "--planner", code, "--runs", "2", "--out", run)
-    assert result.returncode == 0 and "1 of 2 episodes are there already" in result.stdout, result.stderr
+    assert result.returncode == 0 and "1 of 2 episodes are finished already" in result.stdout, result.stderr
 
 
 def test_a_self_training_names_no_code_for_those_who_go_on_with_it(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
         server.play(fails(401, "who is pass-word?"))
         refused = housewise(*arguments, *short, "--runs", "3")
         assert all(sent["authorization"].startswith("Basic ") for sent in server.headers)
-    assert done.returncode == again.returncode == 0 and "1 of 2 episodes are there already" in again.stdout
+    assert done.returncode == again.returncode == 0 and "1 of 2 episodes are finished already" in again.stdout
     said = "".join(result.stdout + result.stderr for result in (done, again, refused))
     assert "***@127.0.0.1" in one_line(refused) and "***@127.0.0.1" in content(tmp_path)
     assert "pass-word" not in said + content(tmp_path) and "somebody" not in said + content(tmp_path)

@@ -212,7 +212,7 @@ def test_a_killed_driver_is_resumed(cluster: Any, model: Model, tmp_path: Path) 
     model.open.set()
     kept = {path: path.stat().st_mtime_ns for path in (out / "episodes").glob("*.jsonl")}
     assert 0 < len(kept) < 6
-    assert f"{len(kept)} of 6 episodes are there already" in played(out, *arguments)
+    assert f"{len(kept)} of 6 episodes are finished already" in played(out, *arguments)
     assert told(out) == told(tmp_path / "here")
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.settings import short_key
+from housewise.core.settings_loading import short_key
 from housewise.rollout.run import load_run
 from housewise.rollout.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_record
@@ -90,7 +90,7 @@ def test_a_record_is_read_as_what_it_is_today(whole: Path, old: Path) -> None:
 
 
 def test_a_run_is_gone_on_with_reported_and_played_again(whole: Path, old: Path, tmp_path: Path) -> None:
-    assert "1 of 2 episodes are there already" in housewise("run", *WORDS, "--out", old)
+    assert "1 of 2 episodes are finished already" in housewise("run", *WORDS, "--out", old)
     for path in whole.glob("episodes/*.jsonl"):
         assert read_house_record(old / "episodes" / path.name).final == read_house_record(path).final
     then, now = (json.loads((folder / "metrics.json").read_text())["overall"] for folder in (old, whole))

@@ -5,18 +5,12 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.playback.floor_plan import PICTURE_SCALE, PlanProjection, draw_floor_plan
+from housewise.playback.floor_plan import PICTURE_SCALE, draw_floor_plan
 from housewise.playback.object_outcomes import (
-    HAND,
-    ObjectOutcome,
     list_object_outcomes,
-    summarize_outcomes,
-    wish_subject,
 )
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
@@ -27,37 +21,9 @@ from housewise.report.drawing.scene_tree import RoomRow, choose_rows, room_of, t
 from housewise.report.drawing.svg import gauge, mark, tag
 from housewise.systems.personalize.record import read_house_records
 from housewise.worlds.house.simulator.base import Camera
-
-
-def fate(name: str, start: str, end: str, *wanted: str, found: bool = True) -> ObjectOutcome:
-    return ObjectOutcome(name, start, end, wanted, found, start != end)
-
+from tests.housewise.playback.outcomes import BOOK, MUG
 
 KINDS = ("right", "wrong", "unseen")
-MUG = fate("mug 1", "kitchen 0 sink 1", "kitchen 0 shelf 2", "kitchen 0 shelf 2")
-BOOK = fate("book 1", "kitchen 0 shelf 2", HAND, "kitchen 0 shelf 2")
-SOAP = fate("soap 1", "bathroom 0 sink 3", "bathroom 0 sink 3", "kitchen 0 sink 1", found=False)
-
-
-def test_story() -> None:
-    assert summarize_outcomes([MUG], "Ada wants") == "1 of 1 misplaced object ended where Ada wants them."
-    assert summarize_outcomes([MUG, BOOK, SOAP], wish_subject("majority")) == (
-        "1 of 2 misplaced objects ended where most people want them; 1 correct one was taken away; 1 was never found; "
-        "the robot still holds book 1."
-    )
-    assert wish_subject("annotator-3") == "Annotator 3 wants"
-
-
-def test_verdicts() -> None:
-    assert [thing.description for thing in (MUG, BOOK, SOAP)] == ["put right", "still in the hand", "never found"]
-    assert (MUG.start_status, MUG.end_status, SOAP.end_status) == ("wrong", "right", "unseen")
-
-
-def test_fates_agree_with_the_record(run_folder: Path) -> None:
-    for record in read_house_records(run_folder / "episodes"):
-        found = list_object_outcomes(record)
-        assert sum(thing.is_correct for thing in found) == record.result.scores["correct_end"]
-        assert sum(not thing.was_correct for thing in found) == record.result.scores["misplaced_start"]
 
 
 def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> None:
@@ -80,16 +46,6 @@ def test_branches_hold_every_object(run_folder: Path) -> None:
 def test_rooms_are_told_by_the_longest_name() -> None:
     assert room_of("bedroom 10 bed 3", ["bedroom 1", "bedroom 10"]) == "bedroom 10"
     assert room_of("window 3", ["bedroom 1"]) == ""
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_frame(turned: bool) -> None:
-    frame = PlanProjection(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, is_rotated=turned)
-    assert frame.size == ((80, 40) if turned else (40, 80))
-    corners = frame.pixels([(1, 2), (5, 10)])
-    assert corners.min() >= 0 and (corners.max(axis=0) == frame.size).all()
-    here, ahead = frame.pixels([(3, 5), (3 - np.sin(0.4), 5 - np.cos(0.4))])
-    assert np.arctan2(*(ahead - here)[::-1]) == pytest.approx(frame.heading(0.4))
 
 
 def test_map_shows_house_and_moves(run_folder: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_run_goes_on_with_the_same_file_wherever_it_lies(tmp_path: Path) -> No
     words = ("--planner", "./my_planner.py:plan", "--out", tmp_path / "out")
     assert run(tmp_path / "here", *words, source=FUNCTION).returncode == 0
     moved = run(tmp_path / "there", *words, "--runs", "2", source=FUNCTION)
-    assert moved.returncode == 0 and "1 of 2 episodes are there already" in moved.stdout, moved.stderr
+    assert moved.returncode == 0 and "1 of 2 episodes are finished already" in moved.stdout, moved.stderr
     line = last_line(run(tmp_path / "there", *words, "--runs", "3", source=f"# changed\n{FUNCTION}"))
     assert "my_planner.py: has changed since" in line and str(tmp_path / "out" / "planner.py") in line
 
