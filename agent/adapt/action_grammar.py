@@ -1,7 +1,8 @@
-"""The grammar of actions in the text kitchen: what can be said about what the robot has seen, and nothing else.
+"""The grammar of actions in the text kitchen. It restricts actions to what the robot has seen.
 
-Names of things are those that were seen, contents those that are in them, verbs those that can be done to food; the
-words of a question and the name of a result are free.
+Things are those that were seen, contents those of seen containers, verbs those that can be applied to food. The words
+of
+a question and the name of a result are free.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class NameableThings:
     """What an action can name.
 
     Attributes:
-        things: all that was seen, rooms and furniture among it.
-        portions: content and holder of what can be poured.
-        filled: containers with something in them.
-        foods: what can be worked on.
+        things: Everything seen, including rooms and furniture.
+        portions: Content and holder of everything that can be poured.
+        filled: Containers with something in them.
+        foods: Food that can be worked on.
     """
 
     things: tuple[str, ...]
@@ -38,7 +39,7 @@ class NameableThings:
 
     @classmethod
     def from_state(cls, state: State, seen: Iterable[str]) -> NameableThings:
-        """What of a scene has been seen and is still there."""
+        """Return what can be named of the things that were seen and still exist."""
         things = [id for id in dict.fromkeys(seen) if id in state]
         packets = [(contents, id) for id in things if (contents := state[id].contents)]
         inside = [
@@ -50,13 +51,13 @@ class NameableThings:
 
 
 def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str = " ") -> str:
-    """What a robot may reply: one action.
+    """Return the grammar of one action.
 
     Args:
-        named: what can be named.
-        verbs: that can be done to food.
-        asks: whether a question is an action.
-        lead: text before it.
+        named: Things that the action may name.
+        verbs: Verbs that can be applied to food.
+        asks: Whether a question is an action.
+        lead: Text before the action.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
@@ -65,12 +66,12 @@ def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool, lead
 
 
 def question_grammar(lead: str = " ") -> str:
-    """What a robot may reply that has to ask: a question as an action; see action_grammar."""
+    """Return the grammar of a question as an action; see action_grammar."""
     return "\n".join((rule(REPLY, f"{literal(f'{lead}Ask ')} question"), _QUESTION)) + "\n"
 
 
 def reflection_grammar(lead: str = " ") -> str:
-    """What a robot may reply that says what it could have asked: a question without quotes, or None."""
+    """Return the grammar of a reflection: a question without quotes, or None."""
     return rule(REPLY, f"{literal(lead)} ({literal(NO_QUESTION)} | {_FREE_WORDS} {literal('?')})") + "\n"
 
 

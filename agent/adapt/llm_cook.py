@@ -1,7 +1,8 @@
-"""A language model that cooks: it reads what has happened and says the next action, a question among them.
+"""A chat model that cooks: it reads the conversation so far and names the next action, which may be a question. (ADAPT)
 
-What it has read once stays as it was: each turn adds to the conversation and changes nothing before it, so that a model
-reads every word once and a whole episode can be learned as one conversation.
+A conversation only grows: each turn is appended and earlier turns do not change. A model therefore reads every word
+once
+(prefix caching), and a whole episode can be learned as one conversation.
 """
 
 from __future__ import annotations
@@ -33,18 +34,20 @@ _BEFORE_ACTION = re.compile(
 AllowedAction = Literal["act", "ask", "either"]
 """What the next action may be: anything but a question, a question, or either."""
 QuestionPolicy = Literal["free", "never", "always"]
-"""Whether a question is an action like others, is none, or comes before every action."""
+"""Whether a question is an action among others, does not exist, or precedes every action."""
 
 
 @dataclass(frozen=True)
 class CookingTurn:
-    """An action, and what came of it.
+    """An action and its result.
 
     Attributes:
-        answer: whether that is what the person said.
-        failed: whether it was impossible.
-        made: what had been made before it, where that was news then.
-        thought: that came before it.
+        action: The action in words.
+        observation: The result, or the person's answer.
+        answer: Whether ``observation`` is the person's answer.
+        failed: Whether the action was impossible.
+        made: What had been made before the action, if that had changed.
+        thought: Thought before the action.
     """
 
     action: str
@@ -57,12 +60,12 @@ class CookingTurn:
 
 @dataclass(frozen=True)
 class Briefing:
-    """What stays the same while a breakfast is made.
+    """What stays the same throughout an episode.
 
     Attributes:
-        task: in words.
-        layout: rooms and furniture.
-        known: what the person has said on other days, a line each.
+        task: The task in words.
+        layout: Rooms and furniture.
+        known: What the person said on other days, one line each.
     """
 
     task: str
@@ -72,12 +75,12 @@ class Briefing:
 
 @dataclass(frozen=True)
 class CookReply:
-    """What a model said.
+    """The reply of a model.
 
     Attributes:
-        action: the next one.
-        thought: before it; empty where it was not to think.
-        usage: tokens.
+        action: Next action.
+        thought: Thought before the action; empty if the model was not asked to think.
+        usage: Model usage.
     """
 
     action: str
@@ -86,13 +89,13 @@ class CookReply:
 
 
 class CookingConversation:
-    """What a robot has done and heard, as a model reads it.
+    """Formats what a robot has done and heard as chat messages.
 
     Args:
-        prompts: the words.
-        asking: what it is told of questions.
-        thinks: whether it is told to think before it acts.
-        turns: how many of the last are shown.
+        prompts: Prompt templates.
+        asking: What the prompt says about questions.
+        thinks: Whether the prompt asks for a thought before each action.
+        turns: Number of recent turns to include.
     """
 
     def __init__(
@@ -101,12 +104,12 @@ class CookingConversation:
         self._prompts, self._asking, self._thinks, self._turns = prompts, asking, thinks, turns
 
     def messages(self, briefing: Briefing, history: Sequence[CookingTurn], made: str) -> tuple[Message, ...]:
-        """The conversation up to the next action.
+        """Return the conversation up to the next action.
 
         Args:
-            briefing: what stays the same.
-            past: what has happened, the oldest first.
-            made: what has been made so far, where that is news.
+            briefing: What stays the same throughout the episode.
+            past: Turns so far, oldest first.
+            made: What has been made so far, if that has changed.
         """
         shown = list(history)[-self._turns :] if self._turns else []
         messages, heard = (
@@ -124,12 +127,14 @@ class CookingConversation:
     def reflection_messages(
         self, briefing: Briefing, history: Sequence[CookingTurn], made: str, own: str, other: str
     ) -> tuple[Message, ...]:
-        """The conversation up to what could have been asked (ADAPT, arXiv 2504.04040, section 4).
+        """Return the conversation that asks which question would have helped. (arXiv 2504.04040, section 4)
 
         Args:
-            briefing, past, made: see messages.
-            own: the action that the robot would take.
-            other: what somebody would do who knows the person.
+            briefing: What stays the same throughout the episode.
+            past: Turns so far, oldest first.
+            made: What has been made so far, if that has changed.
+            own: Action that the robot would take.
+            other: Action of somebody who knows the person.
         """
         *before, last = self.messages(briefing, history, made)
         asked = self._prompts.reflect.format(own=own, other=other)
@@ -158,12 +163,12 @@ class LLMCook:
     """Asks a chat model for every action.
 
     Args:
-        model: answers.
-        conversation: what it reads.
-        sampling: how replies are drawn.
-        verbs: that can be done to food.
-        grounded: whether its replies are held to the grammar of actions.
-        thinks: whether it thinks before it acts (ReAct, arXiv 2210.03629).
+        model: Chat model.
+        conversation: Formats the messages.
+        sampling: Sampling parameters.
+        verbs: Verbs that can be applied to food.
+        grounded: Whether replies are constrained by the grammar of actions.
+        thinks: Whether the model thinks before each action (ReAct, arXiv 2210.03629).
     """
 
     def __init__(
@@ -186,17 +191,17 @@ class LLMCook:
         named: NameableThings,
         may: AllowedAction = "either",
     ) -> CookReply:
-        """The next action; of a conversation that a local model finds too long, the older half is left out.
+        """Return the next action. If the prompt is too long for a local model, the older half of the turns is dropped.
 
         Args:
-            briefing: what stays the same.
-            past: what has happened, the oldest first.
-            made: what has been made so far, where that is news.
-            named: what can be named.
-            may: what it may be, as far as replies are held to a grammar.
+            briefing: What stays the same throughout the episode.
+            past: Turns so far, oldest first.
+            made: What has been made so far, if that has changed.
+            named: Things that the action may name.
+            may: Which kinds of action are allowed, if replies are constrained by the grammar.
 
         Raises:
-            ChatModelError: when the model does not answer.
+            ChatModelError: The model does not reply.
         """
         while True:
             try:
@@ -233,13 +238,13 @@ class LLMCook:
 
 
 def assistant_turn(action: str, thought: str = "") -> str:
-    """An assistant's turn; without an action what it begins with."""
+    """Return an assistant message. Without an action, return its beginning."""
     acted = f"{PREFIX} {action}" if action else PREFIX
     return f"{THOUGHT} {thought}\n{acted}" if thought else acted
 
 
 def _parse_action(text: str) -> str:
-    """The first line of a reply that is no thought, without the marks and the label in front of it."""
+    """Return the first line of a reply that is not a thought, without markup and the label in front of it."""
     line = next((line for line in _lines(text) if not line.startswith(THOUGHT)), "")
     bare = _BEFORE_ACTION.sub("", line, count=1)
     return bare if bare == line else bare.rstrip(_EMPHASIS)

@@ -1,7 +1,7 @@
-"""Algorithm 2 of CLIPR: rules are revised when choices fail more than they used to, and only if that helps.
+"""Adaptive CLIPR, Algorithm 2: revise the rules when accuracy drops, and keep a revision only if it helps.
 
-The labels that choices are scored with steer learning (prequential evaluation): a scenario's score is that of its first
-answer, given before any update that it took part in.
+The labels that choices are scored with also drive the revisions (prequential evaluation). The score of a scenario is
+therefore that of its first answer, which was given before any revision that used the scenario.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ReviewOutcome = Literal[
 
 @dataclass(frozen=True)
 class CriticSettings:
-    """What the paper's text has lost (see its section 4); ours are derived from its efficiency scores.
+    """Hyperparameters of the critic. The paper's text lacks most values; these follow from its efficiency scores.
 
     Attributes:
-        batch: scenarios a batch, B.
-        interval: scenarios after which feedback is considered, F, a multiple of B.
-        sensitivity: τ, in standard deviations of the accuracies so far.
-        recent: decisions that the critic sees when it words a question, K.
-        accuracy_gate: whether an update has to stand the test on what was processed.
-        most_replayed: processed scenarios that the accuracy gate runs again, drawn by seed; None for all, of which the
-            calls grow with the square of the scenarios.
+        batch: Scenarios per batch, B.
+        interval: Scenarios after which feedback is considered, F. A multiple of B.
+        sensitivity: Threshold τ in standard deviations of the accuracies so far.
+        recent: Number of recent choices that the critic sees when it words a question, K.
+        accuracy_gate: Whether a revision must not lower the accuracy on the processed scenarios.
+        most_replayed: Maximum number of processed scenarios that the accuracy gate replays, drawn by seed. None replays
+            all of them, so that the number of calls grows with the square of the number of scenarios.
     """
 
     batch: int = 10
@@ -55,15 +55,16 @@ class CriticSettings:
 
 @dataclass(frozen=True)
 class Review:
-    """One time that feedback was considered.
+    """The result of considering feedback once.
 
     Attributes:
-        processed: scenarios so far.
-        accuracy: of the last batch.
-        outcome: where it ended.
-        exchange: question and answer, where it came so far.
-        proposed: the new rules, where there were any.
-        before, after: accuracy on the processed scenarios with the rules in force and with the proposed ones.
+        processed: Scenarios processed so far.
+        accuracy: Accuracy of the last batch.
+        outcome: Step at which the review ended.
+        exchange: Question and answer, if a question was asked.
+        proposed: Proposed rules; empty if there were none.
+        before: Accuracy on the replayed scenarios with the current rules, or None without a replay.
+        after: Accuracy on the replayed scenarios with the proposed rules, or None without a replay.
     """
 
     processed: int
@@ -77,7 +78,7 @@ class Review:
 
 @dataclass
 class AdaptationResult:
-    """A whole run: the first answer to each scenario, in order, each review, and each version of the rules."""
+    """A whole run: the first choice in each scenario, all reviews, and all versions of the rules, each in order."""
 
     decisions: list[ScoredChoice] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
@@ -85,12 +86,12 @@ class AdaptationResult:
 
 
 def is_gate_open(batch: float, history: Sequence[float], sensitivity: float) -> bool:
-    """The gate, which takes no call: fewer than two batches are known, or 1 - acc > (1 - μ) + τσ.
+    """Return whether fewer than two earlier batches are known, or 1 - acc > (1 - μ) + τσ. Takes no call.
 
     Args:
-        batch: accuracy of the current batch.
-        history: accuracies of the batches before it, of which μ and σ are mean and standard deviation.
-        sensitivity: τ.
+        batch: Accuracy of the current batch.
+        history: Accuracies of the earlier batches. Their mean is μ and their standard deviation is σ.
+        sensitivity: Threshold τ.
     """
     if len(history) < 2:
         return True
@@ -100,12 +101,12 @@ def is_gate_open(batch: float, history: Sequence[float], sensitivity: float) -> 
 
 @dataclass(frozen=True)
 class Critic:
-    """The judgements of a review in their order, each of which may end it.
+    """Makes the decisions of a review, in order. Each of them may end the review.
 
     Args:
-        language: judges.
-        settings: F, τ, K and the accuracy gate.
-        seed: of what the accuracy gate runs again.
+        language: Language steps of the critic.
+        settings: F, τ, K and whether there is an accuracy gate.
+        seed: Seed for drawing the scenarios that the accuracy gate replays.
     """
 
     language: LanguageSteps
@@ -139,14 +140,14 @@ class Critic:
     def propose_rules(
         self, exchange: DialogueTurn, rules: tuple[Rule, ...], judged: Sequence[JudgedChoice]
     ) -> tuple[tuple[Rule, ...], ReviewOutcome]:
-        """New rules from an answer; none where the review ends."""
+        """Return new rules from an answer and "accepted", or no rules and the step at which the review ends."""
         if not exchange.answer or not self.language.should_update(rules, exchange):
             return (), "no update"
         proposed = self.language.update(rules, exchange, self._recent_choices(judged))
         return ((), "unchanged") if not proposed or proposed == rules else (proposed, "accepted")
 
     def replay_positions(self, count: int) -> list[int]:
-        """The places of what the accuracy gate runs again, of so many scenarios."""
+        """Return the indices of the scenarios that the accuracy gate replays, out of ``count`` processed ones."""
         most = self.settings.most_replayed
         if most is None or most >= count:
             return list(range(count))
@@ -158,12 +159,12 @@ class Critic:
 
 @dataclass
 class AdaptiveClipr:
-    """Chooses with rules and revises them.
+    """Chooses by rules and revises them.
 
     Args:
-        inference: chooses; its batch size is the settings'.
-        person: answers the critic's questions.
-        settings: B, F, τ, K and the accuracy gate.
+        inference: Makes the choices. Its batch size equals that of the settings.
+        person: Answers the critic's questions.
+        settings: B, F, τ, K and whether there is an accuracy gate.
     """
 
     inference: Inference
@@ -171,7 +172,7 @@ class AdaptiveClipr:
     settings: CriticSettings = field(default_factory=CriticSettings)
 
     def run(self, scenarios: Sequence[Scenario], rules: Sequence[Rule]) -> AdaptationResult:
-        """Process scenarios in order, starting from some rules."""
+        """Process scenarios in order, starting with the given rules."""
         run = AdaptationResult(versions=[tuple(rules)])
         history: list[float] = []
         processed: list[Scenario] = []
@@ -222,11 +223,12 @@ class AdaptiveClipr:
 
 
 def apply_accuracy_gate(review: Review, before: Sequence[ScoredChoice], after: Sequence[ScoredChoice]) -> Review:
-    """The accuracy gate: proposed rules are accepted unless what was processed goes worse with them.
+    """Accept proposed rules unless they lower the accuracy on the replayed scenarios.
 
     Args:
-        review: with proposed rules.
-        before, after: decisions on the same scenarios with the rules in force and with the proposed ones.
+        review: Review with proposed rules.
+        before: Choices in the replayed scenarios with the current rules.
+        after: Choices in the same scenarios with the proposed rules.
     """
     was, now = accuracy(before), accuracy(after)
     return replace(review, outcome="accepted" if now >= was else "rejected", before=was, after=now)

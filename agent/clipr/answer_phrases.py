@@ -1,4 +1,4 @@
-"""Words of a conversation: yes and no, "the second one", "don't care", "we don't have that", "when it is cold"."""
+"""Phrases of a conversation: commands, yes and no, option numbers, "don't care", "we don't have that", conditions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SAID_AGAIN = re.compile(
     r"\b(?:please|thanks|thank you|sorry|of course|wrong|correct|exactly|right|not (?:that|quite|really|right|it)"
     r"|(?:that|it)(?:'s| is)|i (?:think|do|did)(?: so)?|i didn'?t (?:mean|say) that)\b"
 )
-"""Says yes or no once more, and nothing else."""
+"""Words after "yes" or "no" that add nothing to them."""
 _ADDING = re.compile(r"(?:and|but|also|plus|only|though|except|just|with|without|not|never)\b")
 _SWAP = re.compile(r"\bother way (?:a?round|about)\b|\bvice versa\b|\bthe (?:opposite|reverse)\b")
 _CONDITION = re.compile(
@@ -64,24 +64,24 @@ _NOUNS = frozenset(("one", "ones", "option", "choice", "number", "answer"))
 _BESIDE_NUMBERS = """and or then not never no but please the i i'd want take like prefer rather than over only just it
     it's is maybe also definitely instead of say my either both"""
 _BESIDE = frozenset(_BESIDE_NUMBERS.split())
-"""Words that may stand beside numbers where a whole answer is numbers."""
+"""Words that may stand between numbers in an answer that consists of option numbers."""
 _FIRST_FEW = re.compile(r"\bfirst (two|three|four|five)\b")
 _WORD = re.compile(r"[\w'-]+|[^\w\s]")
 _MOST_DIGITS = 6
 
 
 class NoSuchOption(Exception):
-    """A number is beyond the options; the message says so."""
+    """An answer names an option number that does not exist. The message says which numbers do."""
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What somebody says to "Is that right?".
+    """The answer to "Is that right?".
 
     Attributes:
-        agrees: yes or no; None where they say something else.
-        rest: what they say beyond that, "" for nothing.
-        adds: whether the rest adds to what was understood, as in "yes, but never hot".
+        agrees: Whether the person agrees. None if the answer is neither yes nor no.
+        rest: What the person says besides yes or no; "" for nothing.
+        adds: Whether ``rest`` adds to what was understood, as in "yes, but never hot".
     """
 
     agrees: bool | None
@@ -90,38 +90,38 @@ class Confirmation:
 
 
 def parse_command(said: str) -> Command | None:
-    """The command that a whole answer is; an empty one skips the question."""
+    """Return the command that an answer consists of, or None. An empty answer is the command "skip"."""
     return _COMMANDS.get(normalize_line(said).strip(" .!/:\"'`"))
 
 
 def is_indifferent(said: str) -> bool:
-    """Whether an answer says that anything will do."""
+    """Return whether an answer says that any option will do."""
     return bool(_INDIFFERENT.search(normalize_line(said)))
 
 
 def remove_absent_things(said: str) -> str | None:
-    """An answer without what it says that there is not in the house; None where it says nothing of that kind."""
+    """Remove the parts that say that something does not exist in the home. None if there are no such parts."""
     words = normalize_line(said)
     return _MISSING.sub(" ", words) if _MISSING.search(words) else None
 
 
 def normalize_negation(said: str) -> str:
-    """An answer in which "nothing hot", "I don't like it hot" and "anywhere but there" are said as "never"."""
+    """Replace phrases such as "nothing hot", "I don't like it hot" and "anywhere but there" by "never"."""
     return _NOTHING.sub("never", _ONLY.sub("only", normalize_line(said))).replace(" nor ", " or ")
 
 
 def is_rejection(said: str) -> bool:
-    """Whether an answer turns all options down, as "none of these"."""
+    """Return whether an answer rejects all options, as in "none of these"."""
     return bool(_NONE.search(normalize_line(said)))
 
 
 def is_reversal(said: str) -> bool:
-    """Whether an answer says that it is the other way round."""
+    """Return whether an answer says that the opposite is true, as in "the other way round"."""
     return bool(_SWAP.search(normalize_line(said)))
 
 
 def parse_confirmation(said: str) -> Confirmation:
-    """Whether somebody agrees with what was understood, and what else they say."""
+    """Parse whether somebody agrees with what was understood, and what else they say."""
     words = normalize_line(said)
     for pattern, agrees in ((_YES, True), (_NO, False)):
         if found := pattern.match(words):
@@ -133,17 +133,21 @@ def parse_confirmation(said: str) -> Confirmation:
 
 
 def split_conditions(said: str) -> tuple[str, tuple[str, ...]]:
-    """An answer without the clauses that say when it holds, and those clauses."""
+    """Split off the clauses that restrict when an answer holds.
+
+    Returns:
+        The answer without these clauses, and the clauses.
+    """
     words = normalize_line(said)
     clauses = tuple(found.group().strip() for found in _CONDITION.finditer(words))
     return _CONDITION.sub(" ", words) if clauses else said, clauses
 
 
 def replace_option_numbers(said: str, options: Sequence[str]) -> str:
-    """An answer with the options in place of their numbers, as in "the first one, not 3" or "number two".
+    """Replace option numbers, as in "the first one, not 3" or "number two", by the options.
 
     Raises:
-        NoSuchOption: it names a number that no option has.
+        NoSuchOption: The answer names a number that no option has.
     """
     words = _WORD.findall(_FIRST_FEW.sub(lambda found: _number_range(_VALUES[found[1]]), normalize_line(said)))
     if not options or not any(_is_number(word) for word in words):
@@ -163,12 +167,15 @@ def replace_option_numbers(said: str, options: Sequence[str]) -> str:
 
 
 def normalize_line(text: str) -> str:
-    """A text on one line, in lower case and with straight apostrophes."""
+    """Return a text on one line, in lower case and with straight apostrophes."""
     return one_line(text).lower().replace("’", "'")
 
 
 def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of some phrases as whole words, the longest first, also in the plural; its group 1 is the phrase."""
+    """Return a pattern that matches any of the phrases as whole words, longest first, also in the plural.
+
+    Group 1 of a match is the phrase.
+    """
     longest = sorted(map(re.escape, phrases), key=len, reverse=True)
     return re.compile(rf"(?<![\w'-])({'|'.join(longest)})(?:e?s)?(?![\w'-])")
 

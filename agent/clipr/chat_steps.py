@@ -44,10 +44,11 @@ _PAUSE = re.compile(r"PAUSE:\s*true\s*$", re.IGNORECASE)
 
 
 def parse_choices(reply: str, situations: Sequence[Situation]) -> list[ActionChoice]:
-    """The blocks of a reply, one choice for each situation.
+    """Parse the blocks of a reply into one choice per situation.
 
-    Strict: a block that is missing, stands there twice, names an action that does not exist or a confidence outside
-    1 to 10 is unreadable (``action`` None).
+    Parsing is strict. ``action`` is None if a block is missing or repeated, names an action that does not exist, or
+    states a
+    confidence outside 1 to 10.
     """
     blocks: dict[int, list[re.Match[str]]] = {}
     for found in _BLOCK.finditer(reply):
@@ -67,10 +68,10 @@ def _parse_block(block: re.Match[str], situation: Situation) -> ActionChoice:
 
 
 class CliprPrompts:
-    """Templates by step and role.
+    """Jinja templates by step and role.
 
     Raises:
-        DataError: the file is missing or wrong, or a template asks for what its step does not have.
+        DataError: The file is missing or malformed, or a template uses a variable that its step does not provide.
     """
 
     def __init__(self, path: Path = PROMPTS) -> None:
@@ -80,7 +81,7 @@ class CliprPrompts:
         self._jinja = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
 
     def fill(self, *step: str, **values: object) -> str:
-        """A template with its values."""
+        """Render the template of a step."""
         try:
             text: Any = self._texts
             for part in step:
@@ -92,23 +93,23 @@ class CliprPrompts:
             ) from error
 
     def scenarios(self, situations: Sequence[Situation]) -> str:
-        """Numbered scenario blocks."""
+        """Format situations as numbered scenario blocks."""
         return self.fill("scenario", situations=situations)
 
     def answers(self, answers: Sequence[LabelledExample]) -> str:
-        """Scenario blocks with the right action."""
+        """Format labelled examples as scenario blocks with the correct action."""
         return "\n".join(
             f"{self.scenarios([each.situation])}\nWanted: {each.situation.actions[each.action]}\n" for each in answers
         )
 
 
 class ChatSteps:
-    """Every language step by one chat model; each of its calls is counted.
+    """Performs every language step with one chat model and counts the calls.
 
     Args:
-        model: the chat model.
-        prompts: what it reads.
-        sampling: how replies are drawn; None for temperature 0.2 and room for a batch's blocks.
+        model: Chat model.
+        prompts: Prompt templates. Defaults to those of the package.
+        sampling: Sampling parameters. Defaults to temperature 0.2 and 2048 tokens, enough for the blocks of a batch.
     """
 
     def __init__(self, model: ChatModel, prompts: CliprPrompts | None = None, sampling: Sampling | None = None) -> None:
@@ -119,7 +120,7 @@ class ChatSteps:
         self._sampling = sampling or Sampling(temperature=TEMPERATURE, max_tokens=2048)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
-        """One call: dimensions, judgement and question; a reply without a question counts as enough."""
+        """See Interviewer.inquire. A reply that contains no question means that enough is known."""
         reply = self._ask(
             "inquire",
             scenarios=self._prompts.scenarios(examples),
@@ -137,12 +138,12 @@ class ChatSteps:
         return Inquiry(tuple(dimensions), one_line(question) or None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
-        """One call."""
+        """See Interviewer.synthesize."""
         scenarios = self._prompts.scenarios(examples)
         return parse_rules(self._ask("synthesize", scenarios=scenarios, transcript=format_transcript(dialogue)))
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
-        """One call for all of them, in the strict block format."""
+        """See LanguageSteps.choose. The reply has to follow the block format; see parse_choices."""
         reply = self._ask(
             "choose",
             rules=format_rules(guidance.rules),
@@ -156,11 +157,11 @@ class ChatSteps:
         return parse_choices(reply, situations)
 
     def investigate(self, correct: int, total: int) -> bool:
-        """One call."""
+        """See LanguageSteps.investigate."""
         return self._ask_yes_no("investigate", correct=correct, total=total, percent=_percent(correct, total))
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
-        """One call; NO in place of a question ends the review."""
+        """See LanguageSteps.feedback_question. The reply NO ends the review."""
         correct = sum(decision.right for decision in decisions)
         reply = self._ask(
             "feedback_question",
@@ -182,31 +183,31 @@ class ChatSteps:
         return None if not question or re.fullmatch(r"\W*NO\W*", question, re.IGNORECASE) else question
 
     def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
-        """One call."""
+        """See LanguageSteps.should_update."""
         return self._ask_yes_no("should_update", rules=format_rules(rules), transcript=format_transcript([exchange]))
 
     def update(
         self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
     ) -> tuple[Rule, ...]:
-        """One call; rules whose sentence stayed keep their types."""
+        """See LanguageSteps.update. Rules whose sentence is unchanged keep their typed parts."""
         known = {rule.text.lower(): rule for rule in rules}
         new = parse_rules(self._ask("update", rules=format_rules(rules), transcript=format_transcript([exchange])))
         return tuple(known.get(rule.text.lower(), rule) for rule in new)
 
     def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
-        """One call."""
+        """See LanguageSteps.open_question."""
         return one_line(self._ask("open_question", transcript=format_transcript(dialogue), left=left)) or None
 
     def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
-        """One call."""
+        """See LanguageSteps.summarize."""
         return parse_rules(self._ask("summarize", answers=self._prompts.answers(answers)))
 
     def aggregate(self, preferences: Sequence[str]) -> str:
-        """One call."""
+        """See LanguageSteps.aggregate."""
         return self._ask("aggregate", notes="\n".join(map(flatten_if_broken, preferences)))
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
-        """One call."""
+        """See LanguageSteps.induce."""
         return self._ask(
             "induce",
             scenarios=self._prompts.scenarios([situation]),
@@ -215,14 +216,14 @@ class ChatSteps:
         )
 
     def rationalize(self, example: LabelledExample) -> str:
-        """Two calls: thoughts on the actions, then the reason for the right one."""
+        """See LanguageSteps.rationalize: thoughts on all actions first, then the reason for the correct one."""
         scenarios = self._prompts.scenarios([example.situation])
         thoughts = self._ask("rationalize", "options", scenarios=scenarios)
         right = example.situation.actions[example.action]
         return self._ask("rationalize", "reason", scenarios=scenarios, thoughts=thoughts, right=right)
 
     def _ask_yes_no(self, *step: str, **values: object) -> bool:
-        """Whether the model says yes, and perhaps why in words that were cut."""
+        """Return whether the model's reply begins with YES. A truncated explanation after it does not matter."""
         return _is_yes(self._reply(*step, **values).text)
 
     def _ask(self, *step: str, **values: object) -> str:
@@ -236,7 +237,7 @@ class ChatSteps:
 
 
 def format_transcript(dialogue: Sequence[DialogueTurn]) -> str:
-    """A dialogue as plain text with roles, a line for each turn."""
+    """Format a dialogue as plain text with roles, one line per utterance."""
     turns = (
         (flatten_if_broken(exchange.question), flatten_if_broken(exchange.answer) or "(silence)")
         for exchange in dialogue

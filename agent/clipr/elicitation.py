@@ -1,4 +1,4 @@
-"""Algorithm 1 of CLIPR: ask what the examples leave open, at most so many questions, then write rules."""
+"""Elicitation, Algorithm 1 of CLIPR: ask about what the examples leave open, then write rules."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.worlds.choices.scenario import Situation
 
 MAX_ANSWER_CHARACTERS = 2000
-"""Characters of an answer that are kept."""
+"""Longer answers are truncated."""
 MAX_UNANSWERED = 2
-"""So many questions in a row that are not answered end a conversation."""
+"""Number of consecutive unanswered questions that ends a conversation."""
 
 
 @dataclass(frozen=True)
 class ElicitationResult:
-    """What a conversation gave.
+    """The result of a conversation.
 
     Attributes:
-        dialogue: every question with its answer.
-        unresolved: the dimensions that were open at each turn, as the language step reported them.
-        ended: "sufficient", "budget", "left" or "silent".
+        dialogue: Every question with its answer.
+        unresolved: The dimensions that the language step reported as open, for each turn.
+        ended: Why the conversation ended: "sufficient", "budget", "left" or "silent".
     """
 
     dialogue: tuple[DialogueTurn, ...]
@@ -33,10 +33,10 @@ class ElicitationResult:
 
 
 def ask_person(person: Respondent, question: Question) -> str:
-    """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
+    """Return the person's answer on one line, without invisible characters, truncated to MAX_ANSWER_CHARACTERS.
 
     Raises:
-        PersonLeft: they ended the conversation.
+        PersonLeft: The person ended the conversation.
     """
     answer = one_line(person.answer(question).text[: 4 * MAX_ANSWER_CHARACTERS])
     return answer if len(answer) <= MAX_ANSWER_CHARACTERS else answer[:MAX_ANSWER_CHARACTERS] + " …"
@@ -50,15 +50,15 @@ def elicit(
     dialogue: Sequence[DialogueTurn] = (),
     on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
 ) -> ElicitationResult:
-    """Ask until enough is known or the budget is spent.
+    """Ask questions until enough is known or the budget is spent.
 
     Args:
-        language: finds what is open, judges whether that is enough, and words the questions, in one call a turn.
-        person: who answers.
-        examples: situations without answers.
-        budget: most questions, those of ``dialogue`` among them.
-        dialogue: what was said in an earlier part of this conversation, which goes on.
-        on_exchange: told of each exchange at once, so that nothing is lost when the conversation breaks off.
+        language: Finds open dimensions, judges whether enough is known and words the questions, in one call per turn.
+        person: Answers the questions.
+        examples: Situations without their correct actions.
+        budget: Maximum number of questions, including those in ``dialogue``.
+        dialogue: Turns of an earlier part of this conversation, which is continued.
+        on_exchange: Called after every turn, so that no answer is lost if the conversation is interrupted.
     """
     said, unresolved, silences = list(dialogue), [], 0
     while len(said) < budget:
@@ -82,7 +82,7 @@ def elicit(
 def learn_rules(
     language: Interviewer, person: Respondent, examples: Sequence[Situation], budget: int = 10
 ) -> tuple[ElicitationResult, tuple[Rule, ...]]:
-    """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
+    """Run Algorithm 1: elicitation, then synthesis in one call. Without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]
     return elicited, language.synthesize(examples, answered) if answered else ()

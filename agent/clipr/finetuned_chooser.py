@@ -1,8 +1,8 @@
-"""Choices by a language model on this machine that was taught to follow rules; ours, not the paper's.
+"""Choices by a local language model that was fine-tuned to follow rules. An addition of this project.
 
-It is asked of one situation at a time, with the rules that are nearest in meaning, and answers with one of the options,
-in the words that it reads them in, and with the number of the rule that decides. A grammar holds it to that.
-selftrain.clipr has its lessons.
+The model chooses in one situation at a time and reads the rules that are closest in meaning. A grammar restricts its
+reply to one of the options, in the words of the prompt, and the number of the rule that decides.
+:mod:`housewise.selftrain.clipr` creates its training examples.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from housewise.language.gbnf import rule as grammar_rule
 from housewise.worlds.choices.scenario import Situation
 
 MAX_PROMPT_RULES = 6
-"""Rules that stand in one prompt."""
+"""Number of rules in one prompt."""
 PREFIX, _BETWEEN = "Option:", ", by rule "
 _REPLY = re.compile(rf" (.*){_BETWEEN}(\d{{1,4}})\s*", re.DOTALL)
 _MAX_TOKENS = 160
-"""Of a reply: an option may be a sentence."""
+"""Maximum length of a reply. An option may be a whole sentence."""
 
 
 def choice_request(prompts: CliprPrompts, situation: Situation, rules: Sequence[str]) -> ChatRequest:
-    """Asks for one choice.
+    """Build the request for one choice.
 
     Args:
-        prompts: has the words.
-        situation: to choose in.
-        rules: one or more, in order.
+        prompts: Prompt templates.
+        situation: Situation to choose in.
+        rules: At least one rule, in order.
     """
     messages = tuple(
         Message(role, prompts.fill("choose_one", role, situation=situation, rules=rules)) for role in ("system", "user")
@@ -49,12 +49,17 @@ def choice_request(prompts: CliprPrompts, situation: Situation, rules: Sequence[
 
 
 def format_choice_reply(action: str, rule: int) -> str:
-    """What a model should say behind the prefix: an option, and the number of a rule, which counts from 0."""
+    """Format the expected reply after the prefix: an option and the number of a rule.
+
+    Args:
+        action: The option.
+        rule: Index of the rule, from 0.
+    """
     return f" {action}{_BETWEEN}{rule + 1}"
 
 
 def parse_choice_reply(reply: Reply, situation: Situation, rules: Sequence[str]) -> ActionChoice:
-    """What a model said; the rule that it names is its reasoning, its probability the confidence."""
+    """Parse a reply. The reasoning is the rule it names; the confidence is the reply's probability."""
     said = _REPLY.fullmatch(reply.text)
     action, rule = (said[1], int(said[2])) if said else ("", 0)
     if action not in situation.actions or not 1 <= rule <= len(rules):
@@ -66,12 +71,12 @@ def parse_choice_reply(reply: Reply, situation: Situation, rules: Sequence[str])
 
 
 class FineTunedChooser(LocalComponents):
-    """Local components, in whose place a language model chooses where there are rules; one call for each situation.
+    """Local components, but a fine-tuned language model chooses if there are rules, with one call per situation.
 
     Args:
-        embedder: compares meanings.
-        model: was taught to follow rules; whoever opened it closes it.
-        prompts: that it was taught with.
+        embedder: Sentence embeddings.
+        model: Chat model fine-tuned to follow rules. The caller closes it.
+        prompts: Prompt templates that the model was trained with.
     """
 
     def __init__(self, embedder: Embedder, model: ChatModel, prompts: CliprPrompts | None = None) -> None:
@@ -80,7 +85,7 @@ class FineTunedChooser(LocalComponents):
         self._model, self._prompts = model, prompts or CliprPrompts()
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
-        """The options that the model finds the rules to ask for."""
+        """See LanguageSteps.choose. Without rules the local components choose."""
         notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
         rules = [*(rule.text for rule in guidance.rules), *(parse_rule(note).text for note in notes)]
         if not rules:
@@ -93,7 +98,7 @@ class FineTunedChooser(LocalComponents):
         return [parse_choice_reply(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
 
     def _nearest_rules(self, situation: Situation, rules: Sequence[str]) -> list[str]:
-        """The rules that are most about a situation, in their order."""
+        """Return the rules that are closest in meaning to a situation, in their original order."""
         about = f"{situation.request} {' or '.join(situation.actions)}"
         near = cosine(self._embedder, [about], list(rules))[0]
         chosen = sorted(range(len(rules)), key=lambda number: -near[number])[:MAX_PROMPT_RULES]

@@ -1,8 +1,8 @@
-"""Rules about where things belong, in the words of houses: which kinds of things, which kinds of places.
+"""Parse rules about where things belong into kinds of things and kinds of places.
 
-"For drinkware: prefer shelf in the kitchen; avoid table." says of every thing of the group drinkware, and of every such
-place, whether it is wanted there. A sentence with any word that houses do not have is not understood: nobody knows what
-that word was to change.
+"For drinkware: prefer shelf in the kitchen; avoid table." means that every thing of the group drinkware is wanted on
+kitchen shelves and unwanted on tables. A sentence with a word outside the house vocabulary is not understood, because
+the unknown word may change its meaning.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ _PUT = re.compile(
 _PARTS = re.compile(r"\s*(?:[,;]|\b(?:and|or|then)\b)\s*", re.IGNORECASE)
 _CLAUSES = re.compile(r"[.;:!?]+")
 _FILLERS = frozenset({"anywhere", "place", "thing", "all", "everything", "every", "our", "inside"})
-"""Words of places and things that change nothing of what is meant."""
+"""Words in names of places and things that do not change the meaning."""
 
 
 @dataclass(frozen=True)
 class PlaceKind:
-    """Where things may be: a kind of receptacle, of room, or both; at least one of them is given."""
+    """A kind of receptacle, a kind of room, or both. At least one of the two is given."""
 
     receptacle: str | None = None
     room: str | None = None
 
     @property
     def phrase(self) -> str:
-        """In words, as in ``shelf in the kitchen``."""
+        """The place in words, for example ``shelf in the kitchen``."""
         return f"{self.receptacle or 'anywhere'} in {f'the {self.room}' if self.room else ANY_ROOM}"
 
 
 @dataclass(frozen=True)
 class HouseRule:
-    """A rule that a robot in a house can go by.
+    """A parsed rule that a robot in a house can follow.
 
     Attributes:
-        things: kinds of things.
-        wanted, unwanted: where they belong, the best first, and where they do not.
+        things: Kinds of things.
+        wanted: Where they belong, best first.
+        unwanted: Where they do not belong.
     """
 
     things: tuple[str, ...]
@@ -61,7 +62,7 @@ class HouseRule:
 
 
 def parse_house_rule(rule: Rule) -> HouseRule | None:
-    """What a rule says of a house; None where it is not understood, or says nothing of one."""
+    """Parse a rule about a house. Return None if it is not understood or is not about a house."""
     text = " ".join(rule.text.rstrip(".! ").split())
     if rule.typed and rule.condition:
         read = _build_house_rule(rule.condition, rule.preferred, rule.avoided)
@@ -77,19 +78,19 @@ def parse_house_rule(rule: Rule) -> HouseRule | None:
 
 
 def to_place_kinds(places: Places) -> tuple[PlaceKind, ...]:
-    """Places as people's files have them, as spots."""
+    """Convert the places of a preference file to place kinds."""
     rooms = ((None if room == ANY_ROOM else room, kinds) for room, kinds in places.items())
     return tuple(PlaceKind(kind, room) for room, kinds in rooms for kind in kinds)
 
 
 def find_place_kinds(text: str, strict: bool = False) -> tuple[PlaceKind, ...] | None:
-    """The places that a text names, in order, each once.
+    """Find the places that a text names, in order and without repetition.
 
-    A clause's only room is where all that it names stands; else each part of it has its own.
+    If a clause names a single room, all receptacles of the clause are in that room.
 
     Args:
-        text: any words.
-        strict: whether other words than of places make it not understood, which is None.
+        text: Any text.
+        strict: Whether to return None if the text contains words that do not name places.
     """
     found: dict[PlaceKind, None] = {}
     for clause in _CLAUSES.split(text):
@@ -106,7 +107,7 @@ def find_place_kinds(text: str, strict: bool = False) -> tuple[PlaceKind, ...] |
 
 
 def find_thing_kinds(text: str) -> tuple[str, ...] | None:
-    """The kinds of things that a text names, by group or one by one; None where it names anything else."""
+    """Find the kinds of things that a text names, by group or individually. Return None if it names anything else."""
     known = _thing_kinds_by_words()
     whole = _significant_words(text)
     if whole in known:
@@ -129,7 +130,7 @@ def _build_house_rule(things: str, wanted: Sequence[str], unwanted: Sequence[str
 
 
 def _parse_place(text: str) -> tuple[str | None, str | None, list[str]]:
-    """The receptacle and the room that a part names, and what words are left."""
+    """Return the receptacle, the room and the remaining words of a text."""
     words = word_stems(text)
     room, words = _extract_name(words, _ROOMS)
     receptacle, words = _extract_name(words, _RECEPTACLES)
@@ -141,7 +142,7 @@ def _room_or_none(name: str | None) -> str | None:
 
 
 def _extract_name(words: list[str], names: Mapping[tuple[str, ...], str]) -> tuple[str | None, list[str]]:
-    """The first and longest of some names that stands in words, and the words without it."""
+    """Return the first and longest of some names that occurs in a list of words, and the words without it."""
     for length in (3, 2, 1):
         for start in range(len(words) - length + 1):
             name = names.get(tuple(words[start : start + length]))
@@ -164,7 +165,7 @@ _RECEPTACLES = _names_by_words(RECEPTACLE_KINDS)
 
 @lru_cache(maxsize=1)
 def _thing_kinds_by_words() -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """Kinds of things by the words of a group's name, or of their own."""
+    """Return the kinds of things by the words of a group's name or of their own."""
     groups = {name: tuple(map(spoken, group.things)) for name, group in base_groups().items()}
     single = {_significant_words(kind): (kind,) for kinds in groups.values() for kind in kinds}
     return single | {_significant_words(name): kinds for name, kinds in groups.items()}

@@ -1,4 +1,4 @@
-"""Choices in batches: candidates shuffled for each scenario and model, unreadable replies asked again once alone."""
+"""Choose actions in batches. Candidates are shuffled per scenario; an unreadable reply is asked for again once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _Any = TypeVar("_Any")
 
 @dataclass(frozen=True)
 class ScoredChoice:
-    """A choice with its score.
+    """A choice compared with the scenario's labels.
 
     Attributes:
-        scenario: id.
-        action: number of the candidate, None where no reply could be read.
-        right: whether it is the preferred one.
-        satisfies: whether it does what the request says.
-        reasoning: the model's.
-        confidence: the model's, 1 to 10.
+        scenario: Id of the scenario.
+        action: Index of the chosen candidate, or None if no reply could be parsed.
+        right: Whether the chosen action is the preferred one.
+        satisfies: Whether the chosen action does what the request says.
+        reasoning: Reason that the model gave.
+        confidence: Confidence that the model stated, from 1 to 10, or None.
     """
 
     scenario: str
@@ -35,12 +35,12 @@ class ScoredChoice:
 
 @dataclass(frozen=True)
 class Inference:
-    """Chooses with a language model or components.
+    """Chooses actions with given language steps.
 
     Args:
-        language: what chooses.
-        batch_size: scenarios a call.
-        seed: of the shuffling, beside the scenario's id and the model's name.
+        language: Makes the choices.
+        batch_size: Number of scenarios per call.
+        seed: Seed for shuffling the candidates, combined with the scenario's id and the model's name.
     """
 
     language: LanguageSteps
@@ -48,16 +48,16 @@ class Inference:
     seed: int = 0
 
     def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[ScoredChoice]:
-        """One decision for each scenario, in order."""
+        """Choose in each scenario and score the choices, in order."""
         choices = self.choose([scenario.situation for scenario in scenarios], guidance)
         return [score_choice(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True)]
 
     def decide_one(self, scenario: Scenario, guidance: Guidance) -> ScoredChoice:
-        """One scenario in a call of its own."""
+        """Choose in one scenario with a call of its own."""
         return self.decide([scenario], guidance)[0]
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
-        """One choice for each situation, in order; its action counts as the situation's own do."""
+        """Choose in each situation, in order. The returned indices refer to the unshuffled actions."""
         return [
             choice
             for batch in split_batches(situations, self.batch_size)
@@ -85,12 +85,12 @@ class Inference:
 
 
 def accuracy(decisions: Sequence[ScoredChoice]) -> float:
-    """Share of the preferred actions; 0 of none."""
+    """Return the share of preferred actions; 0 for no choices."""
     return sum(decision.right for decision in decisions) / len(decisions) if decisions else 0.0
 
 
 def judged_choices(scenarios: Sequence[Scenario], decisions: Sequence[ScoredChoice]) -> list[JudgedChoice]:
-    """Decisions as the critic may see them: the right action is not among what it is told."""
+    """Return scored choices as the critic may see them, without the correct actions."""
     return [
         JudgedChoice(scenario.situation, decision.action, decision.right, decision.reasoning)
         for scenario, decision in zip(scenarios, decisions, strict=True)
@@ -98,7 +98,7 @@ def judged_choices(scenarios: Sequence[Scenario], decisions: Sequence[ScoredChoi
 
 
 def split_batches(items: Sequence[_Any], size: int) -> Iterator[Sequence[_Any]]:
-    """So many items at a time, the last time what is left."""
+    """Yield consecutive batches of ``size`` items. The last batch may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
@@ -112,7 +112,7 @@ def _is_readable(choice: ActionChoice, situation: Situation) -> bool:
 
 
 def score_choice(scenario: Scenario, choice: ActionChoice) -> ScoredChoice:
-    """What a choice is worth; an action that there is not is neither right nor does it satisfy."""
+    """Score a choice. An index outside the candidates is neither right nor satisfying."""
     return ScoredChoice(
         scenario.id,
         choice.action,

@@ -1,7 +1,8 @@
-"""The steps of CLIPR and its baselines that need language, behind one interface.
+"""Interface of all steps of CLIPR and its baselines that need language, and the data they exchange.
 
-A chat model does them by prompts (:mod:`agent.clipr.chat`), or components of ours without a language model
-(:mod:`agent.clipr.local`). Tables say which; the two are not mixed in one row.
+:mod:`housewise.agent.clipr.chat_steps` implements the steps by prompts to a chat model, as the paper does.
+:mod:`housewise.agent.clipr.local_steps` implements them without a language model. Result tables name the
+implementation.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from housewise.worlds.choices.scenario import Situation
 
 @dataclass
 class MethodUsage:
-    """What a method has used so far.
+    """Counts what a method has used so far.
 
     Attributes:
-        calls: of the language model; with local components, steps that would be one.
-        prompt_tokens: tokens read, 0 without a language model.
-        completion_tokens: tokens written, 0 without a language model.
-        questions: asked of the person.
-        finish_reasons: why replies ended, see housewise.core.record.Usage.
-        malformed: blocks of replies that could not be read at first.
-        unreadable: those that could not be read when asked again either, and count as wrong.
+        calls: Calls of the language model. Local components count each step that would be a call.
+        prompt_tokens: Tokens read; 0 without a language model.
+        completion_tokens: Tokens written; 0 without a language model.
+        questions: Questions put to the person.
+        finish_reasons: Number of replies by finish reason; see housewise.core.record.Usage.
+        malformed: Reply blocks that could not be parsed at the first attempt.
+        unreadable: Reply blocks that could not be parsed at the second attempt either. They count as wrong.
     """
 
     calls: int = 0
@@ -39,7 +40,7 @@ class MethodUsage:
     unreadable: int = 0
 
     def add(self, replies: Sequence[Reply]) -> None:
-        """Count replies of the language model, a call each."""
+        """Add replies of the language model, one call each."""
         self.calls += len(replies)
         self.prompt_tokens += sum(reply.prompt_tokens for reply in replies)
         self.completion_tokens += sum(reply.completion_tokens for reply in replies)
@@ -48,7 +49,7 @@ class MethodUsage:
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """A question and what the person said."""
+    """A question and the person's answer. An empty answer means that the person said nothing."""
 
     question: str
     answer: str
@@ -56,12 +57,12 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class Dimension:
-    """An attribute in which actions of the examples differ and of which the dialogue does not say how it is wanted.
+    """An attribute in which the actions of the examples differ and that the dialogue has not settled.
 
     Attributes:
-        name: what differs.
-        values: how.
-        examples: ids of the examples in which it does.
+        name: Name of the attribute.
+        values: Its values in the examples.
+        examples: Ids of the examples in which the attribute varies.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """One turn of elicitation: what is unresolved, and the question to ask; None when enough is known."""
+    """One turn of elicitation: the unresolved dimensions and the next question, or None if enough is known."""
 
     unresolved: tuple[Dimension, ...]
     question: str | None
@@ -79,7 +80,7 @@ class Inquiry:
 
 @dataclass(frozen=True)
 class LabelledExample:
-    """An example with its right action."""
+    """A situation and the index of its correct action."""
 
     situation: Situation
     action: int
@@ -87,14 +88,14 @@ class LabelledExample:
 
 @dataclass(frozen=True)
 class Guidance:
-    """What a choice may rest on beside the request; what a method is not given stays empty.
+    """Information for a choice besides the request. A method leaves empty what it does not use.
 
     Attributes:
-        rules: of the person.
-        examples: situations without answers.
-        answers: situations with answers.
-        transcript: a dialogue in place of rules.
-        notes: sentences, such as an aggregated preference or rationales.
+        rules: Rules of the person.
+        examples: Situations without their correct actions.
+        answers: Situations with their correct actions.
+        transcript: Dialogue with the person, used in place of rules.
+        notes: Sentences, such as an aggregated preference or rationales.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -106,7 +107,13 @@ class Guidance:
 
 @dataclass(frozen=True)
 class ActionChoice:
-    """One reply to one situation; ``action`` counts from 0 in the order shown, None where the reply can't be read."""
+    """The choice in one situation.
+
+    Attributes:
+        action: Index of the action in the order shown, from 0. None if the reply could not be parsed.
+        reasoning: Reason that was given.
+        confidence: Confidence from 1 to 10, or None.
+    """
 
     action: int | None
     reasoning: str = ""
@@ -115,7 +122,7 @@ class ActionChoice:
 
 @dataclass(frozen=True)
 class JudgedChoice:
-    """A choice that turned out right or wrong, as the critic may see it."""
+    """A choice and whether it was right. This is all that the critic sees: the correct action is not included."""
 
     situation: Situation
     action: int | None
@@ -124,66 +131,74 @@ class JudgedChoice:
 
 
 class Interviewer(Protocol):
-    """Does the steps of algorithm 1; each is one call.
+    """The language steps of Algorithm 1. Each method is one call.
 
     Attributes:
-        name: the model or the components.
-        usage: counted by the steps themselves.
+        name: Name of the model or of the components.
+        usage: Counts that the steps update themselves.
     """
 
     name: str
     usage: MethodUsage
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
-        """AnalyzeExamples, IsSufficient and GenerateQuestionForUser of algorithm 1, with ``left`` questions to go."""
+        """Return the unresolved dimensions and the next question.
+
+        Combines AnalyzeExamples, IsSufficient and GenerateQuestionForUser of Algorithm 1.
+
+        Args:
+            examples: Situations without their correct actions.
+            dialogue: Questions and answers so far.
+            left: Number of questions that may still be asked.
+        """
         ...
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
-        """Rules from dialogue and examples."""
+        """Write rules from the dialogue and the examples."""
         ...
 
 
 class LanguageSteps(Interviewer, Protocol):
-    """Does all language steps; every method below is one call unless it says otherwise."""
+    """All language steps of CLIPR and its baselines. Each method is one call unless its docstring says otherwise."""
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
-        """One choice for each situation, all of them in one call."""
+        """Choose one action in each situation, with a single call for all of them."""
         ...
 
     def investigate(self, correct: int, total: int) -> bool:
-        """Algorithm 2, line 11: whether to look into the failures, from the batch's aggregate accuracy alone."""
+        """Return whether to look into the failures, given only the batch's accuracy (Algorithm 2, line 11)."""
         ...
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
-        """Algorithm 2, line 12: one question to the person, or None where none is needed."""
+        """Return one question to the person about the failures, or None if none is needed (Algorithm 2, line 12)."""
         ...
 
     def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
-        """Algorithm 2, line 14."""
+        """Return whether the answer is a reason to change the rules (Algorithm 2, line 14)."""
         ...
 
     def update(
         self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
     ) -> tuple[Rule, ...]:
-        """The complete new list, unchanged rules included."""
+        """Return the complete revised list of rules, including unchanged ones."""
         ...
 
     def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
-        """GATE: an open question, breadth before depth."""
+        """Return GATE's next open question, breadth before depth, or None to stop."""
         ...
 
     def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
-        """TidyBot: general rules from examples with answers."""
+        """Summarize labelled examples into general rules (TidyBot)."""
         ...
 
     def aggregate(self, preferences: Sequence[str]) -> str:
-        """CIPHER: several induced preferences in two or three sentences."""
+        """Combine induced preferences into two or three sentences (CIPHER)."""
         ...
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
-        """CIPHER: a preference of one sentence from what was chosen and what was right."""
+        """Describe in one sentence the preference that explains why ``right`` is better than ``chosen`` (CIPHER)."""
         ...
 
     def rationalize(self, example: LabelledExample) -> str:
-        """Introspective Planning: why the answer of an example is right, after the fact; two calls."""
+        """Explain why the correct action of an example is right (Introspective Planning). Takes two calls."""
         ...

@@ -1,7 +1,7 @@
-"""Answers and rules as notes of a person's memory, and back: what was said in a conversation goes on in the next one.
+"""Conversion between dialogue turns or rules and notes of a person's memory, so that a conversation can be continued.
 
-A note of either kind names the topic that it belongs to as its task (``kitchen``), an answer the question as its
-situation. Rules about the house name no task; see housewise.agent.clipr.house_interview.
+The ``task`` of a note is the topic (``kitchen``); the ``situation`` of an answer note is the question. Rules about the
+house have no topic; see housewise.agent.clipr.house_notes.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ _CONFIRMED = "confirmed"
 
 
 def note_topic(name: str) -> str:
-    """A data set's name as notes write it."""
+    """Return the topic of a data set in the spelling that notes use."""
     return About(task=name[:MAX_NAME_CHARACTERS]).task or "choices"
 
 
 def answer_note(
     person: str, topic: str, exchange: DialogueTurn, confirmed: bool = False, time: str | None = None
 ) -> Note:
-    """What a person said, with the question.
+    """Create the note of an answer.
 
     Args:
-        person: who said it.
-        topic: that it belongs to.
-        exchange: question and answer.
-        confirmed: whether they have confirmed what was understood, so that no rule is to be written of it any more.
-        time: when; now by default.
+        person: Person who answered.
+        topic: Topic of the conversation.
+        exchange: Question and answer.
+        confirmed: Whether the person has confirmed the rules of this answer, so that no rule is written from it later.
+        time: Time of the note. Defaults to now.
 
     Raises:
-        ValueError: they said nothing.
+        ValueError: The answer is empty.
     """
     about, value = (
         About(task=topic, situation=exchange.question[:MAX_TEXT_CHARACTERS]),
@@ -47,24 +47,24 @@ def answer_note(
 
 
 def recall_answers(memory: Memory, topic: str) -> list[Note]:
-    """What was asked and answered about a topic, the oldest first."""
+    """Return the answer notes of a topic, oldest first."""
     return [note for note in _answer_notes(memory, topic) if note.value != _WRITTEN]
 
 
 def answers_without_rules(memory: Memory, topic: str) -> list[Note]:
-    """The answers since the last conversation's end that are not confirmed: no rules are written of them yet."""
+    """Return the unconfirmed answers since the end of the last conversation, from which no rules have been written."""
     notes = _answer_notes(memory, topic)
     ended = max((place for place, note in enumerate(notes, 1) if note.value == _WRITTEN), default=0)
     return [note for note in notes[ended:] if note.value != _CONFIRMED]
 
 
 def rules_written_note(person: str, topic: str, after: str) -> Note:
-    """The end of a conversation: rules are written of all answers before it, and stay as people leave them.
+    """Create the note that ends a conversation: rules have been written from all answers before it.
 
     Args:
-        person: whose.
-        topic: of the conversation.
-        after: time of its last note.
+        person: Person of the memory.
+        topic: Topic of the conversation.
+        after: Time of the conversation's last note.
     """
     about, text = About(task=topic), "What was answered before this is written down as rules."
     return Note(
@@ -78,7 +78,7 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
 
 
 def turn_from_note(answer: Note) -> DialogueTurn:
-    """A question and its answer."""
+    """Return the question and answer of an answer note."""
     return DialogueTurn(answer.about.situation or "", answer.text)
 
 
@@ -89,14 +89,14 @@ def rule_notes(
     origins: Mapping[str, Sequence[str]] = MappingProxyType({}),
     time: str | None = None,
 ) -> list[Note]:
-    """Rules that are kept, each a little later than the one before, so that they keep their order.
+    """Create notes of rules. Each is slightly later than the one before, which preserves their order.
 
     Args:
-        person: whose.
-        topic: that they belong to.
-        rules: to keep.
-        origins: for each rule's text the ids of the answers that it was concluded from.
-        time: of the first; now by default.
+        person: Person of the memory.
+        topic: Topic of the rules.
+        rules: Rules to store.
+        origins: Ids of the answers that a rule was concluded from, by the rule's text.
+        time: Time of the first note. Defaults to now.
     """
     notes: list[Note] = []
     for rule in rules:
@@ -107,9 +107,9 @@ def rule_notes(
 
 
 def recall_rules(memory: Memory, topic: str) -> tuple[Rule, ...]:
-    """The rules of a topic that are in force, the oldest first: of those that contradict each other the newest.
+    """Return the rules in force for a topic, oldest first. Of contradicting rules only the newest is in force.
 
-    At most :data:`MOST_RULES`, the newest.
+    At most the :data:`MAX_RULES` newest rules are returned.
     """
     notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
     gone = find_overruled(notes)
@@ -117,9 +117,12 @@ def recall_rules(memory: Memory, topic: str) -> tuple[Rule, ...]:
 
 
 def find_overruled(notes: Sequence[Note]) -> dict[int, int]:
-    """For rules of one topic that a later one contradicts, which one, by number from 0.
+    """Return which later rule overrules which earlier one, as a mapping of indices.
 
-    Rules that were concluded together are meant to hold together.
+    Rules that were concluded from the same answers do not overrule each other.
+
+    Args:
+        notes: Rule notes of one topic, oldest first.
     """
     pairs = find_contradictions([parse_rule(note.text or "-") for note in notes])
     return {
@@ -130,7 +133,10 @@ def find_overruled(notes: Sequence[Note]) -> dict[int, int]:
 
 
 def source_answers(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:
-    """For each rule's text the ids of the answers that it comes from; all of them where it does not say which."""
+    """Return the ids of the answers that each rule comes from, by the rule's text.
+
+    A rule without a source comes from all answers.
+    """
     every = tuple(note.id for note in answers)
     # A slice is empty where there is no such turn.
     return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}

@@ -16,19 +16,19 @@ from housewise.worlds.choices.scenario import Scenario, Situation
 
 @dataclass(frozen=True)
 class MethodInputs:
-    """One run of one method on one data set.
+    """The inputs of one run of one method on one data set.
 
     Attributes:
-        language: does the language steps and counts its calls; fresh for each run.
-        person: who answers questions.
-        examples: of the data set; a method takes their labels only where the paper gives it these.
-        test: what is scored, in the order in which it comes.
-        knowledge: labelled scenarios to retrieve from.
-        embedder: for methods that retrieve by meaning.
-        budget: most questions of an interview.
-        batch: scenarios a call.
-        seed: of the shuffling of candidates.
-        critic: settings of the adaptive method.
+        language: Performs the language steps and counts their calls. Each run gets a new one.
+        person: Answers the questions.
+        examples: Examples of the data set. A method uses their labels only if the paper gives it labels.
+        test: Scenarios to be scored, in order.
+        knowledge: Labelled scenarios for retrieval.
+        embedder: Sentence embeddings for methods that retrieve by meaning.
+        budget: Maximum number of questions of an interview.
+        batch: Scenarios per call.
+        seed: Seed for shuffling candidates.
+        critic: Settings of Adaptive CLIPR.
     """
 
     language: LanguageSteps
@@ -44,7 +44,7 @@ class MethodInputs:
 
     @property
     def inference(self) -> Inference:
-        """Chooses with this run's language, batch and seed."""
+        """Inference with this run's language steps, batch size and seed."""
         return Inference(self.language, self.batch, self.seed)
 
     @property
@@ -60,14 +60,14 @@ class MethodInputs:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
-        decisions: one for each test scenario, in order.
-        rules: with which the run ended, where the method has any.
-        dialogue: what was asked and answered before the test.
-        reviews: of the adaptive method.
-        training_calls: of the language model, before the first test scenario.
+        decisions: Scored choice of each test scenario, in order.
+        rules: Rules at the end of the run; empty for methods without rules.
+        dialogue: Questions and answers before the test.
+        reviews: Reviews of Adaptive CLIPR.
+        training_calls: Calls of the language model before the first test scenario.
     """
 
     decisions: Sequence[ScoredChoice]

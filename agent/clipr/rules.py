@@ -1,7 +1,7 @@
-"""Rules that people can read, write and correct: one sentence each, typed where it is understood.
+"""Rules that people can read, write and correct: one sentence each, with typed parts if the sentence is understood.
 
-Source: CLIPR (arXiv 2605.12682), section 3: a numbered list of short directives. That a rule is typed as well
-(condition, order of preference, what to avoid, strength, turn it comes from) is ours.
+Source: CLIPR (arXiv 2605.12682), section 3, which stores a numbered list of short directives. The typed parts
+(condition, order of preference, avoided things, strength, source turn) are an addition of this project.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from housewise.language.words import content_words, flatten_if_broken, one_line
 
 MAX_RULES = 200
-"""A list that is longer is cut: nobody agreed to more in ten answers."""
+"""Longer lists of rules are truncated."""
 MAX_RULE_CHARACTERS = 400
-"""Of one rule."""
+"""Longer rules are truncated."""
 
 _CHOOSE = r"(?:prefer|prefers|choose|pick|use|want|wants|like|likes|take|go for|serve|bring|prioriti[sz]e|select|give)"
 _WHEN = r"(?:for|when|if|with|whenever|in case of|regarding|when it comes to|on|at|in|after|before|during)"
@@ -51,14 +51,14 @@ class Rule(BaseModel):
     """One directive.
 
     Attributes:
-        text: as people read and write it, on one line.
-        condition: when it holds, in words; "" for always.
-        preferred: what is wanted, best first.
-        avoided: what is not wanted.
-        strength: how much it weighs, in (0, 1].
-        source: number of the turn of the dialogue that it comes from, from 1; None where it comes from nowhere there.
-        typed: whether the text is understood; the others are kept as they are and decide only where a language model
-            reads them.
+        text: The sentence that people read and write, on one line.
+        condition: When the rule applies, in words. "" means always.
+        preferred: What is wanted, best first.
+        avoided: What is not wanted.
+        strength: Weight of the rule, in (0, 1].
+        source: Number of the dialogue turn that the rule was written from, starting at 1, or None.
+        typed: Whether the sentence was parsed into condition, preferred and avoided. Untyped rules influence choices
+            only if a language model reads them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,10 +79,10 @@ def make_rule(
     strength: float = 1.0,
     source: int | None = None,
 ) -> Rule:
-    """A rule from its parts, its text written from them.
+    """Build a typed rule from its parts and write its text.
 
     Raises:
-        ValueError: nothing is preferred nor avoided.
+        ValueError: Both ``preferred`` and ``avoided`` are empty.
     """
     condition = _truncated_line(condition, 160).rstrip(" .!?:")
     wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _clean_phrase(each))))[:6]
@@ -107,10 +107,10 @@ def make_rule(
 
 
 def parse_rule(text: str, source: int | None = None) -> Rule:
-    """A rule from a sentence; one that is not understood, or that speaks to the model, is kept untyped.
+    """Parse a sentence into a rule. A sentence that is not understood, or that addresses the model, stays untyped.
 
     Raises:
-        ValueError: the text is empty.
+        ValueError: The text is empty.
     """
     line = _truncated_line(text, MAX_RULE_CHARACTERS)
     if not line:
@@ -136,9 +136,9 @@ def parse_rule(text: str, source: int | None = None) -> Rule:
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """Rules from a list with one numbered or dashed rule a line; other lines are left out, repeats as well.
+    """Parse a list with one numbered or dashed rule per line. Other lines and repeated rules are skipped.
 
-    At most :data:`MOST_RULES`; the rest is not read.
+    At most :data:`MAX_RULES` rules are read.
     """
     rules: dict[str, Rule] = {}
     for line in text.splitlines():
@@ -152,14 +152,15 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
 
 
 def format_rules(rules: Sequence[Rule]) -> str:
-    """The rules as a numbered list."""
+    """Format rules as a numbered list."""
     return "\n".join(f"{number}. {rule.text}" for number, rule in enumerate(rules, 1))
 
 
 def find_contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
-    """Pairs of understood rules, from 0, of one condition that want something else.
+    """Return pairs ``(earlier, later)`` of indices of typed rules that share a condition and contradict each other.
 
-    One avoids what the other wants most, or both say what is wanted most in some case and not the same.
+    Two rules contradict each other if one avoids what the other wants most, or if both have a condition and want
+    different things most.
     """
     alike: dict[frozenset[str], list[int]] = {}
     pairs = []
@@ -172,7 +173,7 @@ def find_contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
 
 
 def add_newer_rules(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules with newer ones behind them, and without those that one of the newer contradicts."""
+    """Append newer rules and drop the older rules that they contradict."""
     pairs = find_contradictions([*rules, *newer])
     gone = {earlier for earlier, later in pairs if earlier < len(rules) <= later}
     return (*(rule for number, rule in enumerate(rules) if number not in gone), *newer)

@@ -76,9 +76,7 @@ class _PlanRules:
     def __init__(self, graph: SceneGraph, most_steps: int, names: Mapping[str, str]) -> None:
         self._graph, self._most_steps = graph, most_steps
         self._names = names
-        self._rooms, self._places, self._things = map(
-            self._all_names, (graph.rooms, graph.receptacles, graph.objects)
-        )
+        self._rooms, self._places, self._things = map(self._all_names, (graph.rooms, graph.receptacles, graph.objects))
         self._hands: dict[str | None, str] = {None: "free"}
         self._hands |= {name: f"holding-{number}" for number, name in enumerate(graph.objects)}
 

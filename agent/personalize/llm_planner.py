@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
-from housewise.agent.personalize.placement_candidates import PlacementCandidates, find_candidates
+from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judgement import (
     Judgements,
     format_judgements,
@@ -220,11 +220,7 @@ class LLMPlanner:
         return Plan(parsed.steps, parsed.complete, messages, reply)
 
     def _plans_from_judgements(
-        self,
-        graph: SceneGraph,
-        options: Mapping[str, PlacementCandidates],
-        judgements: Judgements,
-        attempts: Sequence[Attempt],
+        self, graph: SceneGraph, options: CandidatesByObject, judgements: Judgements, attempts: Sequence[Attempt]
     ) -> list[str]:
         """Return the distinct plans that follow from judgements, at least one."""
         held, names = graph.holding, self.context.template.prompt_names(graph)

@@ -10,10 +10,16 @@ import numpy as np
 
 from housewise.agent.personalize.placement_candidates import placements_of_similar_kinds
 from housewise.agent.personalize.placement_judgement import objects_to_judge
-from housewise.agent.personalize.planner import Attempt, Plan, count_failures, listed_receptacles, untried_places
+from housewise.agent.personalize.planner import (
+    Attempt,
+    Plan,
+    count_failures,
+    listed_receptacles,
+    placed_objects,
+    untried_places,
+)
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
-from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
@@ -49,7 +55,7 @@ class PlacementGuesser:
             graph: Scene graph of the robot.
             attempts: Everything that was tried in this episode.
         """
-        placed = {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
+        placed = placed_objects(attempts)
         unsettled = [thing for thing in objects_to_judge(graph) if thing not in placed]
         guesses = {thing: self._guess_places(graph, thing, count_failures(attempts)) for thing in unsettled}
         return {thing: places for thing, places in guesses.items() if places}

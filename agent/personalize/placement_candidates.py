@@ -102,6 +102,9 @@ class PlacementCandidates:
         return self.here if self.here is not None else self.origin
 
 
+CandidatesByObject = Mapping[str, PlacementCandidates]
+
+
 def find_candidates(
     graph: SceneGraph, knowledge: PreferenceKnowledge, failed: Mapping[str, int], use_similar: bool = False
 ) -> dict[str, PlacementCandidates]:

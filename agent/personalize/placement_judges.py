@@ -9,7 +9,7 @@ from typing import Protocol
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import judgement_grammar
-from housewise.agent.personalize.placement_candidates import PlacementCandidates
+from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
 from housewise.agent.personalize.placement_judgement import (
     ELSEWHERE,
     FINE,
@@ -19,12 +19,11 @@ from housewise.agent.personalize.placement_judgement import (
     judgement_verdict,
     parse_judgements,
 )
-from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
+from housewise.agent.personalize.planner import Attempt, ModelCall, placed_objects, unentered_rooms
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
-from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.names import kind_of, without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -77,11 +76,7 @@ class Judge(Protocol):
     """Decides where objects belong."""
 
     def judge(
-        self,
-        graph: SceneGraph,
-        options: Mapping[str, PlacementCandidates],
-        messages: tuple[Message, ...],
-        attempts: Sequence[Attempt],
+        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
     ) -> JudgementResult:
         """Judge every object that has candidates.
 
@@ -113,11 +108,7 @@ class WritingJudge:
     confidence: ConfidenceThresholds = ConfidenceThresholds()
 
     def judge(
-        self,
-        graph: SceneGraph,
-        options: Mapping[str, PlacementCandidates],
-        messages: tuple[Message, ...],
-        attempts: Sequence[Attempt],
+        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
     ) -> JudgementResult:
         """See Judge.judge."""
         if all(each.known for each in options.values()):
@@ -171,16 +162,10 @@ class ScoringJudge:
         self._score_cache: dict[Hashable, dict[str, float]] = {}
 
     def judge(
-        self,
-        graph: SceneGraph,
-        options: Mapping[str, PlacementCandidates],
-        messages: tuple[Message, ...],
-        attempts: Sequence[Attempt],
+        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
     ) -> JudgementResult:
         """See Judge.judge."""
-        placed = {
-            tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
-        }
+        placed = placed_objects(attempts)
         may_wait = bool(unentered_rooms(graph, attempts))
         waits = self._known_first and (
             may_wait or any(each.known and each.places[0] != each.here for each in options.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile
 
@@ -75,6 +75,16 @@ class PlanSimulator:
         else:
             self._places[target] = action.destination or ""
 
+    def simulate(self, steps: Iterable[ParsedStep]) -> Iterator[tuple[ParsedStep, str]]:
+        """Apply the feasible steps. Yield each step, without its action if that is infeasible, and its problem."""
+        for number, step in enumerate(steps, start=1):
+            reason = step.problem if step.action is None else self.problem(step.action)
+            if step.action is None or reason:
+                yield ParsedStep(step.raw, None, reason), f"step {number} ({step.raw}) cannot be done: {reason}"
+            else:
+                self.apply(step.action)
+                yield step, ""
+
     def feasible_actions(self) -> Iterator[HighLevelAction]:
         """Yield every action that is feasible now and changes the state."""
         rooms, receptacles = self._graph.rooms, self._graph.receptacles
@@ -121,11 +131,9 @@ def find_problem(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt
     """
     house = PlanSimulator(graph, attempts)
     steps = dropwhile(_is_chatter, plan.steps) if any(step.action for step in plan.steps) else plan.steps
-    for number, step in enumerate(steps, start=1):
-        problem = step.problem if step.action is None else house.problem(step.action)
-        if problem or step.action is None:
-            return f"step {number} ({step.raw}) cannot be done: {problem}"
-        house.apply(step.action)
+    for _, problem in house.simulate(steps):
+        if problem:
+            return problem
     if plan.complete and house.holding is not None:
         return f"the plan ends with {house.holding} in your hand"
     return "" if plan.steps or plan.complete else "there is no step in it"
@@ -145,16 +153,9 @@ def remove_infeasible_steps(plan: Plan, graph: SceneGraph, attempts: Sequence[At
         The plan, whose infeasible steps have a reason instead of an action, and the first problem in words. The problem
         is empty if every step is feasible.
     """
-    house, steps, wrong = PlanSimulator(graph, attempts, must_look=False), list[ParsedStep](), ""
-    for number, step in enumerate(plan.steps, start=1):
-        problem = step.problem if step.action is None else house.problem(step.action)
-        if problem or step.action is None:
-            wrong = wrong or f"step {number} ({step.raw}) cannot be done: {problem}"
-            step = ParsedStep(step.raw, None, problem)
-        else:
-            house.apply(step.action)
-        steps.append(step)
-    return replace(plan, steps=tuple(steps)), wrong
+    outcomes = list(PlanSimulator(graph, attempts, must_look=False).simulate(plan.steps))
+    first = next((problem for _, problem in outcomes if problem), "")
+    return replace(plan, steps=tuple(step for step, _ in outcomes)), first
 
 
 def _is_chatter(step: ParsedStep) -> bool:

@@ -142,6 +142,11 @@ def unvisited_receptacles(graph: SceneGraph, attempts: Sequence[Attempt]) -> lis
     return [place for place in graph.receptacles if place not in tried]
 
 
+def placed_objects(attempts: Sequence[Attempt]) -> set[str]:
+    """Return the objects that the robot has placed somewhere."""
+    return {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
+
+
 def visited_targets(attempts: Sequence[Attempt]) -> set[str]:
     """Return the names that the robot has tried to go to."""
     return {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}

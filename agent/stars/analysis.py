@@ -1,4 +1,4 @@
-"""Checks a goal sentence as the robot would act on it: can it be understood, seen, and done? (STARS, analysis)"""
+"""Analysis of a goal sentence: can the robot understand it, perceive its things, and do it? (STARS, analysis)"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from housewise.agent.stars.vocabulary import is_too_long, split_words
 
 
 class MismatchKind(Enum):
-    """Why a goal is not viable, in the order in which one reason is given where there are several."""
+    """Reasons why a goal is not viable. If several apply, the first of them decides."""
 
     UNINTERPRETABLE = "uninterpretable"
     UNKNOWN_WORD = "unknown-word"
@@ -23,12 +23,14 @@ class MismatchKind(Enum):
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One thing that is wrong with a goal.
+    """One reason why a goal is not viable.
 
     Attributes:
-        what: the unknown word, the noun that nothing perceived answers to, or the property that is missing
-            (``grabbable``, ``receptacle``, ``surface`` or a state); None for an uninterpretable sentence.
-        thing: the noun of the thing that lacks the property.
+        kind: Kind of the mismatch.
+        what: The unknown word, the ungrounded noun, or the missing property (``grabbable``, ``receptacle``, ``surface``
+            or a
+            state). None for an uninterpretable sentence.
+        thing: Noun of the thing that lacks the property, or None.
     """
 
     kind: MismatchKind
@@ -38,12 +40,12 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class TargetRequirement:
-    """What a relation asks of its target.
+    """What a relation requires of its target.
 
     Attributes:
-        needs: an affordance that the target must have.
-        forbids: an affordance that it must not have.
-        reason: the property that is said to be missing.
+        needs: Affordance that the target must have.
+        forbids: Affordance that the target must not have.
+        reason: Property that is reported as missing.
     """
 
     reason: str
@@ -51,17 +53,17 @@ class TargetRequirement:
     forbids: str | None = None
 
     def met(self, thing: PerceivedThing) -> bool:
-        """Whether a thing can be the target."""
+        """Return whether a thing can be the target."""
         return (self.needs is None or self.needs in thing.affordances) and self.forbids not in thing.affordances
 
 
 @dataclass(frozen=True)
 class RobotAbilities:
-    """What the robot can do, as data: another gripper is another file.
+    """What the robot can do. A robot with another gripper is another data file.
 
     Attributes:
-        moves: the affordance of things that it can carry.
-        relations: what relations ask of their targets; those that are not named ask nothing.
+        moves: Affordance of things that the robot can carry.
+        relations: Requirements of relations on their targets. Other relations require nothing.
     """
 
     moves: str = "grabbable"
@@ -75,12 +77,12 @@ class RobotAbilities:
 
 @dataclass(frozen=True)
 class GoalAnalysis:
-    """What the robot makes of a goal sentence.
+    """The result of analysing a goal sentence.
 
     Attributes:
-        mismatches: all that were found, the deciding kind first; none where the goal is viable.
-        clauses: what the sentence says; empty where it could not be read to its end.
-        things: the perceived things that each phrase means.
+        mismatches: All mismatches, deciding one first. Empty for a viable goal.
+        clauses: Clauses of the sentence; empty if it could not be parsed.
+        things: Perceived things that each noun phrase can mean.
     """
 
     mismatches: tuple[Mismatch, ...] = ()
@@ -89,21 +91,21 @@ class GoalAnalysis:
 
     @property
     def viable(self) -> bool:
-        """Whether the goal can be understood, seen and done."""
+        """Whether the goal can be understood, perceived and done."""
         return not self.mismatches
 
     @property
     def kind(self) -> MismatchKind | None:
-        """The kind of mismatch that decides, None where the goal is viable."""
+        """The deciding kind of mismatch, or None for a viable goal."""
         return self.mismatches[0].kind if self.mismatches else None
 
 
 class GoalAnalyser:
-    """Analyses goal sentences in situations.
+    """Analyses goal sentences in a scene.
 
     Args:
-        language: reads them.
-        embodiment: what the robot can do.
+        language: Parser of goal sentences.
+        embodiment: Abilities of the robot.
     """
 
     def __init__(self, language: GoalLanguage, embodiment: RobotAbilities | None = None) -> None:
@@ -111,14 +113,15 @@ class GoalAnalyser:
         self.embodiment = embodiment or RobotAbilities()
 
     def analyse(self, sentence: str, situation: PerceivedScene) -> GoalAnalysis:
-        """Simulate what the robot would do with a goal sentence.
+        """Simulate how the robot would process a goal sentence.
 
-        Words are read from left to right. At the first unknown one reading ends, and what had been referred to before
-        is grounded. A sentence of known words that the grammar does not have is uninterpretable and nothing else.
+        Words are read from left to right. Reading stops at the first unknown word, and the noun phrases before it are
+        grounded.
+        A sentence of known words that is not grammatical is uninterpretable and has no other mismatch.
 
         Args:
-            sentence: "the goal is that ...", in any case, with or without its full stop.
-            situation: what is perceived, and the object that is asked about.
+            sentence: Sentence such as "the goal is that ...", in any case, with or without its full stop.
+            situation: Perceived scene, focused on the object in question.
         """
         if is_too_long(sentence):
             return GoalAnalysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
@@ -134,7 +137,7 @@ class GoalAnalyser:
         return self.check(clauses, situation)
 
     def check(self, clauses: Sequence[GoalClause], situation: PerceivedScene) -> GoalAnalysis:
-        """Ground clauses that have been read, and see whether what they ask for can be done."""
+        """Ground parsed clauses and check whether what they ask for can be done."""
         phrases = [phrase for clause in clauses for phrase in noun_phrases(clause)]
         things, ungrounded = self._ground(phrases, situation)
         impossible = [found for clause in clauses for found in self._impossible(clause, things)]
@@ -151,7 +154,7 @@ class GoalAnalyser:
     def _impossible(
         self, clause: GoalClause, things: Mapping[NounPhrase, tuple[PerceivedThing, ...]]
     ) -> Iterator[Mismatch]:
-        """Properties that the things of a clause lack."""
+        """Yield the properties that the things of a clause lack."""
         if isinstance(clause, PlacementClause):
             for thing in things[clause.subject]:
                 if self.embodiment.moves not in thing.affordances:

@@ -1,4 +1,4 @@
-"""Reads what STARS knows from YAML: words, the robot's abilities, tasks, and how a user says a task."""
+"""Load the data of STARS from YAML files: vocabulary, robot abilities, tasks, examples, dialogues."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROBOT = "robot"
 DIALOGUE = "dialogue"
 PERSON = "person"
 TASKS = ("tidy kitchen", "store groceries", "organize office")
-"""Those that come with the package."""
+"""Bundled tasks."""
 
 
 class _DataFile(BaseModel):
@@ -103,10 +103,10 @@ class _DialogueSettings(_DataFile):
 
 
 def load_vocabulary(name_or_path: str = VOCABULARY) -> RobotVocabulary:
-    """The robot's words, from a file that comes with the package or one of the user's.
+    """Load a bundled vocabulary by name, or a file.
 
     Raises:
-        UserError: when there is no such file, or it is no vocabulary; the message names file, field and remedy.
+        UserError: The file does not exist or is malformed. The message names file, field and remedy.
     """
     settings, source = read_data_file(name_or_path, _VocabularySettings)
     parts: dict[str, frozenset[str]] = {}
@@ -123,10 +123,10 @@ def load_vocabulary(name_or_path: str = VOCABULARY) -> RobotVocabulary:
 
 
 def load_robot(name_or_path: str = ROBOT) -> RobotAbilities:
-    """What the robot can do.
+    """Load the abilities of a robot.
 
     Raises:
-        UserError: as :func:`load_vocabulary`.
+        UserError: See :func:`load_vocabulary`.
     """
     settings, _ = read_data_file(name_or_path, _RobotSettings)
     demands = {
@@ -138,15 +138,15 @@ def load_robot(name_or_path: str = ROBOT) -> RobotAbilities:
 def load_task(
     name_or_path: str, vocabulary: RobotVocabulary | None = None, dialogue: str = DIALOGUE
 ) -> tuple[StarsTask, RobotVocabulary]:
-    """A task, and the vocabulary with the names of its objects and fixtures.
+    """Load a task, and the vocabulary extended by the names of its objects and fixtures.
 
     Args:
-        name_or_path: "tidy kitchen", "store groceries", "organize office" or a file.
-        vocabulary: gives kinds and affordances; None for the one that comes with the package.
-        dialogue: how the user says a task.
+        name_or_path: "tidy kitchen", "store groceries", "organize office" or a path.
+        vocabulary: Kinds and affordances. Defaults to the bundled vocabulary.
+        dialogue: File with the user's instructions.
 
     Raises:
-        UserError: as :func:`load_vocabulary`; also where a kind is not known.
+        UserError: See :func:`load_vocabulary`. Also raised for unknown kinds.
     """
     if name_or_path not in TASKS and not is_file(Path(name_or_path)):
         raise UserError(
@@ -160,15 +160,15 @@ def load_task(
 def build_task(
     content: Mapping[str, Any], vocabulary: RobotVocabulary, source: str
 ) -> tuple[StarsTask, RobotVocabulary]:
-    """A task that was made up; see load_task.
+    """Build a generated task; see load_task.
 
     Args:
-        content: what a file of a task holds.
-        vocabulary: gives kinds and affordances.
-        source: where it is from, for errors.
+        content: Content of a task file.
+        vocabulary: Kinds and affordances.
+        source: Origin of the task for error messages.
 
     Raises:
-        DataError: when it is no task.
+        DataError: The content is not a valid task.
     """
     return _build_task(validate_model(_TaskSettings, content, source, "mend the file"), source, vocabulary, DIALOGUE)
 
@@ -202,19 +202,19 @@ def _build_task(
 
 
 def load_examples(path: str) -> Mapping[str, list[str]]:
-    """Where things belong that were seen elsewhere, by what was seen; see housewise.agent.stars.nearest_meaning.
+    """Load where things seen elsewhere belong, by what was seen; see housewise.agent.stars.nearest_meaning.
 
     Raises:
-        UserError: as :func:`load_vocabulary`.
+        UserError: See :func:`load_vocabulary`.
     """
     return read_data_file(path, _ExampleSettings)[0].seen
 
 
 def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
-    """What a model is told that plays the person of a task.
+    """Return the system message of a model that plays the person of a task.
 
     Raises:
-        UserError: as :func:`load_vocabulary`.
+        UserError: See :func:`load_vocabulary`.
     """
     settings, source = read_data_file(name_or_path, _PersonSettings)
     try:
@@ -227,10 +227,10 @@ def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
 
 
 def read_data_file(name_or_path: str, model: type[T], called: str | None = None) -> tuple[T, str]:
-    """Settings of a file that comes with the package, by name, or of any YAML file; and where they are.
+    """Read and validate a bundled data file by name, or any YAML file. Also return its path.
 
     Raises:
-        UserError: when there is none or it is not what it should be; the message names file, field and remedy.
+        UserError: The file does not exist or is malformed. The message names file, field and remedy.
     """
     packaged = CONFIGS / "stars" / f"{name_or_path}.yaml"
     path = packaged if is_file(packaged) else Path(called or name_or_path)
@@ -251,7 +251,7 @@ def _objects(settings: _TaskSettings, vocabulary: RobotVocabulary) -> Iterator[T
 
 
 def _fixture(name: str, vocabulary: RobotVocabulary, source: str) -> PerceivedThing:
-    """A fixture of a name such as "recycling bin" or "bag 2"."""
+    """Return the fixture with a name such as "recycling bin" or "bag 2"."""
     *modifiers, noun = [word for word in name.split() if not word.isdigit()]
     if noun not in vocabulary.kinds:
         raise DataError(f"{source}: fixture {name}: {noun} is no kind; add it to the vocabulary")

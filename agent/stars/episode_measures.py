@@ -6,7 +6,7 @@ from housewise.agent.stars.stars_loop import StarsEpisode
 
 
 def episode_measures(episode: StarsEpisode) -> dict[str, float]:
-    """Figures of an episode by name; shares are in percent."""
+    """Return the measures of an episode by name. Shares are in percent."""
     responses = [each for lesson in episode.lessons for each in lesson.candidates]
     done, talk, usage = episode.completion, episode.dialogue, episode.usage
     return {

@@ -1,4 +1,4 @@
-"""The paper's conditions, and some of our own: which parts of STARS are at work (STARS, experiment design)."""
+"""The conditions of the paper's experiments and additional ones: which parts of STARS are active."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ _WITH_USER = "+O"
 
 @dataclass(frozen=True)
 class StarsCondition:
-    """Which parts are at work.
+    """Which parts of STARS are active.
 
     Attributes:
-        name: as in the paper's tables.
-        retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction, as a model
-            rates them or by meaning alone.
-        repairs: whether unviable goals are repaired and never used.
-        choice: the goal of highest mean token probability, the one that a model selects by number, or the one that it
-            finds likeliest where it is asked for a goal, whoever retrieved or mended it.
-        user: whether a user confirms the goal, and states it in the end.
-        hints: whether the model that selects is told what holds in this house (STARS*).
+        name: Name in the paper's tables.
+        retrieval: Sampled replies, the search tree, or goals that are viable by construction, which a model rates
+            (``grounded``) or whose meaning is compared (``meaning``).
+        repairs: Whether unviable goals are repaired and never used.
+        choice: The goal of highest mean token probability, the goal that a model selects by number, or the goal that a
+            model
+            finds most probable after the prompt for a goal.
+        user: Whether a user confirms the goal, and states it if none is confirmed.
+        hints: Whether the selecting model is told facts about the house (STARS*).
     """
 
     name: str
@@ -59,10 +60,10 @@ CONDITIONS: Mapping[str, StarsCondition] = {
 
 
 def find_condition(name: str) -> StarsCondition:
-    """A condition by name; ``+O`` behind any of them adds the user.
+    """Return a condition by name. ``+O`` after any name adds the user.
 
     Raises:
-        UserError: when there is none.
+        UserError: There is no such condition.
     """
     if name in CONDITIONS:
         return CONDITIONS[name]

@@ -1,4 +1,4 @@
-"""What a goal sentence says, once it has been read: no text is parsed twice."""
+"""The parsed form of a goal sentence: clauses over noun phrases."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class NounPhrase:
     """A noun phrase.
 
     Attributes:
-        noun: as it was said.
-        modifiers: what stood before it.
-        at: a further phrase that was attached ("the cup on the desk"), None for none.
-        absent: whether there is said to be none of it ("there is no cup"); nothing perceived answers to that.
+        noun: Noun as it was written.
+        modifiers: Words before the noun.
+        at: Attached phrase, as in "the cup on the desk", or None.
+        absent: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
     """
 
     noun: str
@@ -26,16 +26,18 @@ class NounPhrase:
 
     @property
     def all(self) -> tuple[NounPhrase, ...]:
-        """This and what is attached to it."""
+        """This phrase and all phrases attached to it."""
         return (self, *(self.at.all if self.at else ()))
 
 
 @dataclass(frozen=True)
 class PlacementClause:
-    """Something is somewhere.
+    """States that something is somewhere.
 
     Attributes:
+        subject: What is placed.
         relation: ``in``, ``on``, ``under`` or ``next to``.
+        target: Where it is placed.
     """
 
     subject: NounPhrase
@@ -45,7 +47,7 @@ class PlacementClause:
 
 @dataclass(frozen=True)
 class StateClause:
-    """Something is in a state, for example closed, or absent."""
+    """States that something is in a state, for example closed or absent."""
 
     subject: NounPhrase
     state: str
@@ -55,5 +57,5 @@ GoalClause = PlacementClause | StateClause
 
 
 def noun_phrases(clause: GoalClause) -> tuple[NounPhrase, ...]:
-    """What a clause speaks of, in the order in which it is said."""
+    """Return the noun phrases of a clause in their order."""
     return clause.subject.all + (clause.target.all if isinstance(clause, PlacementClause) else ())

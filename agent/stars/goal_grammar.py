@@ -1,4 +1,4 @@
-"""Reads goal sentences with a grammar that is data: ``housekeep_configs/stars/*.lark``."""
+"""Parse goal sentences with the Lark grammars in ``housekeep_configs/stars/*.lark``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STATE_BY_VERB = {"close": "closed", "shut": "closed", "open": "opened"}
 
 @dataclass(frozen=True)
 class StatedGoal:
-    """A goal that a person states for all objects of a name; in its clauses "the object" is such an object."""
+    """A goal that a person states for all objects with a name. "The object" in its clauses means such an object."""
 
     name: str
     clauses: tuple[GoalClause, ...]
@@ -36,11 +36,11 @@ class StatedGoal:
 
 @dataclass(frozen=True)
 class GoalGrammar:
-    """Rules of goal sentences as text.
+    """The rules of a grammar of goal sentences.
 
     Attributes:
-        name: for errors.
-        rules: as Lark writes them, without the words that the vocabulary gives.
+        name: Name for error messages.
+        rules: Rules in Lark syntax, without the terminals that the vocabulary defines.
     """
 
     name: str
@@ -48,10 +48,10 @@ class GoalGrammar:
 
     @classmethod
     def load(cls, name: str) -> GoalGrammar:
-        """A grammar that comes with the package, by name, or a file.
+        """Load a bundled grammar by name, or a file.
 
         Raises:
-            UserError: when there is none.
+            UserError: There is no such grammar.
         """
         packaged = CONFIGS / "stars" / f"{name}.lark"
         path = packaged if is_file(packaged) else Path(name)
@@ -61,14 +61,14 @@ class GoalGrammar:
 
 
 class GoalLanguage:
-    """A grammar of goal sentences over the words of a vocabulary.
+    """Parses goal sentences over the words of a vocabulary.
 
     Args:
-        vocabulary: gives the grammar its nouns, modifiers and states.
-        grammar: one that was loaded, or the name of one that comes with the package, or a file.
+        vocabulary: Defines the grammar's nouns, modifiers and states.
+        grammar: Loaded grammar, name of a bundled grammar, or path.
 
     Raises:
-        UserError: when there is no such grammar, or it is none; the message says where.
+        UserError: There is no such grammar, or it is malformed.
     """
 
     def __init__(self, vocabulary: RobotVocabulary, grammar: str | GoalGrammar = PAPER_GRAMMAR) -> None:
@@ -87,25 +87,25 @@ class GoalLanguage:
             raise DataError(f"grammar {grammar.name}: {str(error).splitlines()[0]}; mend the grammar's file") from error
 
     def knows(self, word: str) -> bool:
-        """Whether a word is of the vocabulary, or one that the grammar names."""
+        """Return whether a word is in the vocabulary or in the grammar itself."""
         return word in self._function_words or self.vocabulary.knows(word)
 
     def goal(self, words: Sequence[str]) -> tuple[GoalClause, ...] | None:
-        """The clauses of a goal sentence, None where it cannot be interpreted.
+        """Parse a goal sentence into clauses. Return None if it is not grammatical.
 
         Args:
-            words: as :func:`agent.stars.vocabulary.words_of` gives them.
+            words: Words as returned by :func:`housewise.agent.stars.vocabulary.split_words`.
         """
         clauses: tuple[GoalClause, ...] | None = self._parse(words, "goal")
         return clauses
 
     def statement(self, sentence: str) -> StatedGoal | None:
-        """A goal that a person states ("if the object is a mug then the goal is that ..."), None for other words."""
+        """Parse a stated goal ("if the object is a mug then the goal is that ..."). Return None for other sentences."""
         found: StatedGoal | None = None if is_too_long(sentence) else self._parse(split_words(sentence), "statement")
         return found
 
     def find_phrases(self, words: Sequence[str]) -> list[NounPhrase]:
-        """What has been referred to in the beginning of a sentence, whatever else it says."""
+        """Return the noun phrases in the beginning of a sentence, even if the sentence is not grammatical."""
         found = []
         opening = next((end for end in range(len(words), 0, -1) if self._parse(words[:end], "opening")), 0)
         for first in range(opening, len(words)):
@@ -122,18 +122,18 @@ class GoalLanguage:
 
 
 class _Opening:
-    """The words with which a goal sentence begins; they say nothing."""
+    """The opening words of a goal sentence. They carry no meaning."""
 
 
 @dataclass(frozen=True)
 class _StateOfIt:
-    """A state of what was named last."""
+    """A state of the thing that was named last ("it is closed")."""
 
     state: str
 
 
 class _ParseTransformer(Transformer[Token, Any]):
-    """Turns a parse into clauses; the grammar's rules and alternatives are this class's methods."""
+    """Converts a parse tree to clauses. The method names are those of the grammar's rules and aliases."""
 
     def bare(self, words: list[Token]) -> NounPhrase:
         *modifiers, noun = (word.strip() for word in words if word.type != "ARTICLE")
@@ -198,6 +198,6 @@ def _last_named(clauses: Sequence[GoalClause]) -> NounPhrase:
 
 
 def _terminal_of(words: Iterable[str]) -> str:
-    """A terminal that is one of some words with the space behind it; one that nothing matches, where there are none."""
+    """Return a terminal that matches one of the words and the space after it, or nothing if there are no words."""
     texts = "|".join(re.escape(word).replace("/", r"\/") for word in sorted(words, key=lambda word: (-len(word), word)))
     return f"/(?:{texts}) /" if texts else r"/[^\s\S]/"

@@ -1,7 +1,8 @@
-"""What is learned: a goal that was confirmed, and the way that brought it about (STARS, execution and learning).
+"""Learning: store a confirmed goal with the policy that achieved it, and recall it later. (STARS, learning)
 
-A goal is kept in the words in which a person would state it ("if the object is a mug then the goal is that the object
-is in the cupboard"), and read again, grounded and checked when it is recalled: what is no longer possible is not
+A goal is stored in the words of a person ("if the object is a mug then the goal is that the object is in the
+cupboard").
+When it is recalled it is parsed, grounded and checked again, so that goals that are no longer possible are not
 recalled.
 """
 
@@ -27,14 +28,16 @@ class LearnedGoal:
     """A goal for objects of a name in a subtask, and its policy.
 
     Attributes:
-        task: its name.
-        subtask: what was done with the objects of a place: it tells the mug in the dish rack from that on the counter.
-        place: where the object was found.
-        noun: what the object is called.
-        statement: the goal as a person would state it.
-        policy: the acts that brought it about, ``<object>`` for the object; none where it held already.
-        confirmed: whether a person said so.
-        kind: of what the object is; the next room may not have it, nor know its name.
+        task: Name of the task.
+        subtask: What was done with the objects of a place. It distinguishes the mug in the dish rack from the mug on
+            the
+            counter.
+        place: Where the object was found.
+        noun: Noun of the object.
+        statement: The goal as a person would state it.
+        policy: Actions that achieved it, with ``<object>`` for the object. Empty if the goal held already.
+        confirmed: Whether a person confirmed the goal.
+        kind: Kind of the object, for rooms whose vocabulary does not know the noun.
     """
 
     task: str
@@ -47,19 +50,19 @@ class LearnedGoal:
     kind: str | None = None
 
     def lineage(self, vocabulary: RobotVocabulary) -> tuple[str, ...]:
-        """The object's name and its kinds, the most special first."""
+        """Return the object's noun and its kinds, most specific first."""
         known = vocabulary.lineage(self.noun)
         return known if len(known) > 1 or self.kind is None else (self.noun, *vocabulary.lineage(self.kind))
 
 
 @dataclass(frozen=True)
 class GoalGeneralisation:
-    """How far a goal is carried over to what it was not learned for.
+    """How far learned goals are applied beyond what they were learned for.
 
     Attributes:
-        places: to objects of the name in other subtasks and places of the task.
-        kinds: to objects of other names of the same kind, at most this many steps up (0: not at all).
-        confirmed: only goals that a person confirmed.
+        places: Whether goals apply to objects of the name in other subtasks and places of the task.
+        kinds: Number of steps up the kinds for which goals apply to objects with other names. 0 means not at all.
+        confirmed: Whether only goals that a person confirmed are applied.
     """
 
     places: bool = False
@@ -69,11 +72,14 @@ class GoalGeneralisation:
 
 @dataclass(frozen=True)
 class RecalledGoal:
-    """A goal that is known for an object, possible here and now.
+    """A learned goal that is possible for an object here and now.
 
     Attributes:
-        path: what to do: the learned policy where it still brings the goal about, else a new plan.
-        by_policy: whether it is the learned policy.
+        note: The learned goal.
+        analysis: Its analysis in the current scene.
+        goal: The facts that it requires.
+        path: Actions to take: the learned policy if it still achieves the goal, otherwise a new plan.
+        by_policy: Whether ``path`` is the learned policy.
     """
 
     note: LearnedGoal
@@ -91,17 +97,17 @@ def recall_goal(
     analyser: GoalAnalyser,
     carry: GoalGeneralisation | None = None,
 ) -> RecalledGoal | None:
-    """What is known for an object here and now, None where nothing is, or where it cannot be done.
+    """Return the learned goal for an object here and now. None if there is none or it cannot be achieved.
 
-    Goals for the same subtask and place come before those that are carried over, and the most special kind first.
+    Goals learned for the same subtask and place come before generalised ones, and specific kinds before general ones.
 
     Args:
-        notes: what has been learned.
-        task: what is being done.
-        about: the object.
-        state: how things are.
-        analyser: reads and checks the goal again, as fixtures may be gone.
-        carry: how far goals are carried over; None for not at all.
+        notes: Learned goals.
+        task: Current task.
+        about: The object.
+        state: Current state of the room.
+        analyser: Checks the goal again, because fixtures may have disappeared.
+        carry: How far goals are generalised. None means not at all.
     """
     for note in _matching_goals(notes, task, about, analyser.language.vocabulary, carry or GoalGeneralisation()):
         if (found := _possible(note, task, about, state, analyser)) is not None:
@@ -110,7 +116,7 @@ def recall_goal(
 
 
 def keep_latest(notes: Iterable[LearnedGoal]) -> list[LearnedGoal]:
-    """One note for each task, subtask, place and noun: a later one replaces an earlier one."""
+    """Keep one goal per task, subtask, place and noun: the latest one."""
     found: dict[tuple[str, str, str, str], LearnedGoal] = {}
     for note in notes:
         key = (note.task, note.subtask, note.place, note.noun)
@@ -127,7 +133,7 @@ def learn_goal(
     confirmed: bool,
     vocabulary: RobotVocabulary,
 ) -> LearnedGoal:
-    """A goal that was used for an object, as it is kept."""
+    """Return the goal to store after it was used for an object."""
     return LearnedGoal(
         task=task.name,
         subtask=about.subtask,
@@ -141,7 +147,7 @@ def learn_goal(
 
 
 def goal_statement(analysis: GoalAnalysis, about: TaskObject) -> str:
-    """A goal in the words in which a person states one: "if the object is a mug then the goal is that ..."."""
+    """Return a goal in the words in which a person states one: "if the object is a mug then the goal is that ..."."""
     clauses = " and ".join(_say(clause, analysis, about.thing) for clause in analysis.clauses)
     return f"if the object is a {about.thing.noun} then the goal is that {clauses}"
 

@@ -1,7 +1,7 @@
-"""Goals that were learned as notes in a person's memory, and back: people can read, edit and forget them.
+"""Convert learned goals to notes of a person's memory and back. People can read, edit and forget the notes.
 
-What was learned in a subtask of a task is recalled there. Where a person confirmed that a kind of thing belongs in a
-place, whatever is being done, a second note says so, which any robot of theirs can go by.
+A goal is recalled in the subtask in which it was learned. If a person confirmed that a kind of thing belongs in a place
+independent of the subtask, a second note says so, which every robot of that person can use.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ _NUMBER = re.compile(r" \d+$")
 def goal_to_notes(
     goal: LearnedGoal, task: StarsTask, about: TaskObject, used: GoalAnalysis, person: str
 ) -> Iterator[Note]:
-    """What is remembered of a goal that was learned.
+    """Yield the notes of a learned goal.
 
     Args:
-        goal: as it was learned.
-        task, about: in which task, and of which object.
-        used: what the goal says.
-        person: whose memory it goes into.
+        goal: The learned goal.
+        task: Task in which it was learned.
+        about: Object for which it was learned.
+        used: Analysis of the goal.
+        person: Person of the memory.
     """
     words = "; ".join(str(ManipulationAction(**step)) for step in goal.policy)  # type: ignore[arg-type]
     text = goal.statement if goal.confirmed else f"{_UNCONFIRMED}{goal.statement}"
@@ -62,7 +63,7 @@ def goal_to_notes(
 
 
 def note_to_goal(note: Note) -> LearnedGoal | None:
-    """The goal that a note tells of; None where it tells of none, however it came to say what it does."""
+    """Return the goal that a note describes, or None if it describes none."""
     about = note.about
     where = _SITUATION.fullmatch(about.situation or "")
     if note.kind != "goal" or about.task is None or len(about.things) != 1 or where is None:
@@ -82,16 +83,16 @@ def note_to_goal(note: Note) -> LearnedGoal | None:
 
 
 def goals_from_notes(notes: Iterable[Note]) -> list[LearnedGoal]:
-    """What notes tell of goals; later ones win.
+    """Return the goals that notes describe. Later notes replace earlier ones.
 
     Args:
-        notes: the oldest first.
+        notes: Notes, oldest first.
     """
     return keep_latest(goal for note in notes if (goal := note_to_goal(note)) is not None)
 
 
 def _holds_for_all_of_kind(goal: LearnedGoal, task: StarsTask) -> bool:
-    """Whether it is not told by where they are found what is to be done with things of a name."""
+    """Return whether things of the goal's noun are found in one place only, so that the place does not matter."""
     return len({(each.subtask, each.place) for each in task.objects if each.thing.noun == goal.noun}) == 1
 
 

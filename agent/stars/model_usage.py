@@ -1,4 +1,4 @@
-"""What models were asked, as the paper counts it (STARS, appendix: cost)."""
+"""Model usage, counted as in the paper (STARS, appendix: cost)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from housewise.language.completion import Continuation, TextScore
 
 @dataclass
 class ModelUsage:
-    """Calls and tokens by kind of prompt, as the paper counts them.
+    """Calls and tokens by kind of prompt.
 
     Attributes:
-        calls: how often a model was asked.
-        prompt_tokens: tokens sent.
-        completion_tokens: tokens received.
-        finish_reasons: of texts that were gone on with, how many the model ended (``stop``) or were cut (``length``).
+        calls: Number of calls.
+        prompt_tokens: Tokens sent.
+        completion_tokens: Tokens received.
+        finish_reasons: Number of continuations that the model ended (``stop``) or that were truncated (``length``).
     """
 
     calls: dict[str, int] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class ModelUsage:
     finish_reasons: dict[str, int] = field(default_factory=dict)
 
     def add(self, kind: str, replies: Sequence[Continuation | TextScore]) -> None:
-        """Count replies, a call each."""
+        """Add replies, one call each."""
         for counted, amount in (
             (self.calls, len(replies)),
             (self.prompt_tokens, sum(reply.prompt_tokens for reply in replies)),
@@ -36,17 +36,17 @@ class ModelUsage:
             self.finish_reasons[reason] = self.finish_reasons.get(reason, 0) + 1
 
     def copy(self) -> ModelUsage:
-        """The same counts, which do not change with these."""
+        """Return an independent copy."""
         return ModelUsage(*map(dict, self._counts))
 
     def merge(self, other: ModelUsage) -> None:
-        """Add what was asked elsewhere."""
+        """Add the counts of another usage."""
         for counts, more in zip(self._counts, other._counts, strict=True):
             for kind, amount in more.items():
                 counts[kind] = counts.get(kind, 0) + amount
 
     def since(self, before: ModelUsage) -> ModelUsage:
-        """What has been asked since it was as before."""
+        """Return what was used since an earlier copy."""
         return ModelUsage(
             *(
                 {kind: amount - less.get(kind, 0) for kind, amount in counts.items() if amount != less.get(kind, 0)}
@@ -60,5 +60,5 @@ class ModelUsage:
 
     @property
     def total_tokens(self) -> int:
-        """Tokens sent and received over all kinds of prompts."""
+        """Tokens sent and received, over all kinds of prompts."""
         return sum(self.prompt_tokens.values()) + sum(self.completion_tokens.values())

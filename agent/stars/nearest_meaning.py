@@ -1,4 +1,4 @@
-"""Goals by meaning alone: where what is closest in meaning belongs. A control that asks no language model."""
+"""Baseline without a language model: an object belongs where things with the closest meaning belong."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from housewise.agent.stars.viable_goals import list_viable_goals
 from housewise.language.embedder import Embedder, cosine
 
 Examples = Mapping[str, Sequence[str]]
-"""Where things belong that were seen elsewhere, by what was seen: ``saucer on table``, in the dishwasher."""
+"""Where things seen elsewhere belong, by what was seen: ``saucer on table``, in the dishwasher."""
 
 
 class NearestMeaning:
-    """Compares meanings.
+    """Retrieves and selects goals by the similarity of meanings.
 
     Args:
-        embedder: of texts.
-        examples: what is known of other things; without any, an object is compared with the names of fixtures.
+        embedder: Sentence embeddings.
+        examples: Places of other things. Without examples an object is compared with the names of fixtures.
     """
 
     def __init__(self, embedder: Embedder, examples: Examples) -> None:
         self._embedder, self._examples = embedder, examples
 
     def goals(self, task: StarsTask, about: TaskObject, analyser: GoalAnalyser) -> list[RetrievedGoal]:
-        """One goal for each fixture that an object can be put in or on and that is closed again, the closest first.
+        """Return one goal per fixture that can hold the object and is closed again, most similar first.
 
         Args:
-            task: has the fixtures.
-            about: the object.
-            analyser: tells which goals are viable.
+            task: Task with its fixtures.
+            about: The object.
+            analyser: Determines which goals are viable.
 
         Returns:
-            Goals of which the cosine of the closest meanings, or 0, stands for the probability.
+            Goals whose probability is the cosine of the closest meaning, or 0 if it is negative.
         """
         situation = task.situation.with_focus(about.thing)
         goals: dict[str, str] = {}
@@ -56,7 +56,10 @@ class NearestMeaning:
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """See Selector: of goals for the closest place one that closes what it opens, then the likeliest."""
+        """See GoalSelector.select.
+
+        Prefers the most similar place, then goals that close what they open, then the probability.
+        """
 
         def worth(candidate: GoalCandidate) -> tuple[float, bool, float]:
             place = goal_place(candidate.analysis, about.thing)
@@ -66,7 +69,7 @@ class NearestMeaning:
         return GoalSelection(max(candidates, key=worth))
 
     def _place_similarity(self, about: TaskObject, place: str) -> float:
-        """How close an object is to what belongs in a place."""
+        """Return the similarity of an object to the things that belong in a place."""
         if not self._examples:
             return self._max_similarity(about.thing.noun, [place])
         return self._max_similarity(about.seen, [seen for seen, places in self._examples.items() if place in places])

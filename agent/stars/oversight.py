@@ -1,4 +1,4 @@
-"""The user, who confirms a goal or states it (STARS, oversight)."""
+"""Oversight: the user confirms a goal or states one. (STARS, oversight)"""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True)
 class GoalQuestion:
-    """Whether a goal is right.
+    """Asks the user whether a goal is right.
 
     Attributes:
-        about: the object, with its place.
-        goal: the sentence that is put to the user.
-        analysis: what the robot makes of it.
+        about: Object of the goal.
+        goal: Goal sentence.
+        analysis: Analysis of the goal.
     """
 
     about: TaskObject
@@ -38,7 +38,7 @@ class GoalQuestion:
 
 @dataclass(frozen=True)
 class GoalRequest:
-    """What the goal is, where none is left to ask about."""
+    """Asks the user to state the goal, once no candidate is left to confirm."""
 
     about: TaskObject
 
@@ -47,24 +47,24 @@ class GoalRequest:
 
 
 class OversightUser(Protocol):
-    """Who knows where things belong."""
+    """Somebody who knows where things belong."""
 
     name: str
 
     def confirms(self, question: GoalQuestion) -> bool:
-        """Whether a goal is what they want."""
+        """Return whether a goal is what the user wants."""
         ...
 
     def states(self, about: TaskObject) -> str:
-        """The goal for an object, in one sentence: "If the object is a mug then the goal is that ..."."""
+        """Return the goal for an object in one sentence: "If the object is a mug then the goal is that ..."."""
         ...
 
 
 class SimulatedUser:
-    """Says yes exactly to a viable goal that puts this object where it is wanted, and closes what it opens.
+    """Confirms viable goals that put the object where it is wanted and close what they open, and no others.
 
     Args:
-        task: has what the user wants.
+        task: Task, which contains what the user wants.
     """
 
     name = "simulated"
@@ -73,7 +73,7 @@ class SimulatedUser:
         self._task = task
 
     def confirms(self, question: GoalQuestion) -> bool:
-        """Whether the goal is viable and brings about what is wanted."""
+        """See OversightUser.confirms."""
         analysis = question.analysis
         return (
             analysis.viable
@@ -82,7 +82,7 @@ class SimulatedUser:
         )
 
     def states(self, about: TaskObject) -> str:
-        """The first of the accepted places, closed again where it can be."""
+        """State the first accepted place, closed again if it can be closed."""
         wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
         what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
         goal = f"the object is in {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
@@ -93,10 +93,10 @@ class RespondentUser:
     """A person who is asked in words and answers in words.
 
     Args:
-        person: whoever it is.
-        analyser: tells whether a goal that they state is understood.
-        task: what the goals are about.
-        patience: how often a goal is asked for that is none.
+        person: Answers the questions.
+        analyser: Checks whether a stated goal is understood.
+        task: Task of the goals.
+        patience: Maximum number of times that a goal is asked for.
     """
 
     def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask, patience: int = 3) -> None:
@@ -104,14 +104,16 @@ class RespondentUser:
         self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
 
     def confirms(self, question: GoalQuestion) -> bool:
-        """Whether the person says yes; an answer that is neither yes nor no counts as no."""
+        """Return whether the person says yes. An answer that is neither yes nor no counts as no."""
         answer = self._person.answer(Asked(str(question), (YES, NO), self._about(question.about)))
         return answer.option == 0
 
     def states(self, about: TaskObject) -> str:
-        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why.
+        """Return the goal that the person states.
 
-        A sentence is made of a goal or a place alone: "drawer", "in the drawer and the drawer is closed".
+        A goal that is not understood or not viable is asked for again, with the reason. A goal or a place alone is
+        completed to a
+        sentence: "drawer", "in the drawer and the drawer is closed".
         """
         said, problem = "", ""
         for _ in range(self._patience):
@@ -150,7 +152,7 @@ def _goal_opening(about: TaskObject) -> str:
 def analyse_stated_goal(
     sentence: str, about: TaskObject, analyser: GoalAnalyser, task: StarsTask
 ) -> GoalAnalysis | None:
-    """What a goal that a user states means; None where it is not understood, or about something else."""
+    """Analyse a goal that a user states. Return None if it is not understood or is about another object."""
     statement = analyser.language.statement(sentence)
     if statement is None or statement.name not in (about.thing.noun, "object"):
         return None
@@ -158,7 +160,7 @@ def analyse_stated_goal(
 
 
 def goal_place(analysis: GoalAnalysis, thing: PerceivedThing) -> str | None:
-    """In or on which fixture a goal puts a thing; None where it says nothing of it, or of more than one place."""
+    """Return the name of the fixture in or on which a goal puts a thing. None if it names none or several."""
     places = [
         _first_thing(analysis, clause.target)
         for clause in analysis.clauses
@@ -171,7 +173,7 @@ def goal_place(analysis: GoalAnalysis, thing: PerceivedThing) -> str | None:
 
 
 def closes_what_it_opens(analysis: GoalAnalysis) -> bool:
-    """Whether everything openable that a goal puts something in is said to be closed."""
+    """Return whether a goal closes every openable fixture that it puts something in."""
     closed = {
         _first_thing(analysis, clause.subject)
         for clause in analysis.clauses
@@ -190,13 +192,13 @@ def _first_thing(analysis: GoalAnalysis, phrase: NounPhrase) -> PerceivedThing |
 
 @dataclass
 class UserDialogue:
-    """All that a user said, as the paper counts it.
+    """Everything that the user said, counted as in the paper.
 
     Attributes:
-        turns: what was said, in order; yes and no are a turn each.
-        yes: goals confirmed.
-        no: goals refused.
-        stated: goals that the user stated.
+        turns: Utterances in order. Each yes or no is one turn.
+        yes: Number of confirmed goals.
+        no: Number of refused goals.
+        stated: Number of goals that the user stated.
     """
 
     turns: list[str] = field(default_factory=list)
@@ -211,16 +213,16 @@ class UserDialogue:
         self.no += not confirmed
 
     def goal(self, sentence: str) -> None:
-        """Count a goal that was stated."""
+        """Count a stated goal."""
         self.turns.append(sentence)
         self.stated += 1
 
     @property
     def questions(self) -> int:
-        """Goals that were put to the user."""
+        """Number of goals that were put to the user."""
         return self.yes + self.no
 
     @property
     def words(self) -> int:
-        """Words of all turns, split at spaces."""
+        """Number of words of all turns, split at spaces."""
         return sum(len(turn.split()) for turn in self.turns)

@@ -1,4 +1,4 @@
-"""Plans that bring a goal about: breadth-first search over the symbolic world (STARS, execution)."""
+"""Plan the actions that bring a goal about, by breadth-first search in the symbolic world. (STARS, execution)"""
 
 from __future__ import annotations
 
@@ -27,25 +27,28 @@ _OPENNESS = {"closed": False, "opened": True}
 
 @dataclass(frozen=True)
 class GoalState:
-    """What has to hold.
+    """The facts that a goal requires.
 
     Attributes:
-        places: where things have to be, by id.
-        open: whether things have to be open, by id.
+        places: Required place of things, by id.
+        open: Whether things must be open, by id.
     """
 
     places: Mapping[str, Place]
     open: Mapping[str, bool]
 
     def holds(self, state: State) -> bool:
-        """Whether all of it is true."""
+        """Return whether all required facts are true."""
         return all(state.place(id) == place for id, place in self.places.items()) and all(
             state.has_tag(id, OPEN_TAG) == is_open for id, is_open in self.open.items()
         )
 
 
 def goal_state(analysis: GoalAnalysis) -> GoalState | None:
-    """What a viable sentence asks for, None where no act brings it about (to be full, to be under something)."""
+    """Return the facts that a viable goal requires.
+
+    None if no action can achieve them, for example to be full or to be under something.
+    """
     places: dict[str, Place] = {}
     openness: dict[str, bool] = {}
     for clause in analysis.clauses:
@@ -63,12 +66,12 @@ def goal_state(analysis: GoalAnalysis) -> GoalState | None:
 
 
 def plan_actions(state: State, goal: GoalState) -> tuple[ManipulationAction, ...] | None:
-    """The shortest way to a goal.
+    """Return the shortest plan for a goal.
 
-    Things that can be opened are left as the way needs them unless the goal says how they have to be.
+    Things that can be opened stay as the plan leaves them unless the goal says otherwise.
 
     Returns:
-        The acts, none where the goal holds already; None where there is no way.
+        The actions; empty if the goal holds already, None if there is no plan.
     """
     ids = _relevant_ids(state, goal)
     if ids is None:
@@ -92,10 +95,10 @@ def plan_actions(state: State, goal: GoalState) -> tuple[ManipulationAction, ...
 
 
 def simulate_actions(state: State, path: Sequence[ManipulationAction]) -> State:
-    """The state after some acts.
+    """Return the state after some actions.
 
     Raises:
-        ImpossibleAct: when the state does not allow one of them.
+        ImpossibleManipulation: The state does not allow one of the actions.
     """
     for act in path:
         state = apply_action(state, act)
@@ -108,7 +111,7 @@ def _thing_name(referent: NounPhrase, things: Mapping[NounPhrase, tuple[Perceive
 
 
 def _relevant_ids(state: State, goal: GoalState) -> frozenset[str] | None:
-    """All that a plan may touch: what the goal names, and where it is."""
+    """Return the ids that a plan may involve: those that the goal names, and the furniture where they are."""
     named = {*goal.places, *goal.open, *(place.holder for place in goal.places.values())}
     if any(id not in state for id in named):
         return None

@@ -1,4 +1,4 @@
-"""What language models read when they are asked for goals: templates, whose words are in YAML (STARS, prompts)."""
+"""Prompt templates for goals, repairs and selections. Their words are in YAML files. (STARS, prompts)"""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class _SelectionPrompts(_PromptModel):
     hints: str = ""
 
     def told(self, hints: bool) -> str:
-        """What the model is told beforehand, with or without what holds in this house."""
+        """Return the system message, with or without facts about the house."""
         return "\n".join(filter(None, (self.system, self.hints if hints else "")))
 
 
 class StarsPrompts(_PromptModel):
-    """Templates of goals, repairs and selections, of one wording.
+    """Templates for goals, repairs and selections in one wording.
 
     Attributes:
-        chat: what a model is told that answers in turns, so that it goes on with the text instead.
+        chat: System message for chat models, which makes them continue the text.
     """
 
     name: str
@@ -100,12 +100,15 @@ class StarsPrompts(_PromptModel):
         return found
 
     def for_goal(self, task: StarsTask, about: TaskObject) -> str:
-        """A prompt that ends where the goal for an object begins."""
+        """Return a prompt that ends where the goal for an object begins."""
         shown = [self._example(each, self._good(each.goal)) for each in self.examples.values()]
         return self._prompt(shown, task, about, self.goal)
 
     def for_repair(self, task: StarsTask, about: TaskObject, wrong: str, mismatch: Mismatch) -> str:
-        """The same with an example that is mended, the goal that is wrong and why; a new goal begins at its end."""
+        """Return a prompt that ends where a new goal begins.
+
+        It contains an example of a repair, the refused goal and the reason for the refusal.
+        """
         first, *others = self.examples.values()
         mended = self.mended[_reason_key(mismatch)]
         bad = self._bad(mended.wrong, self._reason(_reason_key(mismatch), mended.what, mended.thing))
@@ -116,14 +119,14 @@ class StarsPrompts(_PromptModel):
         return self._prompt(shown, task, about, exchange)
 
     def for_selection(self, task: StarsTask, about: TaskObject, options: Sequence[str]) -> str:
-        """A numbered question which of some goals is best."""
+        """Return a numbered question which of some goals is best."""
         numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
         where = {"task": task.name, "room": task.room.noun, "seen": about.seen}
         question: str = self.selection.question.format(**where, options=numbered)
         return self.selection.example + question.rstrip("\n")
 
     def reason(self, mismatch: Mismatch) -> str:
-        """Why a goal is refused, in the robot's words."""
+        """Return why a goal is refused, in the robot's words."""
         return self._reason(_reason_key(mismatch), mismatch.what or "", mismatch.thing or "")
 
     def _reason(self, key: str, what: str, thing: str) -> str:
@@ -147,10 +150,10 @@ class StarsPrompts(_PromptModel):
 
 
 def load_prompts(name_or_path: str = PROMPTS) -> StarsPrompts:
-    """Templates that come with the package, by name, or of the user's, by path.
+    """Load bundled templates by name, or a file.
 
     Raises:
-        UserError: when there are none or they are none; the message names file, field and remedy.
+        UserError: The templates do not exist or are malformed. The message names file, field and remedy.
     """
     return read_data_file(name_or_path, StarsPrompts)[0]
 

@@ -1,4 +1,4 @@
-"""Repair: what cannot be understood, seen or done is refused with the reason, and the model goes on (STARS, repair)."""
+"""Repair: report to the model why a goal is not viable and ask for a better one. (STARS, repair)"""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _ORDER = (MismatchKind.AFFORDANCE, MismatchKind.UNGROUNDED, MismatchKind.UNKNOWN
 
 @dataclass(frozen=True)
 class GoalCandidate:
-    """A retrieved goal and what the robot makes of it.
+    """A retrieved goal and its analysis.
 
     Attributes:
-        parent: the text that it repairs, None where it is from the first prompt.
-        repairs: how many repairs led to it.
+        response: Retrieved goal.
+        analysis: Analysis of the goal.
+        parent: Text of the goal that it repairs, or None for goals of the first prompt.
+        repairs: Number of repairs that led to it.
     """
 
     response: RetrievedGoal
@@ -33,7 +35,7 @@ class GoalCandidate:
 
     @property
     def repairable(self) -> bool:
-        """Whether the model is asked for something better: never for what could not be interpreted."""
+        """Whether the model is asked for a better goal. Uninterpretable goals are not repaired."""
         return self.analysis.kind in _ORDER and self.repairs < MAX_REPAIRS
 
 
@@ -42,18 +44,19 @@ def repair_candidates(
     ask: Callable[[GoalCandidate], Sequence[RetrievedGoal]],
     analyse: Callable[[str], GoalAnalysis],
 ) -> Iterator[tuple[GoalCandidate, list[GoalCandidate]]]:
-    """What repairs of unviable candidates bring, one after the other.
+    """Repair unviable candidates one after the other.
 
-    Fewer mismatches come first, then affordances before what is not seen before unknown words, then the likelier one.
-    Each is repaired once, and what came of two repairs is not.
+    Candidates with fewer mismatches come first, then affordance mismatches, ungrounded objects and unknown words, then
+    the
+    more probable candidate. A candidate is repaired once, and results of a second repair are not repaired.
 
     Args:
-        candidates: from the first prompt.
-        ask: new responses to the prompt that repairs a candidate.
-        analyse: a sentence's analysis.
+        candidates: Candidates from the first prompt.
+        ask: Returns new responses to the prompt that repairs a candidate.
+        analyse: Returns the analysis of a sentence.
 
     Yields:
-        The candidate that was repaired, and what came of it.
+        The repaired candidate and the candidates that the repair brought.
     """
     waiting = [candidate for candidate in candidates if candidate.repairable]
     while waiting:

@@ -1,4 +1,4 @@
-"""How goals are asked for: by the tree, by draws, by rating what is viable, or without a model (STARS, retrieval)."""
+"""Retrieval of goals by the search tree, by sampling, by rating viable goals, or without a model. (STARS, retrieval)"""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _MAX_RATED_GOALS = 8
 
 @dataclass(frozen=True)
 class RetrievalConfig:
-    """How goals are asked for.
+    """How goals are retrieved.
 
     Attributes:
-        model: goes on with texts.
-        prompts: what it reads.
-        thresholds: where the tree branches.
-        lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
-        most_tokens: of a reply.
-        nearest: compares meanings, where no model is asked.
+        model: Completion model.
+        prompts: Prompt templates.
+        thresholds: Where the search tree branches.
+        lead: Words that the model's goal begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
+        most_tokens: Maximum number of tokens of a reply.
+        nearest: Baseline that compares meanings, for conditions without a model.
     """
 
     model: CompletionModel
@@ -48,18 +48,18 @@ class RetrievalConfig:
 
     @property
     def bounds(self) -> GenerationLimits:
-        """How far a reply goes."""
+        """Limits of a reply."""
         return GenerationLimits(self.most_tokens, self.prompts.stop)
 
 
 class GoalRetriever:
-    """Asks for goals for one object after the other.
+    """Retrieves goals for one object after the other.
 
     Args:
-        task: what there is.
-        analyser: tells which goals are viable, where the model only rates them.
-        condition: which way of asking is taken.
-        how: the model, and what it reads.
+        task: The task.
+        analyser: Determines which goals are viable, for conditions in which the model only rates goals.
+        condition: Determines the kind of retrieval.
+        how: Model and prompts.
     """
 
     def __init__(
@@ -70,19 +70,19 @@ class GoalRetriever:
 
     @property
     def most_calls(self) -> int:
-        """Calls for one object after which nothing more is mended."""
+        """Number of calls for one object after which nothing more is repaired."""
         return self._how.thresholds.most_calls
 
     def goals(self, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage) -> list[RetrievedGoal]:
-        """New goals for an object, the likeliest first.
+        """Return new goals for an object, most probable first.
 
         Args:
-            about: the object.
-            seen: what has been retrieved for it; what is new is added.
-            usage: calls and tokens are added.
+            about: The object.
+            seen: Texts retrieved for it so far. New ones are added.
+            usage: Receives calls and tokens.
 
         Raises:
-            UserError: when the model cannot do what the condition asks.
+            UserError: The model lacks what the condition needs.
         """
         prompt = self._how.prompts.for_goal(self._task, about)
         if self._condition.retrieval == "grounded":
@@ -95,7 +95,7 @@ class GoalRetriever:
     def mended(
         self, about: TaskObject, wrong: GoalCandidate, seen: RetrievedTexts, usage: ModelUsage
     ) -> list[RetrievedGoal]:
-        """New goals in the place of one that is not viable; see goals."""
+        """Return new goals in place of one that is not viable; see goals."""
         prompt = self._how.prompts.for_repair(self._task, about, wrong.text, wrong.analysis.mismatches[0])
         return self._query_model(prompt, about, seen, usage, "repair")
 
@@ -115,7 +115,7 @@ class GoalRetriever:
         return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
 
     def _rate_viable_goals(self, prompt: str, about: TaskObject, usage: ModelUsage) -> list[RetrievedGoal]:
-        """The likeliest of all goals that are viable."""
+        """Return the most probable of all viable goals."""
         goals = list_viable_goals(self._task, about, self._analyser)
         ratings = require_text_scorer(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
         usage.add("rating", ratings)

@@ -1,4 +1,4 @@
-"""Retrieval of goals: the search tree, and replies drawn at a temperature (STARS, search tree; baseline TBP)."""
+"""The search tree over a model's continuations, and sampling at a temperature. (STARS, search tree; baseline TBP)"""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _END = re.compile(r"[.(\[\n\r]")
 
 @dataclass(frozen=True)
 class TreeThresholds:
-    """Where the tree branches (STARS, search tree; all comparisons are strict).
+    """Where the tree branches. All comparisons are strict. (STARS, search tree)
 
     Attributes:
-        sure: a token at least this likely does not branch.
-        worth: alternatives have to be likelier than this.
-        mean: from the second recursion on, a branch has to have a higher mean token probability.
-        levels: of completions: the first one, its branches, and theirs.
-        most_calls: the tree stops there, whatever is left.
+        sure: A token at least this probable does not branch.
+        worth: Alternatives must be more probable than this.
+        mean: From the second recursion on, a branch must have a higher mean token probability than this.
+        levels: Levels of completions: the first completion, its branches, and theirs.
+        most_calls: Maximum number of calls.
     """
 
     sure: float = 0.90
@@ -41,9 +41,9 @@ class RetrievedGoal:
     """A goal sentence that a model wrote.
 
     Attributes:
-        text: in lower case, the object's name hyphenated.
-        probability: the arithmetic mean of its tokens' probabilities.
-        source: the kind of prompt; ``end_branch`` where it ends with an alternative token.
+        text: The sentence in lower case, with the object's name hyphenated.
+        probability: Arithmetic mean of the tokens' probabilities.
+        source: Kind of the prompt, with the suffix ``end_branch`` if the sentence ends with an alternative token.
     """
 
     text: str
@@ -53,13 +53,13 @@ class RetrievedGoal:
 
 @dataclass
 class RetrievedTexts:
-    """What has been retrieved for an object so far, over all its prompts."""
+    """The texts retrieved for an object so far, over all its prompts."""
 
     name: str
     texts: set[str] = field(default_factory=set)
 
     def add(self, sentence: str) -> str | None:
-        """The sentence as it is compared and analysed, None where it is blank or has been retrieved before."""
+        """Normalise a sentence and add it. Return None if it is blank or was retrieved before."""
         text = hyphenate_name(" ".join(sentence.lower().split()), self.name)
         if not text or text in self.texts:
             return None
@@ -69,7 +69,7 @@ class RetrievedTexts:
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A completion with the branch that it began with, up to the sentence's end."""
+    """A completion together with the branch it continues, up to the end of the sentence."""
 
     steps: tuple[DecodingStep, ...]
     first: int  # place of the first token that the branch does not fix
@@ -84,9 +84,9 @@ class SearchTree:
     """Grows the tree of responses to a prompt.
 
     Args:
-        model: goes on with texts.
-        bounds: of each completion.
-        thresholds: where it branches.
+        model: Completion model.
+        bounds: Limits of each completion.
+        thresholds: Where the tree branches.
     """
 
     def __init__(
@@ -97,16 +97,16 @@ class SearchTree:
     def grow(
         self, prompt: str, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind = "initial", lead: str = ""
     ) -> list[RetrievedGoal]:
-        """All new responses to a prompt; every level is asked for in one call.
+        """Return all new responses to a prompt, most probable first. Each level of the tree is one call.
 
-        The first completion of a repair counts as a branch, so that trees of repairs are one level shallower.
+        The first completion of a repair counts as a branch, so that trees of repairs have one level less.
 
         Args:
-            prompt: ends where the goal sentence begins.
-            seen: what has been retrieved for the object; what is new is added.
-            usage: calls and tokens are added.
-            kind: of the prompt.
-            lead: words of the goal that the prompt ends with already.
+            prompt: Prompt that ends where the goal sentence begins.
+            seen: Texts retrieved for the object so far. New ones are added.
+            usage: Receives calls and tokens.
+            kind: Kind of the prompt.
+            lead: Words of the goal that the prompt already ends with.
         """
         found: list[RetrievedGoal] = []
         branched: set[str] = set()
@@ -136,7 +136,7 @@ class SearchTree:
         return sorted(found, key=lambda response: -response.probability)
 
     def _branches(self, sentence: _Sentence) -> Iterator[tuple[Token, ...]]:
-        """What a sentence so far might have gone on with instead."""
+        """Yield the alternative beginnings of a sentence."""
         rules = self._thresholds
         for place in range(sentence.first, len(sentence.steps)):
             step = sentence.steps[place]
@@ -160,18 +160,18 @@ def sample_goals(
     lead: str = "",
     kind: PromptKind = "initial",
 ) -> list[RetrievedGoal]:
-    """Template-based prompting: the likeliest reply, then others at higher temperatures until there are three.
+    """Template-based prompting: sample until there are three different goals.
 
-    Four replies are drawn at 0.9, of which two new ones at most are taken, then up to four single ones at 1.0.
+    The first reply has temperature 0. Then four replies are sampled at 0.9, and up to four single ones at 1.0.
 
     Args:
-        model: goes on with texts.
-        prompt: ends where the goal sentence begins.
-        seen: what has been retrieved for the object; what is new is added.
-        usage: calls and tokens are added.
-        bounds: of each reply.
-        lead: words of the goal that the prompt ends with already.
-        kind: of the prompt.
+        model: Completion model.
+        prompt: Prompt that ends where the goal sentence begins.
+        seen: Texts retrieved for the object so far. New ones are added.
+        usage: Receives calls and tokens.
+        bounds: Limits of each reply.
+        lead: Words of the goal that the prompt already ends with.
+        kind: Kind of the prompt.
     """
     found: list[RetrievedGoal] = []
     rounds: list[tuple[float, int]] = [(0.0, 1), (0.9, 4), *[(1.0, 1)] * 4]
@@ -190,24 +190,25 @@ def sample_goals(
 
 
 def is_sentence_end(token: Token) -> bool:
-    """Whether the sentence ends in a token."""
+    """Return whether a token ends the sentence."""
     return _END.search(token.text) is not None
 
 
 def text_before_end(token: Token) -> str:
-    """A token's text up to the sentence's end."""
+    """Return a token's text up to the end of the sentence."""
     return _END.split(token.text, maxsplit=1)[0]
 
 
 def hyphenate_name(sentence: str, name: str) -> str:
-    """A sentence in which an object is called by its hyphenated name, however a model wrote it.
+    """Replace the first mention of an object by its hyphenated name, however the model wrote it.
 
-    The first of these that occurs as whole words is replaced, once: the name itself, with hyphens or spaces; either
-    side of "a-of-b"; the outer and the last two of three words; the name without "box"; its last word.
+    Forms are tried in this order, as whole words: the name with hyphens or spaces; either side of "a-of-b"; the outer
+    and the
+    last two of three words; the name without "box"; its last word.
 
     Args:
-        sentence: in lower case.
-        name: for example ``box-of-aluminum-foil``.
+        sentence: Sentence in lower case.
+        name: Hyphenated name, for example ``box-of-aluminum-foil``.
     """
     words = name.split("-")
     ways = [words]
@@ -236,7 +237,7 @@ def _add_goal(
 
 
 def _cut_sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sentence:
-    """A branch and how it went on, up to the sentence's end."""
+    """Join a branch and its continuation, up to the end of the sentence."""
     steps = [DecodingStep(token) for token in branch]
     for step in reply.steps:
         if is_sentence_end(step.token):
@@ -253,12 +254,15 @@ def _join_tokens(tokens: Sequence[Token]) -> str:
 
 
 def _mean_probability(tokens: Sequence[Token]) -> float:
-    """The mean probability of a sentence's tokens; of a branch that ends it, that of the end that was taken as well."""
+    """Return the mean probability of a sentence's tokens.
+
+    The end of the sentence counts only in a branch that chose it.
+    """
     return fmean(token.probability for token in tokens) if tokens else 0.0
 
 
 def _is_different(chosen: Token, other: Token) -> bool:
-    """Whether an alternative says something else: not only in other case or spaces, no hyphen, no comma."""
+    """Return whether an alternative token says something else, beyond case, spaces, hyphens and commas."""
     one, two = chosen.text.strip().lower(), other.text.strip().lower()
     return one != two and "-" not in (one, two) and two != ","
 

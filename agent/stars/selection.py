@@ -1,4 +1,4 @@
-"""Which of several goals is used: the likeliest, or the one that a model selects (STARS, selection)."""
+"""Selection: which of several goals is used, the most probable one or one that a model selects. (STARS, selection)"""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 
 @dataclass(frozen=True)
 class GoalSelection:
-    """What was selected.
+    """The selected goal.
 
     Attributes:
-        candidate: the goal.
-        options: the goals in the order in which they were shown; empty where nobody was asked.
-        answer: the model's words; None where nobody was asked.
-        fallback: whether the answer was no option's number, and the likeliest goal was taken instead.
+        candidate: The goal.
+        options: Goals in the order shown to the model; empty if no model was asked.
+        answer: Reply of the model, or None if no model was asked.
+        fallback: Whether the reply named no option, so that the most probable goal was used.
     """
 
     candidate: GoalCandidate
@@ -34,33 +34,34 @@ class GoalSelection:
 
 
 class GoalSelector(Protocol):
-    """Chooses one of several goals; there is at least one."""
+    """Selects one of at least one goals."""
 
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """The goal to use."""
+        """Return the goal to use."""
         ...
 
 
 class LikeliestSelector:
-    """The goal of highest mean token probability; no model is asked."""
+    """Selects the goal with the highest mean token probability. No model is asked."""
 
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """The likeliest goal."""
+        """See GoalSelector.select."""
         return GoalSelection(most_probable(candidates))
 
 
 class NumberedSelector:
-    """A numbered question to a model, the likeliest goal last, answered by one token at temperature 0.
+    """Asks a model for the number of the best goal, with one token at temperature 0.
 
     Args:
-        model: answers.
-        prompts: has the question.
-        rotation: by how many places the options are turned; models lean to places.
-        hints: whether the model is told what holds in this house (STARS*).
+        model: Answers the question.
+        prompts: Prompt templates.
+        rotation: Number of places by which the options are rotated, because models prefer certain positions. Without
+            rotation the most probable goal is listed last.
+        hints: Whether the prompt includes facts about the house (STARS*).
     """
 
     def __init__(self, model: CompletionModel, prompts: StarsPrompts, rotation: int = 0, hints: bool = False) -> None:
@@ -70,7 +71,7 @@ class NumberedSelector:
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """The goal whose number the model says; the likeliest where it says no number of an option."""
+        """Select the goal that the model names, or the most probable goal if it names none."""
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
@@ -87,14 +88,14 @@ class NumberedSelector:
 
 
 class RotationSelector:
-    """The goal whose number is likeliest as the answer, summed over all rotations of the options.
+    """Selects the goal whose number is most probable as the answer, summed over all rotations of the options.
 
-    Every option stands at every place once, so that a model's leaning to a place says nothing.
+    Every option appears at every position once, which cancels the model's preference for positions.
 
     Args:
-        model: tells alternatives of its answer's token.
-        prompts: has the question.
-        hints: whether the model is told what holds in this house (STARS*).
+        model: Reports alternatives of its answer's token.
+        prompts: Prompt templates.
+        hints: Whether the prompt includes facts about the house (STARS*).
     """
 
     def __init__(self, model: CompletionModel, prompts: StarsPrompts, hints: bool = False) -> None:
@@ -104,7 +105,7 @@ class RotationSelector:
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """The goal of the largest sum; the likeliest where no number is among the alternatives."""
+        """Select the goal with the largest sum, or the most probable goal if no number is among the alternatives."""
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
@@ -126,16 +127,16 @@ class RotationSelector:
 
 
 class RatingSelector:
-    """The goal of the highest mean token log-probability behind the prompt that asks for one: no question is put.
+    """Selects the goal with the highest mean token log-probability after the prompt that asks for a goal.
 
-    Who retrieved the goals does not matter, nor how likely they were to them.
+    Neither who retrieved a goal nor its probability at retrieval matters.
 
     Args:
-        model: rates texts.
-        prompts: has the prompt that asks for a goal.
+        model: Rates texts.
+        prompts: Prompt templates.
 
     Raises:
-        UserError: when it rates none.
+        UserError: The model cannot rate texts.
     """
 
     def __init__(self, model: CompletionModel, prompts: StarsPrompts) -> None:
@@ -144,7 +145,7 @@ class RatingSelector:
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
-        """The likeliest goal to this model."""
+        """See GoalSelector.select."""
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         options = tuple(candidate.text for candidate in candidates)
@@ -156,5 +157,5 @@ class RatingSelector:
 
 
 def most_probable(candidates: Sequence[GoalCandidate]) -> GoalCandidate:
-    """The goal of highest mean token probability, the one retrieved first where several are."""
+    """Return the goal with the highest mean token probability, and the first retrieved one of equal goals."""
     return max(candidates, key=lambda candidate: candidate.response.probability)

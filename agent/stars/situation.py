@@ -1,4 +1,4 @@
-"""What the robot perceives: things with their kinds and affordances, and which of them a noun phrase means."""
+"""The perceived scene: things with their kinds and affordances, and the things that a noun phrase can mean."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class PerceivedThing:
     """An object, a fixture or the room.
 
     Attributes:
-        name: what tells it from others, for example ``mug_31`` or ``recycling bin``.
-        noun: what it is called; things of one noun may be many.
-        modifiers: words that may stand before the noun.
-        kinds: more general nouns that it can be called by.
-        affordances: what can be done with it, for example ``grabbable``.
+        name: Unique name, for example ``mug_31`` or ``recycling bin``.
+        noun: Noun of the thing. Several things may share it.
+        modifiers: Words that may precede the noun.
+        kinds: More general nouns for the thing.
+        affordances: What can be done with the thing, for example ``grabbable``.
     """
 
     name: str
@@ -28,28 +28,28 @@ class PerceivedThing:
     affordances: frozenset[str] = frozenset()
 
     def called(self, noun: str, modifiers: Sequence[str]) -> bool:
-        """Whether a noun with modifiers can mean this thing."""
+        """Return whether a noun with modifiers can mean this thing."""
         return (noun == self.noun or noun in self.kinds) and self.modifiers.issuperset(modifiers)
 
 
 @dataclass(frozen=True)
 class PerceivedScene:
-    """What there is to speak of.
+    """All things that can be referred to.
 
     Attributes:
-        things: all that is perceived, the room among them.
-        about: the thing that is asked about; where a noun can mean it, it does.
+        things: Everything perceived, including the room.
+        about: Thing that the current question is about. A noun that can mean it does mean it.
     """
 
     things: tuple[PerceivedThing, ...]
     about: PerceivedThing | None = field(default=None)
 
     def with_focus(self, thing: PerceivedThing | None) -> PerceivedScene:
-        """The same situation with a question about another thing."""
+        """Return the same scene with a question about another thing."""
         return replace(self, about=thing)
 
     def ground(self, referent: NounPhrase, vocabulary: RobotVocabulary) -> tuple[PerceivedThing, ...]:
-        """The perceived things that a noun phrase can mean; none where it is ungrounded."""
+        """Return the perceived things that a noun phrase can mean; empty if the phrase is ungrounded."""
         if referent.absent:
             return ()
         noun = vocabulary.meaning(referent.noun)

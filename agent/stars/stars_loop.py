@@ -1,4 +1,7 @@
-"""STARS for one object: retrieve, analyse, repair, select, confirm, plan, act, learn; known goals need none of it."""
+"""The loop of STARS for one object: retrieve, analyse, repair, select, confirm, plan, act, learn.
+
+A known goal is recalled and needs none of these steps.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +38,16 @@ from housewise.worlds.kitchen.manipulation import ManipulationAction
 from housewise.worlds.kitchen.state import State
 
 MAX_OPTIONS = 40
-"""Goals among which one is selected; a model that goes on and on brings more, of which the likeliest are taken."""
+"""Maximum number of goals for one selection. Of more goals the most probable ones are used."""
 
 
 @dataclass(frozen=True)
 class GoalsRetrieved:
-    """What asking a model once for goals brought.
+    """The result of asking a model for goals once.
 
     Attributes:
-        candidates: new goals and what is made of them.
-        mends: the goal that they are to replace; None for those of the first prompt.
+        candidates: New goals with their analyses.
+        mends: Goal that they are to replace, or None for goals of the first prompt.
     """
 
     candidates: tuple[GoalCandidate, ...]
@@ -52,37 +55,37 @@ class GoalsRetrieved:
 
 
 LearningEvent = GoalsRetrieved | GoalSelection | GoalQuestion | GoalRequest
-"""What happens while a goal is found; a question or a wish waits for what the user says."""
+"""One step of learning a goal. A GoalQuestion or GoalRequest waits for the user's answer."""
 LearningSteps = Generator[LearningEvent, str | None, "ObjectLesson"]
-"""How one object is learned, step by step."""
+"""Generator of the steps for one object. It receives the user's answers and returns the lesson."""
 
 
 class EarlierModelReplies(Protocol):
-    """What models were asked before a run was cut off: they are not asked again."""
+    """Replies of models from attempts that were interrupted. Models are not asked for them again."""
 
     def brought(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
-        """What came of asking for goals, or of a repair; None where that had not been asked. Usage is added."""
+        """Return the earlier retrieved or repaired goals, or None if there are none. Adds their usage to ``usage``."""
         ...
 
     def chosen(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
-        """What was selected among candidates; None where that had not been asked. Usage is added."""
+        """Return the earlier selection among candidates, or None if there is none. Adds its usage to ``usage``."""
         ...
 
 
 @dataclass(frozen=True)
 class ObjectLesson:
-    """What happened with one object; enough to count, to show and to play it again.
+    """Everything that happened with one object, enough to count, show and replay it.
 
     Attributes:
-        about: the object.
-        recalled: what was known; where there is something, nobody was asked.
-        candidates: retrieved goals with their analyses and parents.
-        choices: which goal was selected, once for each time that was needed.
-        answers: the user's yes and no to goals, in order.
-        stated: the goal that the user stated, None where none was needed.
-        used: the analysis of the goal that was used, None where there was none.
-        path: what was done; None where nothing could be done.
-        learned: what was learned of it.
+        about: The object.
+        recalled: The recalled goal, or None. With a recalled goal nobody was asked.
+        candidates: Retrieved goals with their analyses and parents.
+        choices: The selections, one per goal that was put to use or to the user.
+        answers: The user's yes or no to goals, in order.
+        stated: Goal that the user stated, or None.
+        used: Analysis of the goal that was used, or None.
+        path: Actions of the plan, or None if there is no plan.
+        learned: Goal that was learned, or None.
     """
 
     about: TaskObject
@@ -97,7 +100,7 @@ class ObjectLesson:
 
     @property
     def uses_model_goal(self) -> bool:
-        """Whether a goal of the model's was used that was viable and not true already."""
+        """Whether the used goal came from the model, was viable and was not true already."""
         return self.recalled is None and self.stated is None and bool(self.path)
 
 
@@ -106,10 +109,10 @@ class StarsEpisode:
     """One task under one condition.
 
     Attributes:
-        lessons: in the order of work.
-        dialogue: all that the user said.
-        usage: what models were asked.
-        completion: how much of the task is done.
+        lessons: Lessons in the order of the objects.
+        dialogue: Everything that the user said.
+        usage: Model usage.
+        completion: How much of the task is done.
     """
 
     lessons: tuple[ObjectLesson, ...]
@@ -119,18 +122,18 @@ class StarsEpisode:
 
 
 class GoalLearner:
-    """Learns goals for the objects of a task, and how to bring them about.
+    """Learns goals for the objects of a task, and plans how to achieve them.
 
     Args:
-        task: what there is.
-        analyser: the robot's understanding.
-        condition: which parts are at work.
-        retrieval: how a model is asked for goals.
-        selector: chooses among goals; None for the likeliest.
-        known: goals that have been learned.
-        carry: how far known goals are carried over.
-        questions: how many goals of an object are put to the user at most.
-        earlier: what models were asked before; None for nothing.
+        task: The task.
+        analyser: Analyses goal sentences.
+        condition: Which parts of STARS are active.
+        retrieval: How a model is asked for goals.
+        selector: Selects among goals. Defaults to the most probable goal.
+        known: Goals learned earlier.
+        carry: How far learned goals are generalised.
+        questions: Maximum number of goals per object that are put to the user.
+        earlier: Replies of models from interrupted attempts, or None.
     """
 
     def __init__(
@@ -156,17 +159,17 @@ class GoalLearner:
         self.dialogue = UserDialogue()
 
     def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
-        """What is known of an object."""
+        """Return the learned goal for an object, or None."""
         return recall_goal(self.known, self._task, about, state, self._analyser, self._carry)
 
     def learn_object(self, about: TaskObject, state: State) -> LearningSteps:
-        """Find out where one object belongs, and how to get it there.
+        """Find out where one object belongs and plan how to get it there.
 
         Yields:
-            What happens; what the user says to a question or a wish has to be sent.
+            The steps. The user's answer to a GoalQuestion or GoalRequest has to be sent to the generator.
 
         Returns:
-            What has been learned.
+            The lesson.
         """
         known = self.recall(about, state)
         if known is not None:
@@ -195,7 +198,7 @@ class GoalLearner:
         return ObjectLesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path, learned)
 
     def _retrieve_and_repair(self, about: TaskObject) -> Iterator[GoalsRetrieved]:
-        """Goals for an object: retrieved, analysed and, where the condition says so, repaired."""
+        """Yield goals for an object: retrieved, analysed and, depending on the condition, repaired."""
         retriever, seen, before = self._retriever, RetrievedTexts(about.thing.noun), self.usage.copy()
 
         def analyse(text: str) -> GoalAnalysis:
@@ -221,7 +224,7 @@ class GoalLearner:
                 return
 
     def _selectable_goals(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:
-        """The goals that may be used: viable ones alone where the condition acts on the analysis."""
+        """Return the goals that may be used. Conditions with repair use viable goals only."""
         return [each for each in candidates if each.analysis.viable or not self._condition.repairs]
 
     def _select(self, about: TaskObject, pool: Sequence[GoalCandidate]) -> GoalSelection:
@@ -237,7 +240,7 @@ class GoalLearner:
         choices: list[GoalSelection],
         answers: list[tuple[str, bool]],
     ) -> Generator[LearningEvent, str | None, GoalAnalysis | None]:
-        """The first goal that the user says yes to, None when questions or goals are used up."""
+        """Return the first goal that the user confirms. None when questions or goals run out."""
         pool = self._selectable_goals(candidates)
         while pool and len(answers) < self._questions:
             choices.append(self._select(about, pool))
@@ -252,7 +255,7 @@ class GoalLearner:
         return None
 
     def _request_goal(self, about: TaskObject) -> Generator[LearningEvent, str | None, tuple[str, GoalAnalysis | None]]:
-        """The goal that the user states; None for its analysis where it is not understood or not about the object."""
+        """Return the goal that the user states and its analysis. The analysis is None if it is not understood."""
         sentence = (yield GoalRequest(about)) or ""
         self.dialogue.goal(sentence)
         return sentence, analyse_stated_goal(sentence, about, self._analyser, self._task)

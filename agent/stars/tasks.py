@@ -1,4 +1,4 @@
-"""A task: the room as it is found, and where the user wants each object (STARS, tables 4 to 8)."""
+"""A STARS task: the room as it is found, and where the user wants each object. (STARS, tables 4 to 8)"""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from housewise.worlds.kitchen.state import Entity, Place, Relation, State
 
 @dataclass(frozen=True)
 class TaskObject:
-    """An object that has to be put where it belongs.
+    """An object that has to be put away.
 
     Attributes:
-        thing: what is perceived of it.
-        relation: how it is at its place.
-        place: the piece of furniture where it is found.
-        wanted: furniture that the user accepts for it, by name.
-        subtask: what the robot does with the objects of that place: clear, store, unload.
-        plural: whether one says "are" of it.
+        thing: The perceived thing.
+        relation: Relation to its place, such as ``in`` or ``on``.
+        place: Piece of furniture where it is found.
+        wanted: Names of the fixtures that the user accepts for it.
+        subtask: What the robot does with the objects of that place: clear, store or unload.
+        plural: Whether its noun takes "are".
     """
 
     thing: PerceivedThing
@@ -40,11 +40,13 @@ class TaskObject:
 
 @dataclass(frozen=True)
 class TaskCompletion:
-    """How much of what the user wants is so.
+    """How much of what the user wants is achieved.
 
     Attributes:
-        in_place: objects that are where they are wanted, of ``objects``.
-        closed: fixtures that are closed as they should be, of ``fixtures``.
+        in_place: Number of objects where they are wanted.
+        objects: Number of objects.
+        closed: Number of fixtures that are closed as required.
+        fixtures: Number of fixtures that have to be closed.
     """
 
     in_place: int
@@ -54,26 +56,26 @@ class TaskCompletion:
 
     @property
     def percent(self) -> float:
-        """Assertions that hold, in percent of all (STARS, task completion)."""
+        """Share of assertions that hold, in percent (STARS, task completion)."""
         return 100 * (self.in_place + self.closed) / max(1, self.objects + self.fixtures)
 
 
 @dataclass(frozen=True)
 class StarsTask:
-    """What there is and what is wanted.
+    """A room and what is wanted in it.
 
     Args:
-        name: what the user says, for example "tidy kitchen".
-        room: the room as a thing that can be spoken of.
-        fixtures: furniture; names tell them apart.
-        objects: in the order in which the robot takes them.
-        closed: fixtures that have to be closed in the end.
-        open: fixtures that are open in the beginning.
-        instructions: what the user says for the task and its subtasks, whatever the condition.
-        source: the file, for errors.
+        name: Name that the user says, for example "tidy kitchen".
+        room: The room as a thing that can be referred to.
+        fixtures: Furniture with unique names.
+        objects: Objects in the order in which the robot takes them.
+        closed: Fixtures that have to be closed in the end.
+        open: Fixtures that are open in the beginning.
+        instructions: What the user says for the task and its subtasks, independent of the condition.
+        source: File name for error messages.
 
     Raises:
-        DataError: when names repeat, or an object's place or wanted fixture does not exist.
+        DataError: Names repeat, or an object's place or wanted fixture does not exist.
     """
 
     name: str
@@ -103,7 +105,7 @@ class StarsTask:
 
     @cached_property
     def situation(self) -> PerceivedScene:
-        """All that can be spoken of; the robot sees the whole room and remembers what it puts away."""
+        """Everything that can be referred to. The robot sees the whole room and remembers what it has put away."""
         return PerceivedScene((*self.fixtures, *(found.thing for found in self.objects), self.room))
 
     def __getitem__(self, name: str) -> TaskObject:
@@ -113,18 +115,18 @@ class StarsTask:
         raise DataError(f"{self.source}: task {self.name} has no object {name}")
 
     def start(self) -> State:
-        """How the room is found."""
+        """Return the initial state of the room."""
         places = {fixture.name: Place(self.room.name, "in") for fixture in self.fixtures}
         places |= {found.thing.name: Place(found.place, found.relation) for found in self.objects}
         entities = [Entity(thing.name, thing.noun, affords=thing.affordances) for thing in self.situation.things]
         return State.create([*entities, create_hand()], places, {name: [OPEN_TAG] for name in self.open})
 
     def completion(self, state: State, objects: Iterable[TaskObject] | None = None) -> TaskCompletion:
-        """How much of the task is done.
+        """Return how much of the task is done.
 
         Args:
-            state: how the room is now.
-            objects: those that count; None for all.
+            state: Current state of the room.
+            objects: Objects to count. Defaults to all.
         """
         counted = list(self.objects if objects is None else objects)
         return TaskCompletion(

@@ -1,6 +1,6 @@
-"""All goals for an object that are viable by construction: known words, seen things, possible acts.
+"""List all goals for an object that are viable by construction: known words, perceived things, possible actions.
 
-The upper bound of what analysis can help with, and the set from which a model can choose without writing a word.
+They are an upper bound of what analysis can contribute, and a set from which a model can choose without writing.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from housewise.agent.stars.tasks import StarsTask, TaskObject
 
 
 def list_viable_goals(task: StarsTask, about: TaskObject, analyser: GoalAnalyser) -> list[str]:
-    """Sentences that put an object in or on a fixture, and close the fixture where that can be.
+    """Return sentences that put an object in or on a fixture and, if possible, close the fixture.
 
-    Fixtures of one kind (three bags) are one place to speak of.
+    Fixtures with the same noun (three bags) are treated as one place.
 
     Args:
-        task: has the fixtures.
-        about: the object.
-        analyser: every sentence is checked by it.
+        task: Task with its fixtures.
+        about: The object.
+        analyser: Checks every sentence.
     """
     situation = task.situation.with_focus(about.thing)
     sentences = dict.fromkeys(_sentences(task, about))

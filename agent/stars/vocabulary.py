@@ -1,4 +1,4 @@
-"""The words that the robot knows and the kinds of things that there are: data of a robot and a task, not code."""
+"""The words that the robot knows and the kinds of things that exist. They are data of a robot and a task."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ MAX_WORDS = 60
 
 @dataclass(frozen=True)
 class NounKind:
-    """One kind of things.
+    """A kind of thing.
 
     Attributes:
-        above: the more general kind, None at the top.
-        affordances: what can be done with all things of the kind, beside what the kinds above it allow.
+        above: More general kind, or None at the top.
+        affordances: What can be done with every thing of this kind, in addition to the affordances of more general
+            kinds.
     """
 
     above: str | None = None
@@ -30,18 +31,18 @@ class NounKind:
 
 @dataclass(frozen=True)
 class RobotVocabulary:
-    """What the robot's language processor knows.
+    """The vocabulary of the robot's language processor.
 
     Args:
-        words: parts of speech by word, all in lower case.
-        kinds: kinds of things by noun.
-        synonyms: the noun that another noun means.
-        states: the affordance that a thing needs to be in a state, by the state's adjective.
-        modifiers: words that may stand before a noun.
-        source: the file, for errors.
+        words: Parts of speech by word, in lower case.
+        kinds: Kinds of things by noun.
+        synonyms: Noun that another noun stands for.
+        states: Affordance that a thing needs to be in a state, by the state's adjective.
+        modifiers: Words that may precede a noun.
+        source: File name for error messages.
 
     Raises:
-        DataError: when synonyms or kinds lead in a circle.
+        DataError: Synonyms or kinds form a cycle.
     """
 
     words: Mapping[str, frozenset[str]]
@@ -58,29 +59,29 @@ class RobotVocabulary:
 
     @property
     def nouns(self) -> frozenset[str]:
-        """Words for things."""
+        """All nouns."""
         return frozenset(word for word, parts in self.words.items() if "noun" in parts)
 
     def knows(self, word: str) -> bool:
-        """Whether a word, or a mark of punctuation, is known."""
+        """Return whether a word or punctuation mark is known."""
         return word in self.words or word in self.states or word in self.modifiers or bool(_PUNCTUATION.fullmatch(word))
 
     def meaning(self, noun: str) -> str:
-        """The noun itself, or the one that it is a synonym of."""
+        """Return the noun that a synonym stands for, or the noun itself."""
         while noun in self.synonyms:
             noun = self.synonyms[noun]
         return noun
 
     def lineage(self, noun: str) -> tuple[str, ...]:
-        """A kind and those above it, the most special first."""
+        """Return a kind and all more general kinds, most specific first."""
         return tuple(self._climb(noun))
 
     def affordances(self, noun: str) -> frozenset[str]:
-        """What can be done with things of a kind, by what it and the kinds above it allow."""
+        """Return what can be done with things of a kind, including the affordances of more general kinds."""
         return frozenset().union(*(self.kinds[kind].affordances for kind in self._climb(noun) if kind in self.kinds))
 
     def without(self, words: Iterable[str] = (), states: Iterable[str] = ()) -> RobotVocabulary:
-        """The same vocabulary for a task whose robot lacks some words, or does not take some words for states."""
+        """Return a copy that lacks some words, and in which some words are no states."""
         gone, stateless = set(words), {*states, *words}
         return replace(
             self,
@@ -98,7 +99,7 @@ class RobotVocabulary:
 
 
 def split_words(sentence: str) -> list[str]:
-    """A sentence's words in lower case, marks of punctuation behind a word on their own, without its last full stop."""
+    """Split a sentence into lower-case words. Punctuation becomes separate words; the last full stop is dropped."""
     found = []
     for written in sentence[:MAX_CHARACTERS].lower().split():
         bare = _PUNCTUATION.sub("", written)
@@ -107,7 +108,7 @@ def split_words(sentence: str) -> list[str]:
 
 
 def is_too_long(sentence: str) -> bool:
-    """Whether a text is longer than any goal sentence."""
+    """Return whether a text is longer than any goal sentence."""
     return len(sentence) > MAX_CHARACTERS or len(sentence.split()) > MAX_WORDS
 
 

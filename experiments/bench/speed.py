@@ -37,7 +37,8 @@ from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.core.record import Header, RecordWriter
+from housewise.core.record import Header
+from housewise.core.record_files import RecordWriter
 from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.experiments.quick import say_left_out

@@ -28,7 +28,9 @@ from housewise.language.embedder import MiniLM
 from housewise.language.words import content_words
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
 
-GRID = tuple(MeaningWeights(meaning, least) for meaning in (0.0, 0.25, 0.5, 1.0) for least in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9))
+GRID = tuple(
+    MeaningWeights(meaning, least) for meaning in (0.0, 0.25, 0.5, 1.0) for least in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+)
 FOLDS = 5
 SEED = 0
 
@@ -81,7 +83,9 @@ def controls(tasks: Sequence[AmbikTask]) -> dict[str, Read]:
 
 def main(
     scenarios: Annotated[Path, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")],
-    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")
+    ] = None,
     cross_validate: Annotated[bool, typer.Option(help="Choose the weights on other tasks than those scored.")] = False,
 ) -> None:
     """Measure how well answers are understood."""

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from housewise.core.errors import UserError
-from housewise.core.record import FINISHED, record_name
+from housewise.core.record import record_name
+from housewise.core.record_files import FINISHED
 from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_fingerprint

@@ -22,9 +22,9 @@ from housewise.cli.options import (
 )
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
-from housewise.core.durations import format_duration
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable, check_writable_file, write_text
+from housewise.core.formatting import format_duration
 from housewise.core.plots import new_figure
 from housewise.core.tables import table
 from housewise.core.text_files import read_json

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from housewise.agent.stars.experiment_conditions import find_condition
-from housewise.core.record import FINISHED, Event, Header
-from housewise.language.base import ChatModel
-from housewise.people.memory import Memory
-from housewise.rollout.episode_loop import Progress
+from housewise.core.record import Event, Header
+from housewise.core.record_files import FINISHED
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.saved_settings import check_user_files, find_changed_settings, parse_saved_settings
-from housewise.rollout.system import EpisodeSetup, Job
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
@@ -42,16 +39,10 @@ class Sharing(Stars):
         """See System.material: what the model said under other conditions."""
         return tuple(event for folder in self._others for event in self._said(folder, job))
 
-    def open(
-        self,
-        job: Job,
-        models: Mapping[str, ChatModel],
-        memory: Memory | None,
-        job_data: Any,
-        progress: Progress,
-    ) -> EpisodeSetup:
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
-        return super().open(replace(job, earlier=(*job.earlier, *job_data)), models, memory, None, progress)
+        events = (*context.job.interrupted_events, *context.job_data)
+        return super().open(replace(context, job=replace(context.job, interrupted_events=events), job_data=None))
 
     def _said(self, folder: Path, job: Job) -> Iterator[Event]:
         path = folder / "episodes" / f"{job.name}{FINISHED}"

@@ -5,4 +5,4 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-CONFIGS = Path(str(resources.files("housewise.housekeep_configs")))
+CONFIGS = Path(str(resources.files("housewise.housekeep_configs"))).resolve()

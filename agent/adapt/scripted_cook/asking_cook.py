@@ -1,7 +1,7 @@
-"""A scripted cook who knows of the person what it was told, and asks what its next action turns on.
+"""The scripted cook that knows what it was told and asks about what its next action depends on.
 
-It supposes of every topic what the person may want; where its next action would be another one then, it asks. It
-understands what is said in the sentences of people's files, and nothing else.
+For every topic it assumes each possible wish of the person. If its next action would differ, it asks. It understands
+only the sentences of preference files.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ from housewise.worlds.kitchen.kitchen_data import Kitchen
 
 
 class PhraseBook:
-    """Sentences of people's files, and the wishes that they stand for.
+    """Maps sentences of preference files to wishes.
 
     Args:
-        people: where two say the same, the later one's wish counts.
+        people: Profiles. If two contain the same sentence, the later one's wish is used.
     """
 
     def __init__(self, people: Iterable[KitchenProfile]) -> None:
         self._wishes = {wish.text: wish for person in people for wish in person.preferences}
 
     def find_wishes(self, said: str) -> list[KitchenPreference]:
-        """The wishes whose sentences somebody says."""
+        """Return the wishes whose sentences occur in a text."""
         return [wish for text, wish in self._wishes.items() if text in said]
 
 
 class AskingCook:
-    """Says the next action for a person of whom it knows what was told.
+    """Returns the next action for a person of whom it knows what it was told.
 
     Args:
-        task: its number.
-        phrases: how it understands.
-        topics: what it can ask.
-        most: questions that it may ask.
-        told: questions that were answered before, with the answers.
+        task: Number of the task.
+        phrases: Maps answers to wishes.
+        topics: What it can ask about.
+        most: Maximum number of questions.
+        told: Earlier questions and answers.
+        kitchen: Kitchen data. Defaults to the bundled kitchen.
     """
 
     def __init__(
@@ -62,11 +63,11 @@ class AskingCook:
 
     @property
     def known(self) -> tuple[KitchenPreference, ...]:
-        """What it has been told of the person."""
+        """The wishes that it was told."""
         return tuple(self._known.values())
 
     def take_answer(self, question: str, answer: str) -> None:
-        """Take in what was said to a question."""
+        """Store the answer to a question."""
         self._asked.add(question)
         understood = {wish.text: wish for wish in self._phrases.find_wishes(answer)}
         if not understood.keys() <= self._known.keys():
@@ -74,7 +75,7 @@ class AskingCook:
             self._cook = self._make_oracle()
 
     def act(self, cooking: KitchenDynamics) -> str:
-        """The next action, a question among them."""
+        """Return the next action, which may be a question."""
         question = self.next_question(cooking) if self._left else None
         if question is None:
             return self._cook.act(cooking)
@@ -82,7 +83,7 @@ class AskingCook:
         return f'Ask "{question}"'
 
     def next_question(self, cooking: KitchenDynamics) -> str | None:
-        """The first question on whose answer the next action turns; None where it turns on none."""
+        """Return the first question whose answer changes the next action, or None."""
         usual = self._make_oracle().plan(cooking)[0]
         for topic in self._topics:
             asked = list(topic.questions_about(self._judge.dishes))
@@ -93,14 +94,14 @@ class AskingCook:
         return None
 
     def _is_settled(self, topic: QuestionTopic, asked: Sequence[tuple[str, str]]) -> bool:
-        """Whether it was asked, or something that was told is about it."""
+        """Return whether a topic was asked about, or is covered by what it was told."""
         return any(
             question in self._asked or any(topic.concerns(wish, dish) for wish in self._known.values())
             for question, dish in asked
         )
 
     def _make_oracle(self, supposed: Condition | None = None) -> OracleCook:
-        """A cook who knows what was told, and takes one thing more for granted."""
+        """Return a cook that knows what was told and assumes one more condition."""
         wishes = self.known
         if supposed is not None:
             task = self._judge.task

@@ -1,4 +1,4 @@
-"""A scripted cook that finds things as other robots have to: it looks for what it has not seen before it names it."""
+"""The scripted cook that explores: it looks for unseen things before it names them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 
 class SceneCook(Protocol):
-    """Says the next action in a scene that it knows."""
+    """Returns the next action in a scene that it sees completely."""
 
     def act(self, cooking: KitchenDynamics) -> str:
-        """The next action."""
+        """Return the next action."""
         ...
 
 
 class ExploringCook:
-    """Says the next action of a cook who knows the scene, or looks for what that names and nobody has seen.
+    """Wraps a cook that sees the whole scene, and looks for the things it names that have not been seen.
 
-    What it says can be said by a robot that has seen as much, so that it can teach that robot in any state (arXiv
+    A robot that has seen as much could take the same actions. It can therefore teach that robot in any state (arXiv
     2504.04040, section 4).
 
     Args:
-        cook: knows the scene.
-        verbs: of the kitchen.
+        cook: Cook that sees the whole scene.
+        verbs: Verbs of the kitchen.
     """
 
     def __init__(self, cook: SceneCook, verbs: KitchenVerbs) -> None:
@@ -35,11 +35,11 @@ class ExploringCook:
         self._held: tuple[tuple[str, ...], str] | None = None
 
     def act(self, cooking: KitchenDynamics, seen: Collection[str]) -> str:
-        """The next action.
+        """Return the next action.
 
         Args:
-            cooking: the scene as it is.
-            seen: what the robot has seen of it.
+            cooking: Current scene.
+            seen: Ids of the things that the robot has seen.
         """
         done = state_changing_actions(cooking.trace.actions)
         # Looking changes nothing: what was to be done then still is.
@@ -62,5 +62,5 @@ class ExploringCook:
 
 
 def search_word(id: str) -> str:
-    """The word to look for a thing with: what its name begins with."""
+    """Return the word to look for a thing with: the first part of its id."""
     return id.partition("_")[0]

@@ -1,4 +1,4 @@
-"""What a cook's hands can do: look after what is there, bring it, and take a vessel for it."""
+"""Basic kitchen actions of a scripted cook: find ingredients, bring them, and choose a vessel for them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,13 @@ _DEFAULT_TOOLS = {
 
 
 class KitchenActions:
-    """Does things in a fork of the kitchen and keeps the list of what it did."""
+    """Performs actions in a fork of the kitchen and records them.
+
+    Args:
+        cooking: Fork of the kitchen.
+        judge: Preference judge of the task.
+        said: Literals that have to become true or stay untrue.
+    """
 
     def __init__(self, cooking: KitchenDynamics, judge: PreferenceJudge, said: LiteralIndex) -> None:
         self._cooking = cooking
@@ -65,21 +71,24 @@ class KitchenActions:
     # What is there
 
     def is_there(self, id: str) -> bool:
-        """Whether something of a thing can still be had."""
+        """Return whether something of a thing is still available."""
         return id in self.state or self.find_food_with(id) is not None
 
     def is_endless(self, id: str) -> bool:
-        """Whether there is more of it however much is taken: a packet."""
+        """Return whether a thing is a packet, which never runs out."""
         return id in self.state and self.state[id].contents is not None
 
     def is_eatable(self, id: str) -> bool:
-        """Whether it is food, or a packet of food."""
+        """Return whether a thing is food or a packet of food."""
         if id not in self.state:
             return self.find_food_with(id) is not None
         return is_food(self.state, id) or self.state[id].contents is not None
 
     def find_food_with(self, source: str) -> str | None:
-        """The food in which a thing of the scene is now; itself as long as it is untouched, None for a mere packet."""
+        """Return the food that contains a thing of the scene now.
+
+        The result is the thing itself while it is untouched, and None for a packet.
+        """
         state = self.state
         if source in state and is_food(state, source):
             return source
@@ -89,7 +98,7 @@ class KitchenActions:
         return min(cooked or found, key=lambda id: (len(self.trace.sources_of(id)), id), default=None)
 
     def sources_in_same_dish(self, source: str) -> frozenset[str]:
-        """All the things that stem from the scene in the dish that holds this one now."""
+        """Return all ingredients of the dish that contains this one now."""
         carrier = self.find_food_with(source)
         if carrier is None or (carrier == source and source not in self.trace.used):
             return frozenset()
@@ -98,7 +107,7 @@ class KitchenActions:
     # Doing
 
     def do(self, text: str) -> bool:
-        """Do it in the fork; an action that is not possible is left out."""
+        """Perform an action in the fork. Return False and skip it if it is impossible."""
         try:
             self._cooking.execute(parse_action(text, self._verbs), text)
         except ImpossibleAction:
@@ -107,7 +116,7 @@ class KitchenActions:
         return True
 
     def put(self, source: str, to: str) -> str | None:
-        """Bring something of a thing to where it is wanted; returns what is there now."""
+        """Bring something of a thing to a place. Return the id of what is there now."""
         state = self.state
         if source in state and state[source].contents is not None:
             before = set(state.entities)
@@ -120,7 +129,7 @@ class KitchenActions:
         return self.bring(self._prepare_ingredient(carrier), to)
 
     def _prepare_ingredient(self, food: str) -> str:
-        """An egg is cracked and a fruit or vegetable sliced before it goes anywhere."""
+        """Crack an egg or slice a fruit or vegetable before it goes anywhere."""
         groups = self._groups
         if food in groups["egg_hen"]:
             verb, now = "Crack", "cracked egg"
@@ -133,21 +142,22 @@ class KitchenActions:
         return self.do_and_find_result(f"{verb} the object {food} to get {result_name(now)}") or food
 
     def is_verb_allowed(self, verb: str) -> bool:
-        """Whether nothing says that a verb is not to be used."""
+        """Return whether no wish forbids a verb."""
         return not occurs_in_verb(self._bad_verbs, verb.lower())
 
     def allowed_verb(self, usual: str) -> str:
-        """A verb, or the first of those that do as well where it is not to be used and they may be."""
+        """Return the usual verb, or the first equivalent verb that no wish forbids."""
         return next(filter(self.is_verb_allowed, (usual, *_SUBSTITUTE_VERBS[usual])), usual)
 
     def bring(self, food: str, to: str) -> str:
+        """Move food to a place unless it is there already. Return the food."""
         holder = self.state.holder(food)
         if holder != to and food != to:
             self.do(f"Move {food} from {holder} to {to}")
         return food
 
     def do_and_find_result(self, text: str) -> str | None:
-        """Do it and return the entity that came of it."""
+        """Perform an action and return the entity that it created, or None."""
         before = set(self.state.entities)
         if not self.do(text):
             return None
@@ -156,7 +166,7 @@ class KitchenActions:
     # Vessels
 
     def find_empty_vessel(self, role: str) -> str | None:
-        """An empty vessel: the wanted one, else the plainest."""
+        """Return an empty vessel for a role: the wanted one if there is one, otherwise the plainest."""
         for id in self._roles.get(role, []):
             if id in self.state and self._is_free(id):
                 self._roles[role].remove(id)
@@ -168,12 +178,12 @@ class KitchenActions:
         return next((id for id, e in self.state.entities.items() if e.can("container") and self._is_free(id)), None)
 
     def find_begun_vessel(self, role: str, of: Collection[str], earlier: Sequence[tuple[str, str]] = ()) -> str | None:
-        """A vessel in which somebody began a dish: nothing is in it but some of what goes into that.
+        """Return a vessel that contains nothing but ingredients of a dish, in which somebody began to make it.
 
         Args:
-            role: of the vessel; where another one is wanted for it, there is none.
-            of: the things that go into the dish.
-            earlier: pairs of things of which the first goes in before the second.
+            role: Role of the vessel. If a wish asks for a certain vessel, the result is None.
+            of: Ingredients of the dish.
+            earlier: Pairs of ingredients of which the first has to go in before the second.
         """
         if self._roles.get(role):
             return None
@@ -189,17 +199,17 @@ class KitchenActions:
         return None
 
     def sources_in(self, vessel: str) -> frozenset[str]:
-        """All the things that stem from the scene in a vessel."""
+        """Return all ingredients in a vessel."""
         return frozenset().union(*(self.trace.sources_of(food) for food in foods_in(self.state, vessel)))
 
     def _is_free(self, id: str) -> bool:
         return self.state[id].can("container") and not self.state.inside(id) and self._is_loose(id)
 
     def _is_loose(self, id: str) -> bool:
-        """Whether it can be carried away; brewers and the toaster are used where they are."""
+        """Return whether a vessel can be carried away, unlike a brewer's jug or a toaster's slot."""
         return not any(self.state[holder].can("container") for holder in self.state.holders(id))
 
 
 def result_name(word: str) -> str:
-    """A name for a result that holds a word."""
+    """Return a name for a result that contains a word."""
     return _NAMES.get(word, word.replace(" ", "_"))[:MAX_NAME_LETTERS].strip("_")

@@ -1,4 +1,4 @@
-"""Making the courses of a menu, each from wherever it has been left, and serving them."""
+"""Prepare the courses of a menu, each from its current state, and serve them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from housewise.worlds.kitchen.dishes import find_dish_root, foods_below, foods_i
 
 
 class MenuExecution(KitchenActions):
-    """Carries a menu out."""
+    """Carries out a menu."""
 
     def prepare(self, menu: Menu) -> None:
+        """Prepare and serve all courses of a menu."""
         self._roles = {role: list(ids) for role, ids in menu.roles.items()}
         for tool in menu.carry:
             self._carry(tool, menu)
@@ -30,7 +31,7 @@ class MenuExecution(KitchenActions):
         self._serve(menu)
 
     def _treat_the_rest(self) -> None:
-        """Names that no course has given, since what they are about was added later, and what is to be done to food."""
+        """Give names and treatments that no course could give because the ingredients were added later."""
         for predicate in self._treated:
             if self._judge.holds(predicate, self.trace):
                 continue
@@ -42,7 +43,7 @@ class MenuExecution(KitchenActions):
                 self._treat(food, predicate.words)
 
     def _treat(self, food: str, words: Iterable[str]) -> None:
-        """Do to some food what one of some words says."""
+        """Apply to some food the verb that one of the words names."""
         verbs = [verb for word in words for verb in self._verbs.matching_verbs(word)]
         if not verbs:
             return
@@ -54,7 +55,7 @@ class MenuExecution(KitchenActions):
         self.do(f"{verb.capitalize()} the object {food} to get {self._allowed(['breakfast', 'dish'])}")
 
     def _offer_water(self) -> None:
-        """Where nothing that was asked for can be made there is at least a glass of water."""
+        """Prepare a glass of water if nothing that was asked for can be made."""
         glass = self.find_empty_vessel("mug")
         source = self._water_source()
         if glass is not None and source is not None:
@@ -64,7 +65,7 @@ class MenuExecution(KitchenActions):
         return next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
 
     def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
-        """A vessel that should have been used goes under a dish that is made; a pan or brewer has it pass through."""
+        """Use a vessel that a wish requires: move a finished dish into it, or pass it through a pan or brewer."""
         course = next(
             (course for course in menu.courses if role in DISH_ROLES.get(course.dish, ()) and course.base), None
         )
@@ -96,7 +97,7 @@ class MenuExecution(KitchenActions):
             self.do(f"Move {tool} to {menu.place}")
 
     def _ordered(self, course: Course, first: Iterable[str] = ()) -> list[str]:
-        """Base and additions in an order that keeps what has to be earlier earlier; ``first`` goes first otherwise."""
+        """Return base and additions in an order that respects ``earlier``; ``first`` comes first otherwise."""
         early = set(first)
         wanted = ([course.base] if course.base else []) + course.adds
         waiting = sorted(dict.fromkeys(wanted), key=lambda id: id not in early)
@@ -108,7 +109,7 @@ class MenuExecution(KitchenActions):
         return done
 
     def _add_to(self, food: str, course: Course) -> None:
-        """Additions to a dish that is made already."""
+        """Add the additions to a finished dish."""
         root = find_dish_root(self.state, food)
         for id in self._ordered(course):
             if id != course.base and id not in course.already_in:
@@ -121,7 +122,7 @@ class MenuExecution(KitchenActions):
         return food
 
     def _begun(self, course: Course) -> str | None:
-        """What the base of a course is in, where somebody began with it; not what else was made of the same packet."""
+        """Return the food that contains a course's base if somebody began the course, or None."""
         if course.base is None or (course.base not in course.already_in and self.is_endless(course.base)):
             return None
         return self.find_food_with(course.base)
@@ -141,7 +142,7 @@ class MenuExecution(KitchenActions):
         self._cook_in_pan(course, carrier, names)
 
     def _allowed(self, names: list[str]) -> str:
-        """The first name that holds no word that must not be there."""
+        """Return the first name that contains no forbidden word."""
         bad = [form for word in self._bad_words for form in verb_forms(word)]
         return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
 
@@ -187,7 +188,7 @@ class MenuExecution(KitchenActions):
         self._fill("mug" if any(id in drinks for id in course.adds) else "plate", course)
 
     def _fill(self, role: str, course: Course) -> None:
-        """Base and additions into one vessel, in order; into the one that holds the base already."""
+        """Put base and additions into one vessel, in order. Continue in the vessel that holds the base already."""
         carrier = self._begun(course)
         root = find_dish_root(self.state, carrier) if carrier is not None else None
         if root is not None and self.state[root].can("container"):
@@ -227,7 +228,7 @@ class MenuExecution(KitchenActions):
                 self.put(id, plate)
 
     def _toast(self, base: str, course: Course) -> str | None:
-        """A slice of bread, toasted in the toaster or in the oven."""
+        """Toast a slice of bread in the toaster or the oven."""
         wanted = self._roles.get("toaster", [])
         free = "toaster_0" not in self._banned and not self.state.inside("toaster_0")
         appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
@@ -269,7 +270,7 @@ class MenuExecution(KitchenActions):
                 self.put(id, mug)
 
     def _hot_water(self, to: str) -> str | None:
-        """Water from the kettle, heated, in a vessel; cold where the kettle must not or cannot be used."""
+        """Pour heated water from the kettle into a vessel, or cold water if the kettle cannot be used."""
         source = self._water_source()
         if source is None:
             return None
@@ -329,7 +330,7 @@ class MenuExecution(KitchenActions):
     # Serving
 
     def _serve(self, menu: Menu) -> None:
-        """Everything that was prepared is brought to the place, in order."""
+        """Bring everything that was prepared to the place of serving, in order."""
         loads: dict[str, frozenset[str]] = {}
         beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id)]
         beside = [id for id in beside if self.state[find_dish_root(self.state, id)].can("container")]
@@ -346,7 +347,7 @@ class MenuExecution(KitchenActions):
             self.do(f"Serve the object {top} at {menu.place}")
 
     def _load(self, id: str) -> str:
-        """What is carried so that ``id`` comes along: the outermost thing around it that is no furniture."""
+        """Return what has to be carried to bring ``id``: the outermost thing around it that is not furniture."""
         furniture = self._judge.kitchen.furniture
         top = id
         for holder in self.state.holders(id):

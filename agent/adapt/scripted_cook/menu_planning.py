@@ -1,4 +1,4 @@
-"""What goes into which dish, and which tools are taken, so that a choice of wishes comes true."""
+"""Plan a menu: which ingredients and tools each dish needs so that the selected wishes come true."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Course:
     """One dish or side.
 
     Attributes:
-        dish: eggs, toast, cereal, yoghurt, tea, coffee; or bowl, side, or cooked (a side that is heated).
-        base: the thing that it is made of; None for what only has additions.
-        adds: the things to add to it.
-        earlier: pairs of things of which the first goes in before the second.
-        names: what results have to be called, besides what they are called anyway.
-        already_in: the things that are in it already.
+        dish: eggs, toast, cereal, yoghurt, tea, coffee, bowl, side, or cooked (a heated side).
+        base: Main ingredient, or None if there are only additions.
+        adds: Additions.
+        earlier: Pairs of ingredients of which the first has to go in before the second.
+        names: Names that results must have in addition to their default names.
+        already_in: Ingredients that are already in the dish.
     """
 
     dish: str
@@ -57,14 +57,14 @@ class Course:
 
 @dataclass
 class Menu:
-    """What is to be done.
+    """What has to be prepared.
 
     Attributes:
-        courses: in the order of preparation.
-        roles: for pan, mug, bowl, plate, brewer and toaster the thing to take, where it matters which.
-        carry: tools that are only carried to where they are used.
-        place: where it is served.
-        order: pairs of groups of which something of the first is served before anything of the second.
+        courses: Courses in the order of preparation.
+        roles: Tools to use as pan, mug, bowl, plate, brewer or toaster, if it matters which.
+        carry: Tools that only have to be carried to where they are used.
+        place: Where the breakfast is served.
+        order: Pairs of groups of which the first is served before the second.
     """
 
     courses: list[Course]
@@ -75,7 +75,7 @@ class Menu:
 
 
 def plan_menu(choice: WishSelection, work: KitchenActions, judge: PreferenceJudge) -> Menu:
-    """Allot what the chosen wishes need to the dishes of the task, and to sides."""
+    """Distribute what the selected wishes need over the task's dishes and sides."""
     return _MenuPlanner(choice, work, judge).write()
 
 
@@ -115,7 +115,7 @@ class _MenuPlanner:
     # Which thing
 
     def _candidates(self, ids: Iterable[str], course: Course | None = None) -> list[str]:
-        """Things of a group that may be taken for a course, the best first."""
+        """Return the things of a group that a course can use, best first."""
         banned = self._said.banned_things
         elsewhere = {id for other in self._courses for id in other.members} - (course.members if course else set())
         found = [id for id in ids if id not in banned and self._work.is_there(id)]
@@ -126,7 +126,7 @@ class _MenuPlanner:
         return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
 
     def _value(self, id: str, course: Course | None) -> float:
-        """How many wishes a thing serves, more for what is at hand already."""
+        """Return how many wishes a thing serves. Things that are in use already count more."""
         value = 0.0
         for name in ("used", "together", "before", "cooked", "in_container", "on_appliance"):
             value += sum(id in ids for predicate in self._said(name) for ids in predicate.ids)
@@ -177,7 +177,7 @@ class _MenuPlanner:
     def _ways(
         self, first: frozenset[str], second: frozenset[str], ordered: bool, on_top: bool
     ) -> Iterator[tuple[float, Course, str, str]]:
-        """Courses in which two groups could meet, with what it costs: additions, and how natural it is."""
+        """Yield courses in which two groups can meet, with the cost in additions and unusual combinations."""
         new = [Course("bowl")]
         for course in self._courses + new:
             if ordered and second & (course.already_in - {course.base} if on_top else course.already_in):
@@ -211,7 +211,7 @@ class _MenuPlanner:
     # What is used
 
     def _use(self, predicate: Predicate) -> None:
-        """Enough kinds of a group are used: tools for what they are for, food in the dish that it suits or beside."""
+        """Use enough kinds of a group: tools for their purpose, food in a matching dish or beside it."""
         group = predicate.ids[0]
         kinds = self._kitchen.kinds
         taken = {id for course in self._courses for id in course.members}
@@ -231,7 +231,7 @@ class _MenuPlanner:
                 self._take_tool(id)
 
     def _by_need(self, ids: list[str]) -> list[str]:
-        """Tools that the courses need before others."""
+        """Sort ids so that tools needed by the courses come first."""
         needed = {role for course in self._courses for role in DISH_ROLES.get(course.dish, ("plate",))}
         return sorted(ids, key=lambda id: _tool_role(self._kitchen.kinds[id]) not in needed)
 
@@ -280,13 +280,13 @@ class _MenuPlanner:
             self._courses.append(Course("bowl", adds=[candidates[0]], names=[word]))
 
     def _have(self, predicate: Predicate) -> None:
-        """There is something to which it can be done."""
+        """Make sure that there is something the treatment can be applied to."""
         of = predicate.ids[0] if predicate.ids else self._kitchen.ids
         if not any(course.members & of for course in self._courses):
             self._courses += [Course("bowl", adds=[id]) for id in self._foods(of)[:1]]
 
     def _serve_apart(self, predicate: Predicate) -> None:
-        """Both groups are served, and something of the first in a course that has nothing of the second."""
+        """Make sure that both groups are served and a course has something of the first group but not of the second."""
         first, second = predicate.ids
         served = {id for serving in self._work.trace.servings for id in serving.sources}
         if not second & served and not any(course.members & second for course in self._courses):

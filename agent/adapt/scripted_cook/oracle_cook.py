@@ -1,7 +1,7 @@
-"""A scripted cook who knows what the person wants: the oracle, the teacher, and the ceiling.
+"""The scripted cook that knows what the person wants: oracle, teacher and upper bound.
 
-It goes on from any state that another cook left behind: what was done already counts, what can still be mended is, and
-the rest of the breakfast is planned around what cannot. It knows the scene without looking.
+It continues from any state that another cook left: completed steps count, what can be corrected is corrected, and the
+rest of the breakfast is planned around what cannot. It sees the whole scene.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _CHANGE_NOTHING = ("ask ", "look for ", "find ", "search ")
 
 
 class OracleCook:
-    """Says the next action for one person and task.
+    """Returns the next action for one person and task.
 
     Args:
-        person: whose wishes it knows.
-        task: its number.
+        person: Person whose preferences are known.
+        task: Number of the task.
+        kitchen: Kitchen data. Defaults to the bundled kitchen.
     """
 
     name = "scripted cook"
@@ -36,11 +37,11 @@ class OracleCook:
         self._expected: list[str] = []
 
     def choice(self, cooking: KitchenDynamics) -> WishSelection:
-        """What it aims at from here, and which wishes it gives up and why."""
+        """Return which wishes it aims at from here, and which it gives up and why."""
         return select_wishes(self._person, self._judge, cooking.trace)
 
     def plan(self, cooking: KitchenDynamics) -> list[str]:
-        """All actions from here to the end of the task."""
+        """Return all actions from here to the end of the task."""
         choice = self.choice(cooking)
         work = MenuExecution(cooking.fork(), self._judge, choice.said)
         menu = plan_menu(choice, work, self._judge)
@@ -48,7 +49,7 @@ class OracleCook:
         return [*work.actions, DONE]
 
     def act(self, cooking: KitchenDynamics) -> str:
-        """The next action; it plans anew when something else was done than it said."""
+        """Return the next action. Plans again if other actions were taken than it returned."""
         done = list(state_changing_actions(cooking.trace.actions))
         so_far = self._expected[: len(done)]
         if so_far != done or len(self._expected) <= len(done):
@@ -57,5 +58,5 @@ class OracleCook:
 
 
 def state_changing_actions(actions: Iterable[str]) -> tuple[str, ...]:
-    """Of some actions those that are not mere questions and looks."""
+    """Return the actions that are neither questions nor looks."""
     return tuple(action for action in actions if not action.lower().startswith(_CHANGE_NOTHING))

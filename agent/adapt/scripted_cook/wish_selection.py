@@ -1,4 +1,4 @@
-"""Which of a person's wishes are fulfilled, and in which of their ways, when not all can be."""
+"""Select which of a person's wishes to fulfil, and how, if not all are compatible."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PERMANENT_PREDICATES = frozenset(
 
 @dataclass(frozen=True)
 class WishSelection:
-    """What has to come true from now on.
+    """What has to become true.
 
     Attributes:
-        said: the literals to make true (or keep untrue).
-        dishes: the task's dishes that can be made at all.
-        given_up: wishes that apply and cannot be fulfilled with the others any more, each with the reason.
+        said: Literals to make true, or to keep untrue.
+        dishes: The task's dishes that can be made.
+        given_up: Applicable wishes that cannot be fulfilled together with the others, each with the reason.
     """
 
     said: LiteralIndex
@@ -34,7 +34,7 @@ class WishSelection:
 
 
 def select_wishes(person: KitchenProfile, judge: PreferenceJudge, trace: Trace) -> WishSelection:
-    """The most wishes that go together in this scene, after what has happened so far."""
+    """Return the largest set of wishes that is compatible in this scene, given what has happened so far."""
     kitchen = judge.kitchen
     absent = kitchen.ids - trace.available
     groups = {name: kitchen.groups[kitchen.tasks.dishes[name].of] for name in kitchen.tasks.tasks[judge.task].dishes}
@@ -65,7 +65,7 @@ def select_wishes(person: KitchenProfile, judge: PreferenceJudge, trace: Trace) 
 
 
 def _ways_to_make(dishes: tuple[str, ...], judge: PreferenceJudge, trace: Trace, absent: frozenset[str]) -> list[Case]:
-    """What has to be true for the dishes to count as made, which comes before any wish."""
+    """Return what has to be true for the dishes to count as made. This has priority over wishes."""
 
     def decide(predicate: Predicate) -> bool | None:
         return True if judge.holds(predicate, trace) else None
@@ -77,7 +77,7 @@ def _ways_to_make(dishes: tuple[str, ...], judge: PreferenceJudge, trace: Trace,
 def _ways_to_fulfil(
     preference: KitchenPreference, judge: PreferenceJudge, trace: Trace, absent: frozenset[str]
 ) -> list[Case]:
-    """The cases in which the wish is fulfilled or, second best, does not apply."""
+    """Return the cases in which a wish is fulfilled, followed by the cases in which it does not apply."""
 
     def decide(predicate: Predicate) -> bool | None:
         holds = judge.holds(predicate, trace)
@@ -109,7 +109,7 @@ def _ways_to_fulfil(
 
 
 def _serving_order_holds(predicate: Predicate, trace: Trace) -> bool | None:
-    """Which group came first is settled when the one that should come later has come."""
+    """Return whether one group was served before another. None while the later group has not been served."""
     first, second = (
         next((serving.step for serving in trace.servings if serving.sources & group), None) for group in predicate.ids
     )
@@ -119,7 +119,7 @@ def _serving_order_holds(predicate: Predicate, trace: Trace) -> bool | None:
 def _best_combination(
     wanted: list[tuple[KitchenPreference, list[Case]]], base: Case, judge: PreferenceJudge, absent: frozenset[str]
 ) -> dict[str, Case]:
-    """A way for as many wishes as possible so that all of these hold together (branch and bound)."""
+    """Return a way for as many compatible wishes as possible, found by branch and bound."""
     order = sorted(wanted, key=lambda pair: len(pair[1]))
     kinds = judge.kitchen.kinds
     best: dict[str, Case] = {}

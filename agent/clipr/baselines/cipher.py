@@ -1,9 +1,11 @@
-"""CIPHER (Gao et al., NeurIPS 2024): preferences induced from corrections, retrieved by the nearest contexts.
+"""CIPHER (Gao et al., NeurIPS 2024): induce preferences from corrections and retrieve them by similar contexts.
 
-A choice takes two calls (aggregate what was retrieved; choose, one scenario a call), a mistake one more (induce a
-preference of one sentence from what was chosen and what was right). Contexts are compared as CLIPR's appendix says: by
-Levenshtein's distance or by the cosine of embeddings. A correction is a question to the person; how many they answer is
-lost in the paper, of which the printed efficiency says that it is every mistake.
+A choice takes two calls: aggregate the retrieved preferences, then choose in one scenario. A mistake takes one more
+call
+to induce a one-sentence preference from the chosen and the correct action. Contexts are compared as in CLIPR's
+appendix,
+by Levenshtein distance or by the cosine of embeddings. A correction counts as a question to the person. The paper does
+not state their number; its efficiency scores imply one correction per mistake.
 """
 
 from __future__ import annotations
@@ -20,23 +22,23 @@ from housewise.language.embedder import cosine
 from housewise.worlds.choices.scenario import Situation
 
 RETRIEVED_CONTEXTS = 3
-"""Contexts that are retrieved; the paper does not say how many."""
+"""Number of retrieved contexts. The paper does not state it."""
 
 
 @dataclass(frozen=True)
 class InducedPreference:
-    """A context with the preference that was induced there."""
+    """A context and the preference that was induced in it."""
 
     context: str
     preference: str
 
 
 def cipher(similarity: Literal["levenshtein", "embedding"], corrections: int | None = None) -> Method:
-    """CIPHER.
+    """Return the CIPHER method.
 
     Args:
-        similarity: how contexts are compared.
-        corrections: most that the person gives; None for one at each mistake.
+        similarity: How contexts are compared.
+        corrections: Maximum number of corrections by the person. None allows one per mistake.
     """
 
     def run(setup: MethodInputs) -> MethodResult:

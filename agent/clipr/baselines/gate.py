@@ -1,4 +1,4 @@
-"""GATE (Li et al., ICLR 2025): open questions, and the transcript in place of rules."""
+"""GATE (Li et al., ICLR 2025): ask open questions and use the transcript in place of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from housewise.people.respondent import Question, RespondentLeft
 
 
 def gate(turns: int) -> Method:
-    """GATE with so many questions (its authors take 5; CLIPR's paper reports 15)."""
+    """Return the GATE method with the given number of questions. Its authors use 5; CLIPR's paper reports 15."""
 
     def run(setup: MethodInputs) -> MethodResult:
         dialogue: list[DialogueTurn] = []

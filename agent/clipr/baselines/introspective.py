@@ -1,7 +1,7 @@
-"""Introspective Planning (Liang et al., NeurIPS 2024): rationales written after the fact, retrieved for each choice.
+"""Introspective Planning (Liang et al., NeurIPS 2024): write rationales of labelled examples and retrieve the nearest.
 
-The labels of the knowledge are the data set's own annotators' where there are any, as there; two calls an example, and
-one a choice.
+The labels of the knowledge are those of the data set's annotators where they exist. Each example takes two calls, each
+choice one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from housewise.agent.clipr.methods import MethodInputs, MethodResult
 from housewise.language.embedder import cosine
 
 RETRIEVED_EXAMPLES = 3
-"""Examples that are retrieved."""
+"""Number of retrieved examples."""
 
 
 def introspective_planning(setup: MethodInputs) -> MethodResult:
-    """Write rationales, then choose one scenario a call by the nearest."""
+    """Write rationales, then choose in one scenario per call with the rationales of the nearest examples."""
     known = [
         LabelledExample(each.situation, each.preferred if each.annotated is None else each.annotated)
         for each in setup.knowledge or setup.examples

@@ -1,4 +1,4 @@
-"""Which action fits best: typed rules, labelled examples, transcripts and the request itself, weighed by MiniLM."""
+"""Score actions by typed rules, labelled examples, transcripts and the request, using MiniLM embeddings."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from housewise.worlds.choices.scenario import Situation
 Scores = NDArray[np.float64]
 
 _UNKNOWN = 0.2
-"""Weight of a word of a phrase that no value has: most of these are ways of speaking."""
+"""Weight of a phrase's word that occurs in no value. Most such words are figures of speech."""
 
 
 @dataclass(frozen=True)
 class RankingWeights:
-    """Chosen on training examples alone (the kitchen set's and IntroPlan's knowledge scenes), never on tests.
+    """Weights of the ranker, chosen on training examples (kitchen set, IntroPlan knowledge scenes), never on tests.
 
     Attributes:
-        request: of the cosine between request and action.
-        sharpness: how much more a closer rule or example counts than one less close (inverse temperature).
-        words: share of common words, beside meaning, in how well a phrase fits an action.
-        rank: what each further place in an order of preference costs.
-        condition: share of the condition, beside the values, in whether a rule is about a situation.
+        request: Weight of the cosine between request and action.
+        sharpness: Inverse temperature of the softmax over rules or examples.
+        words: Share of word overlap, as opposed to meaning, in how well a phrase fits an action.
+        rank: Penalty per place in an order of preference.
+        condition: Share of the condition, as opposed to the values, in a rule's relevance to a situation.
     """
 
     request: float = 0.1
@@ -50,25 +50,25 @@ class RankingWeights:
 
 @dataclass(frozen=True)
 class ActionRanker:
-    """Scores actions; each method gives one number for each action of a situation."""
+    """Scores actions. Each scoring method returns one number per action of a situation."""
 
     embedder: Embedder
     weights: RankingWeights = field(default_factory=RankingWeights)
     _seen: dict[Situation, tuple[Contrast, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def contrasts(self, situation: Situation) -> tuple[Contrast, ...]:
-        """In what the actions differ; found once."""
+        """Return the contrasts of a situation; the result is cached."""
         if situation not in self._seen:
             self._seen[situation] = find_contrasts(self.embedder, situation)
         return self._seen[situation]
 
     def score_by_request(self, situation: Situation, query: str | None = None) -> Scores:
-        """How close each action is to the request."""
+        """Score actions by their similarity to the request."""
         scores: Scores = self._similarity([query or situation.request], situation.actions)[0]
         return scores
 
     def score_by_rules(self, situation: Situation, rules: Sequence[Rule]) -> Scores:
-        """How well each action keeps the typed rules that are about the situation; the others decide nothing."""
+        """Score how well actions follow the typed rules relevant to the situation. Untyped rules are ignored."""
         total = np.zeros(len(situation.actions))
         typed = [rule for rule in rules if rule.typed]
         if typed:
@@ -79,7 +79,7 @@ class ActionRanker:
         return total
 
     def deciding_rule(self, situation: Situation, rules: Sequence[Rule]) -> Rule | None:
-        """The typed rule that is most about the situation."""
+        """Return the typed rule that is most relevant to the situation, or None."""
         typed = [rule for rule in rules if rule.typed]
         if not typed:
             return None
@@ -87,7 +87,7 @@ class ActionRanker:
         return typed[int(about.max(axis=0).argmax())]
 
     def score_by_examples(self, situation: Situation, answers: Sequence[LabelledExample]) -> Scores:
-        """How much closer each action is to what was right in similar examples than to what was not."""
+        """Score actions by how much closer they are to correct than to wrong actions of similar examples."""
         if not answers:
             return np.zeros(len(situation.actions))
         about = self._similarity([situation.request], [each.situation.request for each in answers])[0]
@@ -101,7 +101,7 @@ class ActionRanker:
         return self._weighted_fit(about, fits)
 
     def score_by_transcript(self, situation: Situation, transcript: Sequence[DialogueTurn]) -> Scores:
-        """How close each action is to what was said to questions that are about the situation, taken as it was said."""
+        """Score actions by their similarity to answers to relevant questions."""
         if not transcript:
             return np.zeros(len(situation.actions))
         values = distinctive_words(situation.actions)
@@ -115,7 +115,7 @@ class ActionRanker:
         return self._weighted_fit(about, fits)
 
     def _weighted_fit(self, about: Scores, fits: Sequence[Scores]) -> Scores:
-        """The fits, each without its mean, weighed by a softmax of how much they are about the situation."""
+        """Average the centred fits, weighted by a softmax of their relevance."""
         weight = np.exp(self.weights.sharpness * (about - about.max()))
         weight /= weight.sum()
         centred = np.array([fit - fit.mean() for fit in fits])
@@ -123,9 +123,9 @@ class ActionRanker:
         return mixed
 
     def _rule_relevance(self, rules: Sequence[Rule], contrast: Contrast) -> Scores:
-        """How much each rule is about a contrast: its condition, and whether it speaks of things of that kind.
+        """Return the relevance of each rule to a contrast, from its condition and the kind of things it names.
 
-        What most conditions have in common ("put it where it belongs") tells no rule from another, and is left out.
+        Words that most conditions share ("put it where it belongs") do not distinguish rules and are ignored.
         """
         spoken = [self._similarity([*rule.preferred, *rule.avoided], contrast.distinct_values) for rule in rules]
         kinds = np.array([near.max(axis=0).mean() for near in spoken])
@@ -141,7 +141,7 @@ class ActionRanker:
         return about
 
     def score_values(self, preferred: Sequence[str], avoided: Sequence[str], values: Sequence[str]) -> Scores:
-        """How well each value is what is preferred, the earlier the better, and not what is avoided."""
+        """Score how well each value matches what is preferred, earlier preferences more, and not what is avoided."""
         scores = np.zeros(len(values))
         if preferred:
             wanted = self._phrase_fit(preferred, values)
@@ -151,7 +151,7 @@ class ActionRanker:
         return scores
 
     def _phrase_fit(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
-        """How well phrases fit values, shape (phrases, values), by words and by meaning."""
+        """Return how well phrases fit values by words and meaning, shape (phrases, values)."""
         words = np.array([_word_overlap(phrase, values) for phrase in phrases])
         return self.weights.words * words + (1 - self.weights.words) * self._similarity(phrases, values)
 
@@ -160,9 +160,9 @@ class ActionRanker:
 
 
 def _word_overlap(phrase: str, values: Sequence[str]) -> list[float]:
-    """How far a phrase and each value have words in common, from 0 to 1: F of the shares of either's words.
+    """Return the F-score of shared words between a phrase and each value, in [0, 1].
 
-    A word counts the more the fewer values have it; little where none has.
+    A word has the more weight the fewer values contain it, and little weight if none does.
     """
     own, there = set(content_words(phrase)), [set(content_words(value)) for value in values]
     seen = {word: sum(word in each for each in there) for word in own.union(*there)}

@@ -1,6 +1,6 @@
-"""Which options an answer in a person's own words means: words in common, MiniLM, and what its clauses want or refuse.
+"""Find the options that a free-text answer means, from shared words, MiniLM embeddings and the polarity of its clauses.
 
-Ours, not the paper's: there a large language model reads answers.
+An addition of this project. In the paper a large language model reads answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words, normalize_letters
 
 MAX_ANSWER_CHARACTERS = 2000
-"""Of an answer that are read; nobody says more about one choice."""
+"""Longer answers are truncated."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _REPEATED = re.compile(rf"\b{IT}\b(?: (?:(?:the|a|an|of|in|on|any) )*{IT}\b)+")
@@ -38,35 +38,38 @@ _AGAINST = re.compile(
     r"(?:rather than|instead of|over|not|no|never|without|except|(?:anything|everything) (?:but|except))\b"
     r"(?! (?:only|just|mind|matter|doubt|question|problem|worries)\b)"
 )
-"""Begins a clause that names what is refused, or what something else is preferred to."""
+"""Matches the beginning of a clause that names something refused or less preferred."""
 _NEXT = re.compile(
     r"(?:(?:and|or|but|only) )*(?:then|next|after (?:that|this|those)|afterwards|followed by"
     r"|failing (?:that|this|those)|otherwise|or else|second(?:ly)?|third(?:ly)?|in (?:second|third) place"
     r"|if (?:that|this|it|they|those)(?:'s| is|'re| are) (?:not there|gone|out|taken|full|missing|used up))\b[,:]?\s*"
 )
-"""Begins a clause that names what is wanted next, however its words sound ("failing that, the drawer")."""
+"""Matches the beginning of a clause that names the next preference, for example "failing that, the drawer"."""
 _LISTED = 0.5
-"""Score of such a clause: the list goes on."""
+"""Score of a clause that continues a list of preferences."""
 _CERTAIN = 9.0
 _REFUSES = re.compile(
     r"\b(?:nah|nope|no (?:way|thanks?|thank you)|(?:isn'?t|not) (?:really )?(?:for|my)\b|pass|yuck|awful|forget"
     r"|(?:worst|least|last) (?:of all|favou?rite|choice|place)|do(?:ing)? without|can (?:stay|wait|go)|hate|dislike"
     r"|rather not|spare|skip|avoid|keep away|steer clear|leave out|can'?t stand)\b"
 )
-"""Says of a clause that it names what is not wanted, whatever else it says."""
+"""Matches clauses that name something unwanted, whatever else they say."""
 _SWITCH, _FIRST = 0.2, 0.5
-"""What it takes to believe that the clauses of a sentence change between what is wanted and what is not, and that an
-answer begins with what is not; against scores from -1 to 1."""
+"""Costs that are compared with clause scores from -1 to 1.
+
+_SWITCH is the cost of a change of polarity within a sentence, _FIRST of an answer that begins with a refusal.
+"""
 _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
 
 
 @dataclass(frozen=True)
 class MeaningWeights:
-    """How words and meaning are weighed.
+    """Weights of word overlap and meaning.
 
     Attributes:
-        meaning: weight of the cosine between answer and option beside the share of the option's words in the answer.
-        least: a score below which no option is meant.
+        meaning: Weight of the cosine between answer and option, relative to the share of the option's words in the
+            answer.
+        least: Score below which no option is meant.
     """
 
     meaning: float = 0.25
@@ -75,11 +78,11 @@ class MeaningWeights:
 
 @dataclass(frozen=True)
 class AnswerMeaning:
-    """What an answer says about options.
+    """The options that an answer means.
 
     Attributes:
-        options: numbers of those that it wants, best first; () where it wants none of them or does not say.
-        scores: one for each option.
+        options: Indices of the wanted options, best first; empty if none is wanted or the answer does not say.
+        scores: One score per option.
     """
 
     options: tuple[int, ...]
@@ -87,20 +90,23 @@ class AnswerMeaning:
 
 
 def expresses_no_wish(embedder: Embedder, answer: str) -> bool:
-    """Whether an answer tells no wish: the person does not mind, does not know, or speaks of something else."""
+    """Return whether an answer expresses no wish: the person does not mind, does not know or changes the subject."""
     return load_polarity_model(embedder).expresses_no_wish(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
 
 
 def split_wanted_refused(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
-    """What an answer wants and what it refuses: "an apple, not both. As for pears, no" is "an apple" and "both; pears".
+    """Split an answer into what it wants and what it refuses.
 
-    The likeliest course of its clauses: each is scored by what it says, and one that says nothing of itself, as the
-    next of a list, goes on with the one before it.
+    "an apple, not both. As for pears, no" gives "an apple" and "both; pears". Each clause is scored by its polarity; a
+    clause
+    without polarity, such as the next item of a list, continues the clause before it. The most likely sequence is found
+    by
+    the Viterbi algorithm.
 
     Args:
-        embedder: of clauses; see polarity.
-        answer: in a person's words.
-        named: what it was asked about; such words do not tell whether a clause wants what it names.
+        embedder: Sentence embeddings of clauses; see load_polarity_model.
+        answer: Answer in the person's words.
+        named: Words of the question's options. They do not influence the polarity of a clause.
     """
     clauses = _split_clauses(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
     if not clauses:
@@ -123,7 +129,7 @@ def split_wanted_refused(embedder: Embedder, answer: str, named: str = "") -> tu
 
 
 def _split_clauses(text: str) -> list[tuple[str, bool]]:
-    """The clauses of an answer, and whether each begins a sentence; topics and questions go with what follows them."""
+    """Return the clauses of an answer and whether each begins a sentence. Topics and questions join the next clause."""
     sentences: list[str] = []
     for sentence in _SENTENCE.split(text):
         if sentences and sentences[-1].endswith("?") and len(sentence.split()) <= 2:
@@ -143,13 +149,16 @@ def _split_clauses(text: str) -> list[tuple[str, bool]]:
 
 
 def _mask_known_words(clause: str, known: set[str]) -> str:
-    """A clause with ``it`` in place of words that are known to be what it may be about."""
+    """Replace known words of a clause by "it"."""
     masked = _WORD.sub(lambda word: IT if set(content_words(word.group())) <= known else word.group(), clause)
     return _REPEATED.sub(IT, masked)
 
 
 def _most_likely_polarities(scores: NDArray[np.float64], begins: Sequence[bool]) -> list[bool]:
-    """Which clauses want what they name: the course of highest score, less what its changes take (Viterbi)."""
+    """Return whether each clause wants what it names.
+
+    The result is the sequence with the highest score minus switching costs (Viterbi algorithm).
+    """
     total, way = np.array([-scores[0], scores[0] + 2 * _FIRST]), []
     for score, new in zip(scores[1:], begins[1:], strict=True):
         moves = total[:, None] - (0.0 if new else _SWITCH) * (1 - np.eye(2))
@@ -165,13 +174,13 @@ def _most_likely_polarities(scores: NDArray[np.float64], begins: Sequence[bool])
 def find_meant_options(
     embedder: Embedder, answer: str, options: Sequence[str], reader: MeaningWeights | None = None
 ) -> AnswerMeaning:
-    """Which options an answer means.
+    """Return the options that an answer means.
 
     Args:
-        embedder: compares meanings.
-        answer: what the person said.
-        options: what they could choose from.
-        reader: how words and meaning are weighed; None takes what cross-validation chose.
+        embedder: Sentence embeddings.
+        answer: Answer in the person's words.
+        options: Options to choose from.
+        reader: Weights. Defaults to those chosen by cross-validation.
     """
     reader = reader or MeaningWeights()
     wanted = split_wanted_refused(embedder, answer, " ".join(options))[0]
@@ -195,12 +204,12 @@ def find_meant_options(
 
 
 def _drop_contained_options(named: list[int], words: list[list[str]]) -> list[int]:
-    """Without those whose words are part of another's that is named too: glass, where it says glass mug."""
+    """Drop options whose words are part of another mentioned option: "glass" if the answer says "glass mug"."""
     return [one for one in named if not any(set(words[one]) < set(words[other]) for other in named)]
 
 
 def _mentioned_shares(words: list[list[str]], said: list[str]) -> list[float]:
-    """How much of each option's own words was said; words that every option has count little."""
+    """Return the share of each option's words that were said. Words that all options share have little weight."""
     count = len(words)
     weight = {
         word: math.log((count + 0.2) / sum(word in other for other in words)) for option in words for word in option

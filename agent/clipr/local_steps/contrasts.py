@@ -1,4 +1,4 @@
-"""In what the actions of one situation differ, and when that matters: dimensions without a language model."""
+"""Find the attributes in which the actions of a situation differ, without a language model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from housewise.language.words import STOP_WORDS, content_words, normalize_letter
 from housewise.worlds.choices.scenario import Situation
 
 _LONG = 25
-"""Words from which of a request only the sentence counts that is nearest to the actions."""
+"""Requests with more words are reduced to the sentence that is closest in meaning to the actions."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _PLACE = re.compile(r"\b(in|into|on|onto|near|beside|next to)\b (?:the )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'’/-]*")
@@ -20,12 +20,12 @@ _WORD = re.compile(r"[^\W_][\w'’/-]*")
 
 @dataclass(frozen=True)
 class Contrast:
-    """One respect in which actions differ.
+    """One attribute in which the actions of a situation differ.
 
     Attributes:
-        example: id of the situation.
-        condition: when the choice comes up, in words of the request.
-        values: what each action is in this respect, without the words that most actions share; one for each action.
+        example: Id of the situation.
+        condition: When the choice arises, in words of the request.
+        values: Value of each action, without the words that most actions share.
     """
 
     example: str
@@ -34,12 +34,15 @@ class Contrast:
 
     @property
     def distinct_values(self) -> tuple[str, ...]:
-        """The values, each once."""
+        """The values without repetitions."""
         return tuple(dict.fromkeys(self.values))
 
 
 def find_contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, ...]:
-    """One for each respect: two where things and places are combined ("the cola in the top drawer"), else one."""
+    """Return the contrasts of a situation.
+
+    There are two if every action combines a thing and a place ("the cola in the top drawer"), else one.
+    """
     parts = [_PLACE.split(action, maxsplit=1) for action in situation.actions]
     if all(len(part) == 3 for part in parts):
         things, places = [part[0] for part in parts], [part[2] for part in parts]
@@ -55,29 +58,29 @@ def find_contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, 
 
 
 def merge_contrasts(group: Sequence[Contrast]) -> Contrast:
-    """Contrasts of several examples that are about the same, as one: the first's condition and all their values."""
+    """Merge contrasts of several examples about the same thing: the first one's condition and the values of all."""
     values = tuple(dict.fromkeys(value for contrast in group for value in contrast.distinct_values))
     return Contrast(group[0].example, group[0].condition, values)
 
 
 def distinctive_words(actions: Sequence[str]) -> tuple[str, ...]:
-    """Each action without the words that more than half of the different ones share, and without empty words."""
+    """Remove from each action stop words and the words that more than half of the distinct actions share."""
     shared = _shared(actions)
     return tuple(_kept(action, shared) for action in actions)
 
 
 def common_stems(texts: Sequence[str]) -> frozenset[str]:
-    """Stems of the words that more than half of at least three different texts have."""
+    """Return the stems that occur in more than half of the texts, if at least three texts differ."""
     return _shared(texts) if len(set(texts)) > 2 else frozenset()
 
 
 def remove_stems(text: str, stems: frozenset[str]) -> str:
-    """A text without words of some stems and without empty words; all of it where there are no such stems."""
+    """Remove words with the given stems, and stop words. Without stems the text is returned unchanged."""
     return _kept(text, stems) if stems else text
 
 
 def _shared(texts: Sequence[str]) -> frozenset[str]:
-    """Stems of the words that more than half of the different texts have, or both of two; a single one shares none."""
+    """Return stems in more than half of the distinct texts, or in both of two. A single text shares none."""
     different = {
         normalize_letters(text): {stem(normalize_letters(word)) for word in _WORD.findall(text)} for text in texts
     }
@@ -87,7 +90,7 @@ def _shared(texts: Sequence[str]) -> frozenset[str]:
 
 
 def _kept(text: str, stems: frozenset[str]) -> str:
-    """A text without words of some stems and without empty words; all of it where nothing else is left."""
+    """Remove words with the given stems, and stop words. Return the whole text if no word is left."""
     words = _WORD.findall(text)
     return (
         " ".join(
@@ -108,6 +111,6 @@ def _find_condition(embedder: Embedder, situation: Situation) -> str:
 
 
 def _closest_request_word(embedder: Embedder, request: str, values: Sequence[str]) -> str:
-    """The word of a request that is nearest to what differs: drawer, for top drawer and bottom drawer."""
+    """Return the word of a request closest to what differs: "drawer" for "top drawer" and "bottom drawer"."""
     words = list(dict.fromkeys(content_words(request)))
     return words[int(cosine(embedder, [" or ".join(dict.fromkeys(values))], words)[0].argmax())]

@@ -1,7 +1,7 @@
-"""Every language step without a language model: contrasts of options, MiniLM, typed rules.
+"""Every language step without a language model: contrasts between options, MiniLM embeddings and typed rules.
 
-Ours and not the paper's, and called "local components" wherever their results stand. A step counts as one call where a
-chat model would take one, and takes no tokens.
+An addition of this project. Result tables call it "local components". A step counts as one call if it would be one call
+of a chat model, and uses no tokens.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from housewise.worlds.choices.scenario import Situation
 OPEN_QUESTIONS = CONFIGS / "clipr" / "open_questions.yaml"
 
 _SAME = 0.75
-"""Cosine from which two contrasts are one dimension."""
+"""Cosine similarity from which two contrasts belong to the same dimension."""
 _SETTLED = 0.7
-"""Cosine between an exchange and a contrast from which it settles the contrast, if its answer means a value."""
+"""Cosine similarity between a question and a contrast from which an answer that names a value settles the contrast."""
 _CLEARLY = 0.03
-"""How much better a value has to fit what is wanted than the next one to be what is meant."""
+"""Minimum lead of the best-fitting value over the second best for a phrase to mean that value."""
 _ENOUGH = 0.95
-"""Accuracy of a batch from which the critic does not look further."""
+"""Accuracy of a batch from which the critic does not investigate."""
 _JOINT = re.compile(
     r"[.;:!?,]|\b(?:then|after that|afterwards|followed by|failing that|otherwise|or else|before|or|but|and then)\b"
 )
@@ -51,16 +51,16 @@ _FILLERS = """first second last order best favourite favorite mostly ideally hap
     something anything one ones i'd i'm it's that's don't no not never without except avoid hate dislike skip over than
     instead rather go going if can"""
 _EDGES = STOP_WORDS | frozenset(_FILLERS.split())
-"""Words without meaning of their own at the beginning or end of what somebody says they want."""
+"""Words without meaning at the beginning or end of a wish."""
 
 
 class LocalComponents:
-    """The language steps of CLIPR and its baselines by components of ours.
+    """Performs the language steps of CLIPR and its baselines without a language model.
 
     Args:
-        embedder: compares meanings.
-        weights: how the ranker weighs.
-        open_questions: questions for GATE, one topic after the other.
+        embedder: Sentence embeddings.
+        weights: Weights of the action ranker.
+        open_questions: File of GATE's questions, one per topic.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LocalComponents:
         self._open_questions = _load_open_questions(open_questions)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
-        """Asks of the open dimension that most examples differ in; enough is known when none is open."""
+        """Ask about the open dimension in which most examples vary. Enough is known if no dimension is open."""
         self.usage.calls += 1
         asked = {said.question for said in dialogue}
         opened = [
@@ -89,7 +89,7 @@ class LocalComponents:
         return Inquiry(dimensions, _contrast_question(opened[0][0]) if opened else None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
-        """One typed rule for each answer that is understood; what is wanted is told in words of the examples too."""
+        """Write one typed rule for each answer that is understood, in the examples' words where they match."""
         self.usage.calls += 1
         known = {
             _contrast_question(merge_contrasts(group)): merge_contrasts(group) for group in self._dimensions(examples)
@@ -102,19 +102,19 @@ class LocalComponents:
         return tuple(rules)
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
-        """The action with the highest score; equal ones by their order."""
+        """Choose the action with the highest score, and the first one of equal scores."""
         self.usage.calls += 1
         notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
         rules = [*guidance.rules, *map(parse_rule, notes)]
         return [self._choose_one(situation, guidance, rules) for situation in situations]
 
     def investigate(self, correct: int, total: int) -> bool:
-        """Whether less than nearly everything was right."""
+        """Return whether less than 95 % of the choices were right."""
         self.usage.calls += 1
         return correct < _ENOUGH * total
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
-        """Asks for what most of the failures are about, if no rule of the same condition has it."""
+        """Ask about what most failures have in common, unless a rule has the same condition."""
         self.usage.calls += 1
         ruled = {rule.condition for rule in rules}
         failed = [each.situation for each in decisions if not each.right]
@@ -124,7 +124,7 @@ class LocalComponents:
         return _feedback_question(opened[0]) if opened else None
 
     def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
-        """Whether the answer says what is wanted or not."""
+        """Return whether the answer names something wanted or refused."""
         self.usage.calls += 1
         wanted, refused = self._wanted_and_refused(exchange.answer)
         return bool(wanted or refused)
@@ -132,7 +132,7 @@ class LocalComponents:
     def update(
         self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
     ) -> tuple[Rule, ...]:
-        """The rules with a new one, which takes the place of a rule of the same condition."""
+        """Add a rule from the answer and remove the rule with the same condition."""
         self.usage.calls += 1
         failed = [each.situation for each in decisions if not each.right]
         about = {_feedback_question(each): each for each in map(merge_contrasts, self._dimensions(failed))}.get(
@@ -144,13 +144,13 @@ class LocalComponents:
         return (*(other for other in rules if other.condition != rule.condition), rule)
 
     def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
-        """The next of the prepared open questions."""
+        """Return the next prepared open question."""
         self.usage.calls += 1
         place = len(dialogue)
         return self._open_questions[place] if place < len(self._open_questions) else None
 
     def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
-        """One rule for each dimension of the examples: what was right rather than what was not."""
+        """Write one rule for each dimension of the examples: prefer correct values, avoid the others."""
         self.usage.calls += 1
         right = {each.situation.id: each.action for each in answers}
         rules = []
@@ -161,19 +161,19 @@ class LocalComponents:
         return tuple(rules)
 
     def aggregate(self, preferences: Sequence[str]) -> str:
-        """The preferences one after the other, repeats left out."""
+        """Join the preferences without repetitions."""
         self.usage.calls += 1
         return "\n".join(dict.fromkeys(preferences))
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
-        """A typed rule: what was right rather than what was chosen."""
+        """Return a typed rule that prefers the correct value and avoids the chosen one."""
         self.usage.calls += 1
         contrast = self._ranker.contrasts(situation)[0]
         avoided = () if chosen is None else (contrast.values[chosen],)
         return make_rule(contrast.condition, [contrast.values[right]], avoided).text
 
     def rationalize(self, example: LabelledExample) -> str:
-        """A typed rule in place of a rationale; counts as the two calls that a model takes."""
+        """Return a typed rule in place of a rationale. Counts as the two calls that a model would take."""
         self.usage.calls += 2
         contrast = self._ranker.contrasts(example.situation)[0]
         right = contrast.values[example.action]
@@ -192,7 +192,7 @@ class LocalComponents:
         return ActionChoice(best, rule.text if rule else "closest to the request", confidence)
 
     def _query(self, situation: Situation, guidance: Guidance) -> str:
-        """The request, behind the most similar example where examples without answers are all that there is."""
+        """Return the request, extended by the most similar example if only unlabelled examples are given."""
         if not guidance.examples:
             return situation.request
         requests = [example.request for example in guidance.examples]
@@ -200,7 +200,7 @@ class LocalComponents:
         return f"{situation.request} {' or '.join(guidance.examples[nearest].actions)}"
 
     def _dimensions(self, examples: Sequence[Situation]) -> list[list[Contrast]]:
-        """Contrasts that are about the same, those that most examples have first."""
+        """Group contrasts about the same thing, largest group first."""
         groups: list[list[Contrast]] = []
         for contrast in (each for example in examples for each in self._ranker.contrasts(example)):
             close = [float(self._similarity(_contrast_text(contrast), _contrast_text(group[0]))) for group in groups]
@@ -230,7 +230,7 @@ class LocalComponents:
     def _match_values(
         self, contrast: Contrast, wanted: Sequence[str], refused: Sequence[str]
     ) -> tuple[list[str], set[str]]:
-        """What is wanted, a single phrase behind the value that it means, and the values that are meant."""
+        """Return what is wanted, preceded by the value that a single phrase means, and the meant values."""
         named = {value for phrase in wanted for value in contrast.distinct_values if _names_value(phrase, value)}
         if not named and len(wanted) == 1:
             fit = self._ranker.score_values(wanted, refused, contrast.distinct_values)
@@ -241,7 +241,7 @@ class LocalComponents:
         return list(wanted), named
 
     def _wanted_and_refused(self, answer: str, named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """What an answer, to what names some values, wants, best first, and refuses; nothing where it does not mind."""
+        """Return the phrases that an answer wants, best first, and those it refuses. Both are empty without a wish."""
         mentioned = set(content_words(answer)) & set(content_words(" ".join(named)))
         if not mentioned and expresses_no_wish(self._embedder, answer):
             return [], []

@@ -34,7 +34,9 @@ def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path)
 
 
 def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:
-    assert [group.question for group in thing_groups(excluded_person="farid")] != [group.question for group in thing_groups()]
+    assert [group.question for group in thing_groups(excluded_person="farid")] != [
+        group.question for group in thing_groups()
+    ]
     assert all(contrariness(name) >= 0.5 > contrariness("farid") for name in strangers())
 
 

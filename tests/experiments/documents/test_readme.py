@@ -86,6 +86,16 @@ def test_figures_in_prose_are_filled_in(small: Path) -> None:
     assert readme("--check", "--root", small).returncode == 0
 
 
+def test_figures_in_links_are_filled_in(small: Path) -> None:
+    definition = '[share]: results/speed/run.json "#/share .1%"'
+    (small / "README.md").write_text(f"Of all [49.0 %][share], and of all [50.0 %][share].\n\n{definition}\n")
+    done = readme("--check", "--root", small)
+    says = "README.md: line 1 says '49.0 %' and should say '50.0 %' (speed/run.json#/share)\n"
+    assert (done.returncode, done.stdout) == (1, says)
+    assert readme("--root", small).returncode == 0
+    assert (small / "README.md").read_text().startswith("Of all [50.0 %][share], and of all [50.0 %][share].")
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
