@@ -45,8 +45,10 @@ def ask(grammar: str | None, prefix: str = "", **sampling: Any) -> ChatRequest:
     return ChatRequest((Message("user", "Where to?"),), Sampling(**{"max_tokens": 1200, **sampling}), prefix, grammar)
 
 
+# Prepositions and articles are no parts of names.
+_NOT_IN_NAMES = {"on", "in", "at", "from", "off", "onto", "into", "a", "an", "the", "my", "your", "our", "this", "that"}
 names = st.from_regex(r"[a-z]{1,8}(-[a-z]{2,4})?( [a-z]{2,6})?", fullmatch=True).filter(
-    lambda name: not {"on", "in", "at", "from", "off", "onto", "into"} & {*name.replace("-", " ").split()}
+    lambda name: not _NOT_IN_NAMES & {*name.replace("-", " ").split()}
 )
 
 
