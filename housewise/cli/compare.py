@@ -12,7 +12,7 @@ from rich.text import Text
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 
 if TYPE_CHECKING:
     from housewise.report.entries import EpisodeEntry

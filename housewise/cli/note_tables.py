@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from housewise.core.errors import UserError, excerpt
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 
 if TYPE_CHECKING:
     from housewise.people.memory import Kind, Memory, MemoryFolder, Note, RecalledNote

@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from statistics import mean
 
-from housewise.core.durations import format_duration
-from housewise.core.plurals import plural
+from housewise.core.formatting import format_duration, plural
 from housewise.selftrain.personalize.phases import PlannedPhase
 
 _PRIOR_SECONDS = 60.0

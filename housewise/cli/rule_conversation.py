@@ -13,7 +13,7 @@ from housewise.agent.clipr.memory_notes import answer_note, answers_without_rule
 from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted, restore_rules, short_rule_ids
 from housewise.agent.clipr.terminal_interview import AnswerNotUnderstood, Interview, InterviewQuestion, ParsedAnswer
 from housewise.cli.prompt import InputEnded, Prompt
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import current_time, next_millisecond
 

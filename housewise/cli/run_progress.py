@@ -13,10 +13,9 @@ from rich.progress import Progress, TaskID
 
 from housewise.cli.run_folders import shell_command
 from housewise.core.console import print_traceback
-from housewise.core.durations import format_duration
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.plurals import plural
+from housewise.core.formatting import format_duration, plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.rollout.failures import RunEndedError

@@ -15,8 +15,8 @@ from housewise.cli.phase_timer import PhaseTimer
 from housewise.cli.run_folders import shell_command
 from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
 from housewise.core.errors import UserError
+from housewise.core.formatting import plural
 from housewise.core.plots import new_figure, save_figure
-from housewise.core.plurals import plural
 from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run

@@ -88,6 +88,8 @@ def describe_validation_error(error: ValidationError) -> str:
     """Return the first problem of a validation as ``field NAME: what is wrong``, on one line."""
     first = error.errors(include_url=False, include_input=False)[0]
     field, problem = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "model_type":  # its message would name a class
+        problem = "expected fields and their values"
     return excerpt(f"field {field}: {problem}" if field else problem)
 
 

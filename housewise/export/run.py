@@ -9,7 +9,7 @@ from pathlib import Path
 
 from housewise.core.errors import UserError, make_printable, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
-from housewise.core.record import FAILED, FINISHED, PARTIAL
+from housewise.core.record_files import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import player_of
 from housewise.export.manifest import Episode, Manifest, listed
 from housewise.export.writer import ExportWriter

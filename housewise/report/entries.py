@@ -12,7 +12,7 @@ from pathlib import Path
 
 from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.files import find_paths, read_bytes
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 from housewise.core.record import Header, Record, Result
 from housewise.report.views.base import EpisodeView, find_view
 from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 from housewise.report.drawing.house_map import stage_gradient
 from housewise.report.drawing.inert_text import neutralize_text
 from housewise.report.drawing.svg import gauge, icon, mark

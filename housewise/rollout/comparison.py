@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from housewise.core.errors import UserError
+from housewise.core.formatting import plural
 from housewise.core.plugins import SYSTEMS, plugin_names
-from housewise.core.plurals import plural
 from housewise.core.record import Header
 from housewise.rollout.comparison_settings import (
     AGENT,

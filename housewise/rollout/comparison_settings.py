@@ -12,7 +12,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import Header
-from housewise.core.settings import short_key
+from housewise.core.settings_loading import short_key
 from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.rollout.settings import flatten_settings
 

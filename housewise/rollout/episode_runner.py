@@ -1,4 +1,4 @@
-"""Plays scheduled episodes one after the other in a thread, process or actor, and records failures of single episodes."""
+"""Plays scheduled episodes one after the other in a thread, process or actor, and records failed episodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.provenance import now, software_versions
-from housewise.core.record import Header, Outcome, RecordWriter
+from housewise.core.record import Header, Outcome
+from housewise.core.record_files import RecordWriter
 from housewise.language.base import ChatModel
 from housewise.rollout.episode_loop import EpisodeLoop, Progress
 from housewise.rollout.failures import failure_from_error
@@ -16,7 +17,7 @@ from housewise.rollout.metered_models import meter_model
 from housewise.rollout.models import model_settings
 from housewise.rollout.note_events import NoteDroppingWriter
 from housewise.rollout.scheduler import ScheduledJob
-from housewise.rollout.system import EpisodeSetup, System
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, System
 from housewise.rollout.usage_limits import Meter
 
 
@@ -70,7 +71,8 @@ class EpisodeRunner:
         writer = RecordWriter(folder, job.name)
         try:
             with self._loading:
-                opened = self._system.open(job, models, scheduled.memory, scheduled.job_data, checked)
+                context = EpisodeContext(job, models, scheduled.memory, scheduled.job_data, checked)
+                opened = self._system.open(context)
             header = self._header(scheduled, opened, writer.attempt)
             takes = writer if self._learns(scheduled) else NoteDroppingWriter(writer)
             return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, checked).play(header)

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from housewise.core.error_origin import describe_error, describe_frame, user_frame
 from housewise.core.errors import DataError, SimulatorError, UserCodeError, UserError
 from housewise.core.files import find_paths, read_bytes
-from housewise.core.record import FAILED, Failure, Header, read_lines
+from housewise.core.record import Failure, Header
+from housewise.core.record_files import FAILED, read_lines
 from housewise.core.urls import redact_secrets
 from housewise.language.base import RequestError
 from housewise.rollout.record_reader import read_header

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
-from housewise.core.record import FAILED, FINISHED, PARTIAL, Event, Header, read_lines
+from housewise.core.record import Event, Header
+from housewise.core.record_files import FAILED, FINISHED, PARTIAL, read_lines
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.record_reader import read_header
 

@@ -20,7 +20,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
-from housewise.core.record import FAILED, FINISHED, Outcome, Result
+from housewise.core.record import Outcome, Result
+from housewise.core.record_files import FAILED, FINISHED
 from housewise.core.render_devices import set_device_turn
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress

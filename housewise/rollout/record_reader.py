@@ -10,18 +10,8 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, read_end_lines
 from housewise.core.plugins import SYSTEMS, plugin_names
-from housewise.core.record import (
-    FINISHED,
-    VERSION,
-    Event,
-    Header,
-    Record,
-    RecordLine,
-    Result,
-    assemble_record,
-    damaged_line_error,
-    read_lines,
-)
+from housewise.core.record import VERSION, Event, Header, Record, Result
+from housewise.core.record_files import FINISHED, RecordLine, assemble_record, damaged_line_error, read_lines
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 

@@ -11,7 +11,8 @@ from typing import Any
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, find_paths, write_json
-from housewise.core.record import FAILED, FINISHED, Event, Header
+from housewise.core.record import Event, Header
+from housewise.core.record_files import FAILED, FINISHED
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executor import NullCallback, RunCallback
 from housewise.rollout.executor_choice import open_executor

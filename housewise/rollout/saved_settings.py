@@ -10,8 +10,14 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes
-from housewise.core.marks import nested_differences, record_user_keys
-from housewise.core.settings import drop_unknown_keys, merge_nested, place_in_sections, short_key, validate_settings
+from housewise.core.settings import nested_differences, record_user_keys
+from housewise.core.settings_loading import (
+    drop_unknown_keys,
+    merge_nested,
+    place_in_sections,
+    short_key,
+    validate_settings,
+)
 from housewise.core.text_files import read_json
 from housewise.core.user_code import UntrustedCodeError, referenced_file
 from housewise.language.adapters import NONE

@@ -8,17 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
-from housewise.core.marks import copy_user_keys, record_user_keys
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
-from housewise.core.settings import (
-    LARGEST_SEED,
-    MAX_COUNT,
-    Settings,
-    merge_nested,
-    place_in_sections,
-    short_key,
-    validate_settings,
-)
+from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, copy_user_keys, record_user_keys
+from housewise.core.settings_loading import merge_nested, place_in_sections, short_key, validate_settings
 from housewise.language.settings import EXECUTION_FIELDS, ModelSettings
 
 Learn = Literal["episode", "run", "never"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.record import FINISHED, Failure, Result
+from housewise.core.record import Failure, Result
+from housewise.core.record_files import FINISHED
 from housewise.core.text_files import read_json
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.record_reader import read_record

@@ -11,7 +11,8 @@ from housewise.agent.adapt.llm_cook import CookingConversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.files import atomic_output
-from housewise.core.record import FINISHED, Record
+from housewise.core.record import Record
+from housewise.core.record_files import FINISHED
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.adapters import check_adapter
 from housewise.language.local.libraries import convert_save_errors, silence_transformers

@@ -11,8 +11,8 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.settings import (
-    Settings,
+from housewise.core.settings import Settings
+from housewise.core.settings_loading import (
     load_with_derived_defaults,
     packaged_defaults,
     place_in_sections,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from housewise.core.record import PARTIAL
+from housewise.core.record_files import PARTIAL
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.settings import house_settings

@@ -6,7 +6,7 @@ import pytest
 
 from housewise.cli import phase_timer as module
 from housewise.cli.phase_timer import PhaseTimer
-from housewise.core.durations import format_duration
+from housewise.core.formatting import format_duration
 from housewise.selftrain.personalize.phases import PlannedPhase
 
 

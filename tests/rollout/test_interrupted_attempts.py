@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import pytest
 
-from housewise.core.record import Event, Failure, Header, RecordWriter, Result
+from housewise.core.record import Event, Failure, Header, Result
+from housewise.core.record_files import RecordWriter
 from housewise.language.base import ChatModelError, ChatRequest, Message
 from housewise.language.replay import ReplayChatModel
 from housewise.rollout.interrupted_attempts import read_interrupted_events

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_end_lines
-from housewise.core.record import format_event
+from housewise.core.record_files import format_event
 from housewise.rollout.record_reader import read_record, read_summary
 from tests.experiments.records import make_record
 

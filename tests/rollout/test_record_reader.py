@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, write_bytes, write_json, write_text
-from housewise.core.record import Failure, Header, RecordWriter, Result, Usage
+from housewise.core.record import Failure, Header, Result, Usage
+from housewise.core.record_files import RecordWriter
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
 from housewise.rollout.run import Run

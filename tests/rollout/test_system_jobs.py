@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.record import FAILED, file_key, record_name
+from housewise.core.record import record_name
+from housewise.core.record_files import FAILED, file_key
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.failures import read_failures

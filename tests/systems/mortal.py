@@ -7,7 +7,8 @@ import signal
 import sys
 
 from housewise.cli import main
-from housewise.core.record import Event, RecordWriter
+from housewise.core.record import Event
+from housewise.core.record_files import RecordWriter
 
 
 def write_and_die(self: RecordWriter, event: Event) -> None:

@@ -119,7 +119,7 @@ def describe_setup_problem(error: Exception) -> tuple[str, str]:
     return f"no connection can be set up ({type(error).__name__}: {what})", f"check base_url{found}{socks}"
 
 
-async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Run coroutines together; when one fails, the others do not go on asking."""
     tasks = [asyncio.create_task(part) for part in work]
     try:

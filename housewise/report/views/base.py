@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
-from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result, UnknownEvent
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.scores import Score

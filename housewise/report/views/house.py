@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 from housewise.core.record import Header, Record, Result
 from housewise.playback.object_outcomes import list_object_outcomes
 from housewise.report.views.base import EpisodeContent, InitialFact, SaveFilm, ScoreCell, score_cell

@@ -1,5 +1,4 @@
-"""Shows episodes of STARS object by object: responses of the model with their mismatches, choices, questions, actions.
-"""
+"""Shows episodes of STARS object by object: responses of the model with their mismatches, choices, questions, actions."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from housewise.core.plurals import plural
+from housewise.core.formatting import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.core.validation import validate_model
 from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell

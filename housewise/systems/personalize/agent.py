@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from housewise.agent.base import Decision, History, total_usage
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import ActionStatus
-from housewise.language.base import Message
+from housewise.language.base import Message, Reply
 from housewise.people.house.reactions import ReactingUser, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
@@ -54,16 +55,12 @@ class PlannerAgent:
             plan=history.decisions,
             step=history.cost,
             prompt=_turns(plan.messages),
-            reply=plan.text,
-            thoughts=plan.reply.thoughts if plan.reply else "",
-            finish_reason=plan.reply.finish_reason if plan.reply else "",
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            **_reply_fields(plan),
             model_seconds=seconds,
             complete=plan.complete,
             choices=plan.choices,
             known=observation.tree,
-            earlier=[_call_record(exchange) for exchange in plan.earlier],
+            earlier=[_call_record(call) for call in plan.earlier],
             scores={action: round(score, 3) for action, score in plan.scores.items()},
             tried=[_try_plan(other, self._world.robot) for other in plan.others],
         )
@@ -110,13 +107,8 @@ def _try_plan(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
             if robot.is_out_of_steps or blocks_plan(step, result):
                 done = False
                 break
-    usage = total_usage(plan.replies)
     return AlternativeReply(
-        reply=plan.text,
-        thoughts=plan.reply.thoughts if plan.reply else "",
-        finish_reason=plan.reply.finish_reason if plan.reply else "",
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
+        **_reply_fields(plan),
         complete=plan.complete and done,
         reward=sum(event.reward for event in events),
         done=[event.raw for event in events if event.status == ActionStatus.SUCCEEDED.value],
@@ -125,17 +117,21 @@ def _try_plan(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
     )
 
 
+def _reply_fields(plan: Plan) -> dict[str, Any]:
+    """Return the fields of ReplyRecord: the plan's last reply, and the tokens of all of its replies."""
+    reply, usage = plan.reply or Reply(""), total_usage(plan.replies)
+    return {
+        "reply": plan.text,
+        "thoughts": reply.thoughts,
+        "finish_reason": plan.reply.finish_reason if plan.reply else "",
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+def _call_record(call: ModelCall) -> ModelCallRecord:
+    return ModelCallRecord(prompt=_turns(call.messages), **_reply_fields(Plan((), reply=call.reply)))
+
+
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [message.turn for message in messages]
-
-
-def _call_record(exchange: ModelCall) -> ModelCallRecord:
-    reply = exchange.reply
-    return ModelCallRecord(
-        prompt=_turns(exchange.messages),
-        reply=reply.text,
-        thoughts=reply.thoughts,
-        finish_reason=reply.finish_reason,
-        prompt_tokens=reply.prompt_tokens,
-        completion_tokens=reply.completion_tokens,
-    )

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
+from housewise.core.record import Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
+from housewise.core.record_files import FINISHED
 from housewise.core.validation import validate_model
 from housewise.rollout.episode_loop import COMPLETE
 from housewise.rollout.record_reader import read_record
@@ -54,25 +55,32 @@ class FinalState(Frozen):
     placements: Placements
 
 
-class ModelCallRecord(Frozen):
+class ReplyRecord(Frozen):
+    """A reply of a model.
+
+    Attributes:
+        reply: Text of the reply.
+        thoughts: Reasoning of the model before the reply, which is not part of it.
+        finish_reason: Why the reply ended; see housewise.language.base.FinishReason. Empty without a model.
+        prompt_tokens, completion_tokens: Number of tokens.
+    """
+
+    reply: Words
+    thoughts: Words = ""
+    finish_reason: str = ""
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
+
+
+class ModelCallRecord(ReplyRecord):
     """A request to a model and its reply that led to a plan."""
 
     prompt: list[dict[str, Words]]
-    reply: Words
-    thoughts: Words = ""
-    finish_reason: str = ""
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
 
 
-class AlternativeReply(Frozen):
+class AlternativeReply(ReplyRecord):
     """Another reply to the same prompt, and the results of its plan, which was executed and then undone."""
 
-    reply: Words
-    thoughts: Words = ""
-    finish_reason: str = ""
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
     complete: bool = False
     reward: float = 0.0
     done: list[Words] = Field(default_factory=list)
@@ -81,20 +89,13 @@ class AlternativeReply(Frozen):
     discovered: Count = 0
 
 
-class PlanEvent(Event):
+class PlanEvent(ReplyRecord, Event):
     """A plan, with the prompt and the reply of the model."""
 
     type: ClassVar[str] = "plan"
     plan: Count
     step: Count
     prompt: list[dict[str, Words]] = Field(default_factory=list)
-    reply: Words
-    thoughts: Words = ""
-    """Reasoning of the model before the reply, which is not part of it."""
-    finish_reason: str = ""
-    """Why the reply ended; see housewise.language.base.FinishReason. Empty without a model."""
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
     model_seconds: Seconds = 0.0
     complete: bool = False
     known: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from housewise.core.record import Header, RecordLine, Result, Usage
-from housewise.core.settings import drop_unknown_keys, place_in_sections
+from housewise.core.record import Header, Result, Usage
+from housewise.core.record_files import RecordLine
+from housewise.core.settings_loading import drop_unknown_keys, place_in_sections
 from housewise.systems.personalize.settings import PersonalizeSettings
 
 _INITIAL_STATE = ("scene", "episode", "task_set", "simulator", "rooms", "placements", "correct")

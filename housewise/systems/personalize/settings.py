@@ -13,14 +13,8 @@ from pydantic_core import PydanticCustomError
 from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
-from housewise.core.settings import (
-    MAX_COUNT,
-    Settings,
-    check_known_name,
-    load_with_derived_defaults,
-    merge_nested,
-    packaged_defaults,
-)
+from housewise.core.settings import MAX_COUNT, Settings, check_known_name
+from housewise.core.settings_loading import load_with_derived_defaults, merge_nested, packaged_defaults
 from housewise.core.user_code import CodeReference, is_code_reference
 from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, adapter_defaults
 from housewise.rollout.settings import RunSettings, TaskSettings
@@ -119,6 +113,10 @@ class AgentSettings(Settings):
         return check_known_name(name, plugin_names(PLANNERS))
 
 
+_MODEL_INDEPENDENT = {"planner", "most_plans", "most_idle_plans", "replan_when_blocked", "explore", "demonstrator"}
+"""Settings of the agent that matter without a model."""
+
+
 class PersonalizeSettings(RunSettings):
     """Settings of a run in houses. The prompt defaults to the one that the adapter was trained with."""
 
@@ -164,22 +162,7 @@ class PersonalizeSettings(RunSettings):
         """See RunSettings.comparison_settings. Options of prompts are ignored without a model."""
         ignored = {"tasks.data", "agent.records"}
         if not asks:
-            model_keys = (
-                "prompt",
-                "grounded",
-                "second_look",
-                "consistent",
-                "move_on",
-                "nearest_first",
-                "rated",
-                "checked",
-                "confidence",
-                "confidence_alike",
-                "confidence_unfamiliar",
-                "familiar",
-                "most_steps_per_plan",
-            )
-            ignored |= {f"agent.{key}" for key in model_keys}
+            ignored |= {f"agent.{key}" for key in AgentSettings.model_fields if key not in _MODEL_INDEPENDENT}
         if self.agent.planner != "demonstrator":
             ignored |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
         return {key: value for key, value in super().comparison_settings(asks).items() if key not in ignored}

@@ -14,18 +14,19 @@ from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller
 from housewise.core.errors import UserError
-from housewise.core.record import FINISHED, Record, RecordLine, Result
-from housewise.core.settings import packaged_defaults
+from housewise.core.record import Record, Result
+from housewise.core.record_files import FINISHED, RecordLine
+from housewise.core.settings_loading import packaged_defaults
 from housewise.core.text_files import is_file
 from housewise.core.user_code import referenced_file
-from housewise.language import ChatModel, Sampling
+from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reactions import ReactingUser, spoken_places
 from housewise.people.memory import Memory
-from housewise.rollout.episode_loop import EpisodeLimits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeSetup, Job, System
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planners import PlannerContext, open_planner
 from housewise.systems.personalize.record import (
@@ -174,15 +175,9 @@ class Personalize(System[PersonalizeSettings]):
             raise UserError(f"{path}: no such record; --records must name the episodes folder of an earlier run")
         return ReplayChatModel([plan.reply for plan in read_house_record(path).plans])
 
-    def open(
-        self,
-        job: Job,
-        models: Mapping[str, ChatModel],
-        memory: Memory | None,
-        job_data: Any,
-        progress: Progress,
-    ) -> EpisodeSetup:
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
+        job, models, memory = context.job, context.models, context.memory
         settings, name = self.settings, job.task
         assert isinstance(name, HouseTask)
         task = load_task(name, settings.tasks)
@@ -193,12 +188,12 @@ class Personalize(System[PersonalizeSettings]):
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         planner = self._planner(
-            PlannerContext(task, env, job.seed, job_data or models.get("agent"), sampling, knowledge)
+            PlannerContext(task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge)
         )
         most = settings.world.max_steps
         person = None if memory is None else ReactingUser(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
-        world.robot.on_step = lambda steps: progress(steps, most, f"plan {world.plans}")
+        world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
         limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)

@@ -1,4 +1,4 @@
-"""The models of STARS as texts that go on, opened when one is first asked: what is known needs none."""
+"""The models of STARS as completion models that are loaded when they are first used."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from housewise.rollout.models import LazyChatModel
 
 
 class LazyCompletionModel:
-    """A model that goes on with texts and is opened when it is first asked; see Continuer.
+    """A completion model that is loaded when it is first used; see CompletionModel.
 
     Args:
-        name: of the model.
-        open: opens it.
+        name: Name of the model.
+        open: Loads the model.
     """
 
     def __init__(self, name: str, open: Callable[[], CompletionModel]) -> None:
@@ -32,26 +32,26 @@ class LazyCompletionModel:
 
     @property
     def branches(self) -> bool:
-        """See Continuer."""
+        """See CompletionModel.branches."""
         return self._opened.branches
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel.extend."""
         return self._opened.extend(prompt, branches, bounds)
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel.sample."""
         return self._opened.sample(prompt, count, temperature, bounds)
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel.answer."""
         return self._opened.answer(system, questions)
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See Rater.
+        """See TextScorer.rate.
 
         Raises:
-            UserError: when the model is none.
+            UserError: The model cannot rate texts.
         """
         model = self._opened
         if not isinstance(model, TextScorer):
@@ -64,13 +64,13 @@ class LazyCompletionModel:
 def open_lazy_completion_model(
     model: ChatModel, settings: ModelSettings, instruction: str, seed: int
 ) -> LazyCompletionModel:
-    """A chat model of a run as one that goes on with texts.
+    """Return a completion model on top of a run's chat model.
 
     Args:
-        model: of the run.
-        settings: how it was found.
-        instruction: what it is told where it answers in turns.
-        seed: of what it draws.
+        model: Chat model of the run.
+        settings: Settings of the model.
+        instruction: System message if the model is a chat model without text continuation.
+        seed: Seed for sampling.
     """
 
     def open_it() -> CompletionModel:

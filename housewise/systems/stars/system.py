@@ -1,4 +1,4 @@
-"""STARS (AAAI 2024, arXiv 2306.06770): a robot that learns where things belong, and thinks before it acts."""
+"""STARS (AAAI 2024, arXiv 2306.06770): a robot that learns where things belong by asking a language model for goals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from housewise.language import ChatModel
 from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
-from housewise.people.memory import Memory
 from housewise.people.terminal_respondent import TerminalRespondent
-from housewise.rollout.episode_loop import EpisodeLimits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeSetup, Job, System, Task
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.house_body import HouseBody, build_house_task, load_stand_ins
@@ -41,7 +40,7 @@ from housewise.worlds.house.simulator.base import Simulator
 
 
 class Stars(System[StarsSettings]):
-    """Tidying in symbolic rooms; see System."""
+    """The STARS system: tidying symbolic rooms; see System."""
 
     name = "stars"
     Settings = StarsSettings
@@ -82,38 +81,38 @@ class Stars(System[StarsSettings]):
 
     @property
     def lazy_models(self) -> bool:
-        """See System.asks_at_need: what is known needs no model."""
+        """See System.lazy_models. Known goals need no model."""
         return True
 
     @property
     def agent(self) -> str:
-        """See System.agent: the condition."""
+        """See System.agent. The name is the condition."""
         return self.settings.agent.condition
 
     @property
     def uses_memory(self) -> bool:
-        """See System.remembers: goals are."""
+        """See System.uses_memory. Goals are remembered."""
         return True
 
     @property
     def interactive(self) -> bool:
-        """See System.talks."""
+        """See System.interactive."""
         return self._is_respondent("terminal")
 
     def respondents(self, job: Job) -> Sequence[str]:
-        """See System.respondents: what is wanted stands in the task, which names nobody."""
+        """See System.respondents. Tasks do not name a person."""
         return []
 
     @property
     def replayed_events(self) -> Sequence[type[Event]]:
-        """See System.events_not_repeated."""
+        """See System.replayed_events."""
         if self.is_local("person"):
             return ()
         return (GoalAnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:
-        """See System.essence: where everything stands, and where it is wanted."""
+        """See System.task_key. The key is where objects are found and wanted."""
         return setting["room"], setting["places"], setting["wanted"], setting["closed"]
 
     def tasks(self) -> Sequence[Task]:
@@ -139,17 +138,17 @@ class Stars(System[StarsSettings]):
             )
 
     def reading(self, task: str) -> tuple[Room_Task, GoalAnalyser]:
-        """A task of the run by name, and what the robot understands in it."""
+        """Return a task of the run by name, and the robot's goal analyser in it."""
         read, words = self._read[task]
         return read, GoalAnalyser(GoalLanguage(words, self._grammar), self._robot)
 
     def check_start(self) -> None:
-        """See System.check_start: its simulator, where a house in 3D is acted in."""
+        """See System.check_start. Checks the simulator of the 3D house."""
         if self.settings.world.simulator is not None:
             check_simulator(self.settings.world.simulator)
 
     def files(self) -> dict[str, Path]:
-        """See System.files: data of the user's own."""
+        """See System.files. The files are custom data."""
         chosen = self.settings.agent
         named = {"vocabulary": chosen.vocabulary, "robot": chosen.robot, "grammar": chosen.grammar}
         named |= {"prompt": chosen.prompt, "examples": chosen.examples or ""}
@@ -157,18 +156,12 @@ class Stars(System[StarsSettings]):
         named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
         return {setting: Path(name) for setting, name in named.items() if is_file(Path(name))}
 
-    def open(
-        self,
-        job: Job,
-        models: Mapping[str, ChatModel],
-        memory: Memory | None,
-        job_data: Any,
-        progress: Progress,
-    ) -> EpisodeSetup:
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
+        job, models, memory = context.job, context.models, context.memory
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
-        (task, analyser), told = self.reading(job.task.name), EarlierReplies(job.earlier)
+        (task, analyser), told = self.reading(job.task.name), EarlierReplies(job.interrupted_events)
         model = open_lazy_completion_model(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
         learner = GoalLearner(
             task,
@@ -186,7 +179,7 @@ class Stars(System[StarsSettings]):
         learner.dialogue.turns += _instructions(task, learner)
         user = self._user(task, analyser, models, memory.person)
         room = RoomWorld(task, learner, user, told, self._body(task, analyser))
-        agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
+        agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, context.progress)
         # What ends an episode is that no object is left.
         limits = EpisodeLimits(plans=None, idle_plans=None)
         return EpisodeSetup(room, agent, _initial_state(task, learner), limits)
@@ -198,7 +191,7 @@ class Stars(System[StarsSettings]):
             simulator.close()
 
     def _body(self, task: Room_Task, analyser: GoalAnalyser) -> HouseBody | None:
-        """What does acts in a house in 3D, where that is wanted."""
+        """Return the body that carries out actions in a 3D house, or None."""
         world = self.settings.world
         if world.simulator is None:
             return None
@@ -229,12 +222,12 @@ class Stars(System[StarsSettings]):
         return SimulatedUser(task)
 
     def _is_respondent(self, person: str) -> bool:
-        """Whether this is who is asked."""
+        """Return whether this kind of person is asked."""
         return self.settings.tasks.person == person and self.settings.agent.parts.user
 
 
 def _instructions(task: Room_Task, learner: GoalLearner) -> list[str]:
-    """What the person says for the task: its name alone where all is known already (STARS, trial 2)."""
+    """Return what the person says for the task: only its name if all goals are known (STARS, trial 2)."""
     start = task.start()
     if all(learner.recall(about, start) is not None for about in task.objects):
         return [f"{task.name.capitalize()}."]

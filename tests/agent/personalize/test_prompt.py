@@ -91,9 +91,9 @@ def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
         (
             "room",
             "{room} {color}",
-            "field room: Value error, unknown placeholder {color}; available here: receptacles, room",
+            "field room: unknown placeholder {color}; available here: receptacles, room",
         ),
-        ("empty_hand", "{object}", "field empty_hand: Value error, unknown placeholder {object}; available here: none"),
+        ("empty_hand", "{object}", "field empty_hand: unknown placeholder {object}; available here: none"),
         ("system", "{rooms}", "unknown placeholder {rooms}; available here: most_steps"),
         ("user", "{}", "field user"),
         ("user", "{0}", "field user"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, nearest_neighbour_tour
 from housewise.controller.skills import Controller
-from housewise.core.record import RecordWriter
+from housewise.core.record_files import RecordWriter
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import read_house_record
 from housewise.worlds.house.actions import ActionKind, HighLevelAction

@@ -12,7 +12,8 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
-from housewise.core.record import RecordWriter, Result, format_event
+from housewise.core.record import Result
+from housewise.core.record_files import RecordWriter, format_event
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.report.views.house import HouseView

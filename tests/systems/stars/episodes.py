@@ -19,7 +19,8 @@ from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.agent.stars.selection import GoalSelector, NumberedSelector
 from housewise.agent.stars.stars_loop import GoalLearner, ObjectLesson
 from housewise.agent.stars.tasks import StarsTask
-from housewise.core.record import Header, Record, RecordWriter
+from housewise.core.record import Header, Record
+from housewise.core.record_files import RecordWriter
 from housewise.core.settings import MAX_COUNT
 from housewise.language.completion import Continuation, GenerationLimits, Token
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop

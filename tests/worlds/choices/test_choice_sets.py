@@ -30,7 +30,7 @@ def test_a_set_is_found_by_name_or_by_what_its_file_holds(tmp_path: Path) -> Non
         ("\n\n[1, 2]\n", "has neither variants"),
         ('{"a": ', "line 1: not JSON"),
         ("[" * 100_000, "line 1: not JSON"),
-        ('{"variants": []}', "line 1: id: field required; is this another version of AmbiK's preference tasks?"),
+        ('{"variants": []}', "line 1: field id: Field required; is this another version of AmbiK's preference tasks?"),
     ],
 )
 def test_a_file_of_something_else_is_named(tmp_path: Path, content: str, message: str) -> None:

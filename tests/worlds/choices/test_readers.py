@@ -141,9 +141,9 @@ def test_the_kitchen_set_is_what_it_says() -> None:
 
 
 BAD = [
-    ([{"id": "x"}], r"line 1: .*field required.*another version of AmbiK's preference tasks"),
-    ([ambik_row(0, variants="metal bowl")], r"line 1: variants: .*another version"),
-    ([ambik_row(0), ["a", "list"]], r"line 2: all of it: "),
+    ([{"id": "x"}], r"line 1: .*Field required.*another version of AmbiK's preference tasks"),
+    ([ambik_row(0, variants="metal bowl")], r"line 1: field variants: .*another version"),
+    ([ambik_row(0), ["a", "list"]], r"line 2: "),
     ([ambik_row(n) for n in range(3)], r"10 example scenarios are needed, 3 are there"),
 ]
 
@@ -204,7 +204,7 @@ def test_scenes_with_one_or_no_right_option_are_named_and_the_others_kept(
 
 def test_scenes_of_another_version_are_refused(tmp_path: Path) -> None:
     rows = [scene_row(0, "train"), *(scene_row(n, "knowledge") for n in range(1, 9))]
-    with pytest.raises(DataError, match=r"line 1: fold: input should be 'test' or 'knowledge'") as refused:
+    with pytest.raises(DataError, match=r"line 1: field fold: Input should be 'test' or 'knowledge'") as refused:
         read_introplan_choices(introplan_file(tmp_path, rows), 4, 0)
     assert "\n" not in str(refused.value)
 
@@ -218,7 +218,7 @@ def test_a_kitchen_set_with_a_mistake_is_named(tmp_path: Path) -> None:
         read_kitchen_choices(path)
     del content["training"][0]["request"]
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    with pytest.raises(DataError, match=re.escape("training.0.request: field required")):
+    with pytest.raises(DataError, match=re.escape("training.0.request: Field required")):
         read_kitchen_choices(path)
 
 

@@ -1,0 +1,22 @@
+"""Formats counts and durations as text."""
+
+from __future__ import annotations
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 episode`` or ``3 episodes``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration rounded to one or two digits, such as ``40 s``, ``10 min`` or ``1.5 h``."""
+    if seconds < 100:
+        return f"{_round(seconds):.0f} s"
+    if seconds < 100 * 60:
+        return f"{_round(seconds / 60):.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _round(value: float) -> float:
+    """Round to whole numbers below 10 and to multiples of five above."""
+    return max(round(value), 1) if value < 10 else 5 * round(value / 5)

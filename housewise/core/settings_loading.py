@@ -1,0 +1,360 @@
+"""Settings: defaults that come with the package, a file of the user's, the command line, in this order.
+
+Settings are in sections; a key that stands in one section alone may be written without it, as in ``seed=3`` for
+``tasks.seed=3``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel, ValidationError
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import find_paths
+from housewise.core.literals import DEEPEST, Literals
+from housewise.core.settings import record_dotted_keys, record_user_keys
+from housewise.core.text_files import read_text
+from housewise.core.urls import redact_passwords
+from housewise.core.yaml_files import check_yaml, convert_yaml_errors
+
+SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
+"""Of a run's settings."""
+
+_LONGEST_VALUE, _LONGEST_LIST = 200, 400
+# Where settings were in earlier versions, which runs and users' files may have, and where they are now.
+_MOVED = {"world.gpu": "execution.gpu"}
+# Of several models the one that acts is meant where none is named.
+_ACTING = "models.agent."
+_STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def short_key(key: str) -> str:
+    """A dotted key as it may be written: without its section, and without a role's name where the agent is meant."""
+    run, dot, rest = key.partition(".") if key.startswith("run.") else ("", "", key)
+    if rest.startswith(_ACTING):
+        rest = rest.removeprefix(_ACTING)
+    elif rest.partition(".")[0] in SECTIONS:
+        rest = rest.partition(".")[2] or rest
+    return f"{run}{dot}{rest}"
+
+
+def load_with_derived_defaults(
+    model: type[_Model],
+    base: DictConfig,
+    advice: Callable[[_Model], Mapping[str, Any]],
+    file: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+) -> _Model:
+    """Put settings together whose defaults depend on some of them; see load_settings.
+
+    Args:
+        model, base, file, settings, overrides: see load_settings.
+        advice: what the settings say of defaults, by key.
+    """
+    config = load_settings(model, base, file, settings, overrides)
+    defaults = advice(config)
+    return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
+
+
+@lru_cache
+def packaged_defaults(name: str) -> DictConfig:
+    """The defaults that come with the package, by name of the file in ``housekeep_configs``: for reading only."""
+    return _read_config(CONFIGS / f"{name}.yaml")
+
+
+def load_settings(
+    model: type[_Model],
+    base: DictConfig,
+    file: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+    advised: Mapping[str, Any] | None = None,
+) -> _Model:
+    """Put settings together; later ones win.
+
+    ``${...}`` is evaluated in what the user wrote as such, the file and the overrides, and nowhere else: values by key
+    may come from a record or from an adapter of somebody else's.
+
+    Args:
+        model: what they have to fit.
+        base: the defaults, with every key that there is.
+        file: a YAML file with some of the keys, or the name of one of configs().
+        settings: values by key, from command-line options or records.
+        overrides: ``key=value`` texts, with dots for nested keys.
+        advised: values by key that replace defaults.
+
+    Raises:
+        UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
+    """
+    literals = Literals()
+    known: Any = OmegaConf.to_container(base)
+    given, user_values = _read_config(find_config(file)) if file else OmegaConf.create(), _parse_overrides(overrides)
+    try:
+        parts: list[Any] = [base]
+        by_user: dict[str, Any] = {}
+        for part, source, is_users in (
+            (literals.hidden(dict(advised or {})), "the defaults", False),
+            (given, str(file), file is not None and CONFIGS not in find_config(file).resolve().parents),
+            (literals.hidden(dict(settings or {})), "the command line", True),
+            (user_values, "the command line", True),
+        ):
+            content = place_in_sections(
+                OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source
+            )
+            parts.append(OmegaConf.create(_expand_references(content, known)))
+            by_user = merge_nested(by_user, content) if is_users else by_user
+        whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
+    except TypeError as error:  # OmegaConf's for a list in place of values by key, or the other way round
+        raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
+    except RecursionError:
+        raise UserError(_too_deep("the settings")) from None
+    made = validate_settings(model, whole)
+    record_user_keys(made, by_user)
+    record_dotted_keys(made)
+    return made
+
+
+def user_values(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
+    """What a user wrote of a key that is in no section, what wins last.
+
+    Args:
+        key: of the setting.
+        file, overrides: see load_settings.
+
+    Raises:
+        UserError: when they cannot be read.
+    """
+    parts = [*([_read_config(find_config(file))] if file else []), _parse_overrides(overrides)]
+    try:
+        return [found for part in parts if (found := OmegaConf.select(part, key)) is not None]
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {key}: {redact_passwords(_first_line(error))}") from error
+
+
+def validate_settings(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
+    """Settings of values by key, every key in its section.
+
+    Args:
+        model: what they have to fit.
+        content: values by key.
+        trust_code: whether they may name code; see core.code.CodeName.
+
+    Raises:
+        UserError: when one does not fit; the message names it and what would fit.
+    """
+    try:
+        return model.model_validate(content, context={"trust_code": trust_code})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = short_key(".".join(str(part) for part in first["loc"]))
+        if first["type"] == "literal_error":
+            known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
+        if first["type"] == "unknown_name":
+            raise UserError(f"setting {field}: {first['msg']}") from error
+        raise UserError(f"setting {field}: {first['msg']}, not {_short_repr(first['input'])}") from error
+
+
+def place_in_sections(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
+    """Values by key with every key in its section.
+
+    Args:
+        given: values by key; a key that stands in one section alone may be outside it.
+        base: the defaults, with every key that there is.
+        source: whose values they are, for messages.
+        prefix: what the keys are beneath, with a dot behind it.
+
+    Raises:
+        UserError: for a key that there is not.
+    """
+    found: dict[str, Any] = {}
+    for key, value in _migrate_keys(given, base).items():
+        path = key if key in base else _find_path(str(key), base, source, prefix, isinstance(value, Mapping))
+        known = _lookup(base, path)
+        # A setting without keys of its own takes any.
+        if isinstance(known, Mapping) and known:
+            if isinstance(value, Mapping):
+                value = place_in_sections(value, known, source, f"{prefix}{path}.")
+            elif not (isinstance(value, str) and "${" in value):
+                raise UserError(
+                    f"{source}: setting {short_key(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
+                )
+        found = merge_nested(found, _nest(path, value))
+    return found
+
+
+def _migrate_keys(given: Any, base: Mapping[str, Any]) -> Any:
+    """Values by key with those that have moved since an earlier version where they are now."""
+    for earlier, now in _MOVED.items():
+        section, _, key = earlier.partition(".")
+        inner = given.get(section)
+        if isinstance(inner, Mapping) and key in inner and isinstance(base.get(section), Mapping):
+            rest = {name: value for name, value in inner.items() if name != key}
+            given = merge_nested({**given, section: rest}, _nest(now, inner[key]))
+    return given
+
+
+def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values with others in place of some of them."""
+    found = dict(values)
+    for key, value in others.items():
+        earlier = found.get(key)
+        found[key] = (
+            merge_nested(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
+        )
+    return found
+
+
+def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by key without those whose key there is not, for what another version has written."""
+    names = {path.rpartition(".")[2] for path in _paths(base)}
+    free = {path.rpartition(".")[2] for path in _paths(base) if _lookup(base, path) == {}}
+    return {
+        key: drop_unknown_keys(value, base) if isinstance(value, Mapping) and key not in free else value
+        for key, value in given.items()
+        if key in names
+    }
+
+
+def _nest(path: str, value: Any) -> dict[str, Any]:
+    first, dot, rest = path.partition(".")
+    return {first: _nest(rest, value) if dot else value}
+
+
+def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
+    """Where the one key of that name is: a section of that name is meant where it is given keys of its own."""
+    named = [path for path in _paths(base) if path.rpartition(".")[2] == key]
+    paths = [path for path in named if isinstance(_lookup(base, path), Mapping) == section] or named
+    acting = [path for path in paths if path.startswith(_ACTING)]
+    # A role may be called as a setting is: who plays it has keys of its own.
+    values = [path for path in paths if not isinstance(_lookup(base, path), Mapping)]
+    for meant in (acting, paths, values):
+        if len(meant) == 1:
+            return meant[0]
+    if paths:
+        raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
+    if f"{prefix}{key}" == "run":
+        raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
+    names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
+    close = difflib.get_close_matches(key, names, n=1)
+    leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
+    listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
+    hint = f"did you mean {short_key(prefix + close[0])}?" if close else f"known keys: {listed}"
+    raise UserError(f"{source}: unknown setting {short_key(prefix + key)!r}; {hint}")
+
+
+def _expand_references(value: Any, base: Mapping[str, Any]) -> Any:
+    """Settings in which ``${seed}`` stands for ``${tasks.seed}``."""
+    if isinstance(value, dict):
+        return {key: _expand_references(inner, base) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_expand_references(inner, base) for inner in value]
+    if isinstance(value, str):
+        return _STANDS_FOR.sub(lambda each: f"${{{_full_path(each[1], base)}}}", value)
+    return value
+
+
+def _full_path(path: str, base: Mapping[str, Any]) -> str:
+    """The whole path of a setting that another one stands for."""
+    first, dot, rest = path.partition(".")
+    if first in base:
+        return path
+    paths = [each for each in _paths(base) if each.rpartition(".")[2] == first]
+    return f"{paths[0]}{dot}{rest}" if len(paths) == 1 else path
+
+
+def _paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Every key with its sections, the outer ones first."""
+    for key in base:
+        yield f"{prefix}{key}"
+    for key, inner in base.items():
+        if isinstance(inner, Mapping):
+            yield from _paths(inner, f"{prefix}{key}.")
+
+
+def _lookup(base: Mapping[str, Any], path: str) -> Any:
+    if path in base:
+        return base[path]
+    first, _, rest = path.partition(".")
+    return _lookup(base[first], rest)
+
+
+def packaged_configs() -> dict[str, Path]:
+    """The configuration files that come with the package, by name."""
+    return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
+
+
+def find_config(name_or_path: Path) -> Path:
+    """A configuration file: a path where there is a file, else the package's of that name.
+
+    Raises:
+        UserError: when there is neither; the message names what there is.
+    """
+    with contextlib.suppress(OSError):
+        if name_or_path.exists() and not name_or_path.is_dir():
+            return name_or_path
+    known, name = packaged_configs(), str(name_or_path).removesuffix(".yaml")
+    if name not in known:
+        raise UserError(
+            f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, known)}"
+        )
+    return known[name]
+
+
+def _read_config(path: Path) -> DictConfig:
+    text = read_text(path, "name a configuration file")
+    with convert_yaml_errors(str(path), "write it as in housekeep_configs/"):
+        check_yaml(text)
+        try:
+            loaded = OmegaConf.create(text)
+        except AssertionError:  # OmegaConf's for a text without keys
+            loaded = None
+    if not isinstance(loaded, DictConfig):
+        raise UserError(f"{path}: has to hold keys and values")
+    return loaded
+
+
+def _parse_overrides(overrides: Sequence[str]) -> DictConfig:
+    for text in overrides:
+        if "=" not in text:
+            raise UserError(f"{_short_repr(text)}: write settings as key=value, for example runs=5")
+    try:
+        return OmegaConf.from_dotlist(list(overrides))
+    except RecursionError:
+        raise UserError(_too_deep("the command line")) from None
+    except Exception as error:  # YAML's many errors; see yaml_errors
+        given = redact_passwords(" ".join(" ".join(overrides).split()))
+        raise UserError(f"{given}: {redact_passwords(_first_line(error))}") from error
+
+
+def _too_deep(source: str) -> str:
+    return f"{source}: settings are nested more than {DEEPEST} levels deep; write them as in housekeep_configs/"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _short_repr(value: object) -> str:
+    """A value as it is shown: not all of it where it is long, and no password of an address."""
+    try:
+        text = redact_passwords(repr(value))
+    except (RecursionError, ValueError):  # a number of more digits than Python writes
+        return f"this {type(value).__name__}"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
