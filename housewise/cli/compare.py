@@ -73,7 +73,7 @@ def _read_run(folder: Path) -> list[EpisodeEntry]:
     from housewise.rollout.comparison_settings import experiment_names
 
     entries, _ = read_entries(folder, figures_only=True)
-    found = experiment_names([entry.experiment for entry in entries if entry.finished])
+    found = experiment_names([entry.experiment for entry in entries if entry.finished_episode])
     if not found:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")
     if len(found) > 1:

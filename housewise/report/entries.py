@@ -78,8 +78,8 @@ class EpisodeEntry:
         return identify_experiment(self.header) if self.header else ()
 
     @property
-    def finished_episodes(self) -> FinishedEpisode | None:
-        """First and last line; None when it failed."""
+    def finished_episode(self) -> FinishedEpisode | None:
+        """Header and result, or None if the episode failed."""
         return (self.header, self.result) if self.header and self.result else None
 
     @property
@@ -105,9 +105,9 @@ class EpisodeEntry:
     @property
     def ending(self) -> str:
         """How the episode ended, in words."""
-        if self.finished is None:
+        if self.finished_episode is None:
             return f"failed: {self.failure}"
-        return self.view.describe_ending(*self.finished)
+        return self.view.describe_ending(*self.finished_episode)
 
     @property
     def troubles(self) -> list[str]:
@@ -171,7 +171,7 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Epis
 
 def finished_episodes(entries: Sequence[EpisodeEntry]) -> list[FinishedEpisode]:
     """Return header and result of the episodes that did not fail."""
-    return [entry.finished for entry in entries if entry.finished]
+    return [entry.finished_episode for entry in entries if entry.finished_episode]
 
 
 def _read_failed_entries(folder: Path, run: str) -> Iterator[EpisodeEntry]:

@@ -277,8 +277,8 @@ def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, lis
     """Return the finished episodes of each experiment."""
     groups: dict[Experiment, list[Any]] = {}
     for entry in entries:
-        if entry.finished:
-            groups.setdefault(entry.experiment, []).append(entry.finished)
+        if entry.finished_episode:
+            groups.setdefault(entry.experiment, []).append(entry.finished_episode)
     return groups
 
 

@@ -83,7 +83,7 @@ class Scheduler:
             memory = None if self._memories is None else self._memories[self._person(job)]
             if self._ordered and memory is not None:
                 memory = memory.copy()
-        return ScheduledJob(replace(job, earlier=self._earlier(job)), memory, self._job_data(job))
+        return ScheduledJob(replace(job, interrupted_events=self._earlier(job)), memory, self._job_data(job))
 
     def wait_for_next(self) -> ScheduledJob | None:
         """Wait until an episode may start and return it, or None if all episodes have started."""

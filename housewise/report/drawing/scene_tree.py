@@ -35,8 +35,7 @@ class RoomRow:
 
 
 def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[RoomRow]:
-    """Return the rooms with the receptacles to draw: those that hold objects before or after, were used or are wanted.
-    """
+    """Return the rooms and receptacles to draw: those that hold objects before or after, were used or are wanted."""
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
     used |= {place for line in record.actions for pair in line.moved.values() for place in pair}
@@ -78,12 +77,12 @@ def room_of(place: str, rooms: Sequence[str]) -> str:
 
 def _rooms(record: HouseRecord) -> list[str]:
     """Return rooms in the record's order. Records of other programs may name them only in the robot's knowledge."""
-    return record.setting.rooms or list(record.plans[0].known if record.plans else {})
+    return record.initial_state.rooms or list(record.plans[0].known if record.plans else {})
 
 
 def _places_seen(record: HouseRecord) -> set[str]:
     known = {place for plan in record.plans for places in plan.known.values() for place in places}
-    things = set(record.setting.placements)
+    things = set(record.initial_state.placements)
     return known | {name for line in record.actions for name in line.discovered if name not in things}
 
 

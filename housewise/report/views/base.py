@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
@@ -137,6 +138,30 @@ class EpisodeView(Protocol):
         ...
 
 
+class _LegacyView:
+    """Gives a view that was written for the former names of its members the current ones."""
+
+    _FORMER: ClassVar[Mapping[str, str]] = {
+        "score_heading": "measure",
+        "state_heading": "standing",
+        "count_faults": "faults",
+        "describe_state": "state",
+        "state_sort_value": "gained",
+        "is_perfect": "perfect",
+        "describe_ending": "ending",
+        "initial_facts": "began",
+        "make_content": "shown",
+    }
+
+    def __init__(self, view: Any) -> None:
+        former, current = type(view).__name__, ", ".join(self._FORMER)
+        warnings.warn(f"view {former}: its members are now called {current}", DeprecationWarning, stacklevel=3)
+        self._view = view
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, self._FORMER.get(name, name))
+
+
 def find_view(system: str) -> EpisodeView:
     """Return the view of a system's episodes.
 
@@ -144,8 +169,9 @@ def find_view(system: str) -> EpisodeView:
         UserError: The view of another package cannot be imported.
     """
     if system in plugin_names(VIEWS):
-        made: EpisodeView = open_plugin(VIEWS, system, "view", needs=("score_heading", "title", "make_content"))
-        return made
+        found = open_plugin(VIEWS, system, "view", needs=("title",))
+        view: EpisodeView = found if hasattr(found, "make_content") else _LegacyView(found)
+        return view
     return EventListView(system)
 
 

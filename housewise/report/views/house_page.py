@@ -98,7 +98,7 @@ class HouseContent:
     @property
     def title(self) -> str:
         """See `EpisodeContent`."""
-        setting, header = self.record.setting, self.record.header
+        setting, header = self.record.initial_state, self.record.header
         return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_label(header)}"
 
     @property
@@ -220,7 +220,7 @@ def _plans(record: HouseRecord, played: Replay | None) -> list[PlanCard]:
     actions: dict[int, list[ActionEvent]] = {}
     for line in record.actions:
         actions.setdefault(line.plan, []).append(line)
-    things = record.setting.placements
+    things = record.initial_state.placements
     return [_plan(plan, actions.get(plan.plan, []), things, played) for plan in record.plans]
 
 

@@ -1,4 +1,4 @@
-"""Shows episodes of STARS object by object: responses of the model with their mismatches, choices, questions, actions."""
+"""Shows episodes of STARS object by object: the model's responses and mismatches, choices, questions and actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ADAPT (arXiv 2504.04040): breakfast in a text kitchen for a person whose tastes have to be found out."""
+"""ADAPT (arXiv 2504.04040): prepare breakfast in a text kitchen for a person whose preferences have to be found out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from housewise.people.respondent import Respondent as Speaker
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeSetup, Job, System, Task
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.adapt.agents import LLMCookAgent, ScriptedCookAgent, format_known_answers
 from housewise.systems.adapt.record import EVENTS, AdaptInitialState, KitchenAnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
@@ -40,7 +40,7 @@ from housewise.worlds.kitchen.world import TextKitchen
 
 
 class Adapt(System[AdaptSettings]):
-    """Breakfasts; see System. An episode is one person, one task and one scene."""
+    """The ADAPT system; see System. An episode is one person, one task and one scene."""
 
     name = "adapt"
     Settings = AdaptSettings
@@ -75,7 +75,7 @@ class Adapt(System[AdaptSettings]):
 
     @classmethod
     def advice(cls, settings: AdaptSettings) -> Mapping[str, Any]:
-        """See System.advice: a model that is named is asked, and as its adapter says."""
+        """See System.advice. A named model is used as the planner, with the defaults of its adapter."""
         asked = settings.models.agent
         if (asked.model, asked.base_url, asked.adapter) == _UNNAMED:
             return {}
@@ -83,7 +83,7 @@ class Adapt(System[AdaptSettings]):
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:
-        """See System.essence: the task, the person and what is there."""
+        """See System.task_key. The key is the task, the person and the objects."""
         return setting["number"], setting["person"], setting["things"]
 
     @property
@@ -94,7 +94,7 @@ class Adapt(System[AdaptSettings]):
 
     @property
     def replayed_events(self) -> Sequence[type[Event]]:
-        """See System.events_not_repeated."""
+        """See System.replayed_events."""
         return () if self.is_local("person") else self.events
 
     @property
@@ -104,16 +104,16 @@ class Adapt(System[AdaptSettings]):
 
     @property
     def uses_memory(self) -> bool:
-        """See System.remembers: answers are."""
+        """See System.uses_memory. Answers are remembered."""
         return True
 
     def respondents(self, job: Job) -> Sequence[str]:
-        """See System.respondents: whoever sits at the terminal is who the memory is of."""
+        """See System.respondents. The user at the terminal is the person of the memory."""
         return [] if self.settings.tasks.answering == "terminal" else super().respondents(job)
 
     @property
     def interactive(self) -> bool:
-        """See System.talks."""
+        """See System.interactive."""
         return self.settings.agent.asks and self.settings.tasks.answering == "terminal"
 
     def tasks(self) -> Sequence[Task]:
@@ -126,7 +126,7 @@ class Adapt(System[AdaptSettings]):
         for person in self._cooked_for:
             check_person_name(person.name)
         if chosen.planner == "llm" and chosen.asking == "always" and not chosen.grounded:
-            raise UserError("asking=always: a model is held to questions by the grammar; leave grounded=false out")
+            raise UserError("asking=always: only the grammar can force a model to ask; remove grounded=false")
         if not chosen.asks:
             return
         if answering in ("meaning", "paraphrase"):
@@ -136,7 +136,7 @@ class Adapt(System[AdaptSettings]):
                 check_paraphrases(person)
         if answering != "meaning" and chosen.planner == "always":
             raise UserError(
-                f"answering={answering}: the scripted cook understands the sentences of people's files alone; choose "
+                f"answering={answering}: the scripted cook only understands the sentences of people's files; use "
                 "planner=llm, or leave answering out"
             )
         execution = self.settings.execution
@@ -146,22 +146,16 @@ class Adapt(System[AdaptSettings]):
             )
 
     def files(self) -> dict[str, Path]:
-        """See System.files: people and prompts of the user's own."""
+        """See System.files. The files are custom people and prompts."""
         people, prompt = self.settings.tasks.people, self.settings.agent.prompt
         found = {"prompt": Path(prompt)} if prompt and is_file(Path(prompt)) else {}
         for path in find_profile_files(people) if people else ():
             found["people" if path == Path(str(people)) else f"people/{path.stem}"] = path
         return found
 
-    def open(
-        self,
-        job: Job,
-        models: Mapping[str, ChatModel],
-        memory: Memory | None,
-        job_data: Any,
-        progress: Progress,
-    ) -> EpisodeSetup:
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
+        job, models, memory = context.job, context.models, context.memory
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
         person, number = self._numbers[job.task.name]
@@ -169,7 +163,9 @@ class Adapt(System[AdaptSettings]):
         kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), PreferenceJudge(number)
         told = _recall_answers(memory)
         earlier = {
-            event.question: event.text for event in reversed(job.earlier) if isinstance(event, KitchenAnswerEvent)
+            event.question: event.text
+            for event in reversed(job.interrupted_events)
+            if isinstance(event, KitchenAnswerEvent)
         }
 
         def speaker() -> Speaker:
@@ -189,7 +185,7 @@ class Adapt(System[AdaptSettings]):
         )
         # The world ends an episode whose steps are used up.
         limits = EpisodeLimits(plans=None, idle_plans=None)
-        return EpisodeSetup(world, self._agent(job, person, kitchen, models, told, progress), setting, limits)
+        return EpisodeSetup(world, self._agent(job, person, kitchen, models, told, context.progress), setting, limits)
 
     def _agent(
         self,
@@ -252,7 +248,7 @@ _UNNAMED = ("local", None, None)
 
 
 def _recall_answers(memory: Memory) -> list[tuple[str, str]]:
-    """Questions about breakfasts that are answered in a memory, the oldest first."""
+    """Return the answered questions about breakfasts in a memory, oldest first."""
     return [
         (note.about.situation or "", note.text)
         for note in memory.notes

@@ -1,4 +1,4 @@
-"""CLIPR (arXiv 2605.12682): at most ten questions to a person, rules that people can read, and choices that follow."""
+"""CLIPR (arXiv 2605.12682): at most ten questions to a person, readable rules, and choices that follow them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.profiles import PROFILES_FOLDER, Profile, read_profile
 from housewise.people.choices.respondent import ChoicesRespondent, respondent_name
-from housewise.people.memory import Memory
 from housewise.people.respondent import Respondent
 from housewise.people.speech import UNSEEN_SPEECH_FILE
-from housewise.rollout.episode_loop import EpisodeLimits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeSetup, Job, System, Task
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.clipr.agent import CliprAgent
 from housewise.systems.clipr.record import (
     ChoiceInitialState,
@@ -48,7 +47,7 @@ _LOCAL, _LEARNED = "local", "learned"
 
 
 class Clipr(System[CliprSettings]):
-    """Rules from a conversation, and choices by them; see System. An episode is one person and all the choices."""
+    """The CLIPR system; see System. An episode is one person with all choices."""
 
     name = "clipr"
     Settings = CliprSettings
@@ -68,14 +67,14 @@ class Clipr(System[CliprSettings]):
 
     @classmethod
     def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
-        """See System.advice: a model that is named is asked."""
+        """See System.advice. A named model performs the language steps."""
         asked, usual = settings.models.agent, ModelSettings()
         named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
         return {"agent": {"components": "chat", **adapter_defaults(asked.adapter, cls.name)}} if named else {}
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:
-        """See System.essence: the tests, as they come."""
+        """See System.task_key. The key is the data set and the order of the tests."""
         return setting.get("data"), setting.get("order")
 
     @property
@@ -91,18 +90,18 @@ class Clipr(System[CliprSettings]):
 
     @property
     def uses_memory(self) -> bool:
-        """See System.remembers: where a memory is named."""
+        """See System.uses_memory. True if a memory is named."""
         return self.settings.memory.start is not None
 
     def tasks(self) -> Sequence[Task]:
-        """See System.tasks: one, of the person."""
+        """See System.tasks. There is one task."""
         chosen = self.settings.tasks
         made, _, who = chosen.data.partition(":") if is_bundled_set(chosen.data) else ("", "", chosen.data)
         data = "-".join(part for part in (made, Path(who).stem) if part)
         return [Task(data, data, chosen.person)]
 
     def respondents(self, job: Job) -> Sequence[str]:
-        """See System.respondents: whose choices in houses they are; the other sets of choices name nobody."""
+        """See System.respondents. Only choices in houses are those of a named person."""
         person = self.job_data(job).person if is_house_set(self.settings.tasks.data) else None
         return [person.name] if person else []
 
@@ -112,28 +111,22 @@ class Clipr(System[CliprSettings]):
             minilm_folder()
 
     def files(self) -> dict[str, Path]:
-        """See System.files: the choices, where they are a file of the user's."""
+        """See System.files. The choices may be a file of the user."""
         data = self.settings.tasks.data
         return {"choices": Path(data)} if not is_bundled_set(data) and is_file(Path(data)) else {}
 
     def job_data(self, job: Job) -> ChoiceSet:
-        """See System.material: the choices, read where the command is given.
+        """See System.job_data. The data are the choices.
 
         Raises:
-            DataError: there are none.
+            DataError: The choices cannot be read.
         """
         return load_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
 
-    def open(
-        self,
-        job: Job,
-        models: Mapping[str, ChatModel],
-        memory: Memory | None,
-        job_data: Any,
-        progress: Progress,
-    ) -> EpisodeSetup:
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
-        choices, chosen = job_data, self.settings.agent
+        job, models, memory = context.job, context.models, context.memory
+        choices, chosen = context.job_data, self.settings.agent
         language, topic = self._language(job, models), note_topic(choices.name)
         test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
         examples = tuple(replace(each, tier="training") for each in choices.examples)
@@ -170,7 +163,7 @@ class Clipr(System[CliprSettings]):
 
 
 def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatRespondent:
-    """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
+    """Return a chat model that plays a person with a profile (CLIPR, appendix D.7)."""
     manner = "adversarial" if adversarial else "cooperative"
     told = CliprPrompts().fill("person", manner, topics=profile.topics)
     return ChatRespondent(model, told, respondent_name(profile, adversarial), sampling, keeps_history=True)

@@ -72,7 +72,7 @@ class Stars(System[StarsSettings]):
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
-            raise UserError("setting task: two of the tasks have one name; give each a name of its own")
+            raise UserError("setting task: two tasks have the same name; rename one of them")
 
     @property
     def roles(self) -> Sequence[str]:
@@ -133,7 +133,7 @@ class Stars(System[StarsSettings]):
         self._meaning_baseline()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
             raise UserError(
-                f"condition {chosen.condition} rates texts, which takes a local model on this machine; choose another "
+                f"condition {chosen.condition} rates texts, which requires a local model on this machine; use another "
                 "condition, or leave out --model, --base-url and --ray"
             )
 

@@ -11,7 +11,7 @@ from housewise.people.memory import About, Memory, Note
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings, TaskSettings
-from housewise.rollout.system import EpisodeSetup, Job, System, Task
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, System, Task
 from housewise.worlds.base import Step
 
 DRAWERS = ("top", "middle", "bottom")
@@ -97,5 +97,7 @@ class Drawers(System[DrawerSettings]):
     def tasks(self) -> Sequence[Task]:
         return [Task(f"drawers-{person}", "drawers", person) for person in self.settings.tasks.people]
 
-    def open(self, job: Job, models, memory, job_data, progress) -> EpisodeSetup:  # type: ignore[no-untyped-def]
-        return EpisodeSetup(Chest(job.task.person, memory), Tidier(memory), Setting(things=THINGS))
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
+        memory = context.memory
+        assert memory is not None, "uses_memory is true"
+        return EpisodeSetup(Chest(context.job.task.person, memory), Tidier(memory), Setting(things=THINGS))
