@@ -10,7 +10,7 @@ from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import read_model
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"

@@ -35,7 +35,7 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, pa
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 QUESTIONS = CONFIGS / "clipr" / "interview.yaml"
@@ -244,11 +244,11 @@ class WrittenQuestion(InterviewQuestion):
             AnswerNotUnderstood: Neither is the case.
         """
         if missing and self.words.values(self.words.marked(said), wanted=True):
-            raise AnswerNotUnderstood("Then say what you want instead.")
+            raise AnswerNotUnderstood("Say what you want instead.")
         if missing or is_indifferent(said):
             return ParsedAnswer(said)
         if is_rejection(said):
-            raise AnswerNotUnderstood("Then say what you want instead, or don't care.")
+            raise AnswerNotUnderstood("Say what you want instead, or that you don't care.")
         if left_out:
             raise AnswerNotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
         raise AnswerNotUnderstood("I did not understand that.")
@@ -257,7 +257,7 @@ class WrittenQuestion(InterviewQuestion):
         self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]
     ) -> ParsedAnswer:
         if not wanted and not unwanted:
-            raise AnswerNotUnderstood("Then nothing is left of it.")
+            raise AnswerNotUnderstood("Nothing would be left of the rule.")
         rule = make_rule(self.name, wanted, unwanted)
         answer = said or ", then ".join(wanted) + (f"; not {', '.join(unwanted)}" if unwanted else "")
         return ParsedAnswer(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
@@ -356,7 +356,7 @@ class ModelQuestion(InterviewQuestion):
         answer = f"{before.answer}; {said}" if before is not None and adds else said
         rules = self.model.synthesize(self.examples, [DialogueTurn(self.text, answer)])
         if not rules and not (is_indifferent(said) or remove_absent_things(said) is not None):
-            raise AnswerNotUnderstood("The model makes no rule of that.")
+            raise AnswerNotUnderstood("The model could not write a rule from that.")
         return ParsedAnswer(answer, rules)
 
 

@@ -32,7 +32,7 @@ from housewise.core.validation import read_model
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 EDITS = CONFIGS / "clipr" / "edits.yaml"

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 
 SPEECH_FILE = CONFIGS / "clipr" / "speech.yaml"
 UNSEEN_SPEECH_FILE = SPEECH_FILE.with_name("speech_unseen.yaml")

@@ -24,7 +24,7 @@ from housewise.core.errors import DataError
 from housewise.core.validation import read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 RECIPE = CONFIGS / "clipr" / "learned.yaml"

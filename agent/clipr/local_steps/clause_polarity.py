@@ -22,7 +22,7 @@ from housewise.core.files import read_bytes
 from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
 IT = "it"

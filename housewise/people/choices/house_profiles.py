@@ -8,9 +8,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.validation import read_model
 from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import (
     ANY_ROOM,
     Person,
@@ -19,6 +18,7 @@ from housewise.worlds.house.preferences import (
     load_person,
     people,
 )
+from housewise.worlds.house.spoken_names import spoken
 
 PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"
 _MAX_DISLIKES = 3

@@ -10,7 +10,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import read_model
 from housewise.language.words import content_words
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 
 PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from housewise.people.memory import About, Note, Source
-from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.spoken_names import kind_of
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from housewise.core.validation import read_model
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE, Speech
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Person
+from housewise.worlds.house.spoken_names import spoken
 
 
 class HouseRespondent:

@@ -1,8 +1,8 @@
-"""AmbiK's preference tasks, from a user's own copy (Ivanova et al., AmbiK, ACL 2025).
+"""Reads the preference tasks of AmbiK from a user's own copy (Ivanova et al., AmbiK, ACL 2025).
 
-The repository has no licence, so that nothing of it comes with Housewise. A file is a table as the authors published it
-(CSV, such as ``ambik_test_900.csv``), or has one task a line (JSON): ``id``, ``environment``, ``request``,
-``variants``, ``question``, ``answer``, ``intent`` and ``shortlist``.
+The data has no licence, so it is not bundled. A file is a table as the authors published it (CSV, such as
+``ambik_test_900.csv``), or JSON Lines with the fields ``id``, ``environment``, ``request``, ``variants``, ``question``,
+``answer``, ``intent`` and ``shortlist``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import read_text
 from housewise.language.words import content_words
-from housewise.worlds.choices.files import MAX_FILE_BYTES, DataRow, read_json_lines
+from housewise.worlds.choices.data_files import MAX_FILE_BYTES, DataRow, read_json_lines, split_list
 
 SOURCE = "AmbiK's preference tasks"
 
@@ -35,18 +35,23 @@ _HOW = re.compile(r"^how\b|\bmean\b|\bdoneness\b", re.IGNORECASE)
 _AMOUNT_OR_PROCEDURE = re.compile(
     r"\b(equal|same|separate|apart|handful|minutes?|slice|wash|blend|\d+)\b", re.IGNORECASE
 )
-"""Questions and intents about how much or how, of which no option can be made."""
+"""Matches intents about an amount or a procedure, which cannot be turned into options."""
 
 
 class AmbikIntent(DataRow):
-    """What the annotator marked as decisive: alternatives of which one has to be there, and what must not be."""
+    """What the annotator marked as decisive.
+
+    Attributes:
+        wanted: Groups of alternatives, of each of which one has to be present.
+        unwanted: Groups of alternatives that must not be present.
+    """
 
     wanted: tuple[tuple[str, ...], ...]
     unwanted: tuple[tuple[str, ...], ...]
 
 
 class AmbikTask(DataRow):
-    """One task; the unambiguous twins of the request are not read, so that no method can see them."""
+    """One task. The unambiguous version of the request is not read, so that no method can use it."""
 
     id: str
     environment: tuple[str, ...]
@@ -60,27 +65,26 @@ class AmbikTask(DataRow):
 
 
 def read_ambik(path: Path) -> list[AmbikTask]:
-    """Every preference task of a file.
+    """Read all preference tasks of a file.
 
     Raises:
-        DataError: it is not such a file; the message names the line and the field.
+        DataError: The file is invalid. The message names the line and the field.
     """
     text = read_text(path, f"give {SOURCE}", MAX_FILE_BYTES)
     if not is_ambik_table(text):
         return read_json_lines(path, AmbikTask, SOURCE)
-    tasks = list(_published(text, path))
+    tasks = list(_read_table(text, path))
     if not tasks:
         raise DataError(f"{path}: has no row whose ambiguity_type is {_PREFERENCES}; give {SOURCE}")
     return tasks
 
 
 def is_ambik_table(text: str) -> bool:
-    """Whether a text begins like one of AmbiK's own tables."""
+    """Whether a text begins like a table of AmbiK's authors."""
     return _COLUMNS[0] in text.partition("\n")[0] and not text.lstrip().startswith("{")
 
 
-def _published(text: str, path: Path) -> Iterator[AmbikTask]:
-    """The preference tasks of a table."""
+def _read_table(text: str, path: Path) -> Iterator[AmbikTask]:
     rows = csv.DictReader(io.StringIO(text), strict=True)
     try:
         names = rows.fieldnames or ()
@@ -90,7 +94,7 @@ def _published(text: str, path: Path) -> Iterator[AmbikTask]:
             if row[_COLUMNS[0]] == _PREFERENCES:
                 if None in row.values():
                     raise DataError(f"{path}, line {rows.line_num}: has too few columns; give the table as it was")
-                # The first column, which has no name, numbers the rows of the whole data set.
+                # The first column has no name and numbers the rows of the whole data set.
                 yield _task(row, row.get("") or str(number))
     except csv.Error as error:
         raise DataError(
@@ -101,18 +105,18 @@ def _published(text: str, path: Path) -> Iterator[AmbikTask]:
 def _task(row: Mapping[str, str], number: str) -> AmbikTask:
     wanted: list[tuple[str, ...]] = []
     unwanted: list[tuple[str, ...]] = []
-    for part in _listed(row["user_intent"]):
-        alternatives = tuple(_listed(part.lstrip("-"), "|"))
+    for part in split_list(row["user_intent"]):
+        alternatives = split_list(part.lstrip("-"), "|")
         (unwanted if part.startswith("-") else wanted).append(alternatives)
-    variants, question = tuple(_listed(row["variants"], "\n")), row["question"].strip()
+    variants, question = split_list(row["variants"], "\n"), row["question"].strip()
     asks_how = (
         _HOW.search(question) or _AMOUNT_OR_PROCEDURE.search(row["user_intent"]) or re.search(r"\d", row["answer"])
     )
     return AmbikTask(
         id=f"ambik-{number:0>3}",
-        environment=tuple(_listed(row["environment_short"])),
+        environment=split_list(row["environment_short"]),
         request=row["ambiguous_task"].strip(),
-        shortlist=tuple(_listed(row["amb_shortlist"])),
+        shortlist=split_list(row["amb_shortlist"]),
         variants=variants,
         question=question,
         answer=row["answer"].strip(),
@@ -121,16 +125,13 @@ def _task(row: Mapping[str, str], number: str) -> AmbikTask:
     )
 
 
-def _listed(text: str, mark: str = ",") -> list[str]:
-    return [part.strip() for part in text.split(mark) if part.strip()]
-
-
 def intended_options(task: AmbikTask) -> frozenset[int]:
-    """The options that meet the annotator's marked intent, which is not the answer itself.
+    """Return the options that meet the annotator's marked intent, which can differ from the answer.
 
-    An option meets a wanted group where it holds all words of one of its alternatives, or where all words that tell
-    it from the other options are in the alternative. Options that equal an alternative drive out those that only hold
-    it, and what is unwanted is left out. None may be left: the person wanted something that is not offered.
+    An option meets a wanted group if it contains all words of an alternative, or if the alternative contains all words
+    that distinguish the option from the others. Options that equal an alternative take precedence over those that only
+    contain it. Options with something unwanted are removed. The result may be empty: the person wanted something that
+    is not offered.
     """
     words = [frozenset(content_words(option)) for option in task.variants]
     shared = frozenset[str]().union(*words).intersection(*words) if words else frozenset[str]()

@@ -1,9 +1,10 @@
-"""One person for AmbiK's tasks in place of its contradictory annotators (CLIPR, appendix C.2 and algorithm 4).
+"""Labels AmbiK's tasks for one unified person, because its annotators contradict each other.
 
-Families of rules decide. For a task with options the stable ones are asked in the order of their file, which puts
-specific things before the generic material: the first family that some of the options belong to picks the one that
-comes first in its order; where several are equal, the next families decide between these. A task without options gets
-some: what the first contextual family that its request belongs to prefers, and distractors. The request stays.
+Families of rules decide. A task with options is decided by the stable families in the order of their file, where
+families of specific things come before those of materials: the first family that applies to some options selects those
+that come first in its order, and the next families decide between them. A task without options gets some: the
+preference of the first contextual family that applies to its request, and distractors.
+Source: CLIPR, appendix C.2 and algorithm 4.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,8 @@ from housewise.core.errors import DataError
 from housewise.core.validation import read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.files import StrictSettings
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios
+from housewise.worlds.choices.data_files import StrictSettings
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios, select_test
 
 FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
 
@@ -40,7 +40,13 @@ def _pattern(text: str) -> str:
 
 
 class StableFamily(StrictSettings):
-    """A family that is recognised by a task's options, and the order of what the person wants of it."""
+    """A family that applies to options, and the person's order of preference.
+
+    Attributes:
+        name: Its name.
+        options: Regular expression of the options to which it applies.
+        order: Regular expressions, most preferred first.
+    """
 
     name: str
     options: str
@@ -58,7 +64,7 @@ class StableFamily(StrictSettings):
         return re.compile(self.options), tuple(re.compile(each) for each in self.order)
 
     def best_options(self, options: Sequence[str], among: Sequence[int]) -> list[int]:
-        """Those of some options that come first in the order; all of them where the family has no say."""
+        """Return the numbers of the most preferred options, or all numbers if the family does not apply."""
         family, order = self._compiled
         belonging = [number for number in among if family.search(normalize_letters(options[number]))]
         for each in order if belonging else ():
@@ -69,7 +75,14 @@ class StableFamily(StrictSettings):
 
 
 class ContextualFamily(StrictSettings):
-    """A family that is recognised by a task's request, what the person wants of it, and what else there is."""
+    """A family that applies to requests.
+
+    Attributes:
+        name: Its name.
+        request: Regular expression of the requests to which it applies.
+        prefer: What the person prefers.
+        others: Distractors.
+    """
 
     name: str
     request: str
@@ -80,37 +93,37 @@ class ContextualFamily(StrictSettings):
 
 
 class UnifiedPerson(StrictSettings):
-    """Every family, in the order in which they are asked."""
+    """All families of rules, in the order in which they are applied."""
 
     stable: tuple[StableFamily, ...]
     contextual: tuple[ContextualFamily, ...]
 
     def choose_option(self, options: Sequence[str]) -> tuple[int, str] | None:
-        """The option that this person wants and the family that said so first; None where none tells them apart."""
-        left, said_by = list(range(len(options))), ""
+        """Return the preferred option and the first family that decided, or None if no single option is left."""
+        left, decided_by = list(range(len(options))), ""
         for family in self.stable:
             best = family.best_options(options, left)
             if len(best) < len(left):
-                left, said_by = best, said_by or family.name
+                left, decided_by = best, decided_by or family.name
             if len(left) == 1:
-                return left[0], said_by
+                return left[0], decided_by
         return None
 
 
 def load_unified_person(path: Path = FAMILIES_FILE) -> UnifiedPerson:
-    """Read families.
+    """Read the families of rules.
 
     Raises:
-        DataError: the file is missing or wrong; the message names the field.
+        DataError: The file is missing or invalid. The message names the field.
     """
     return read_model(path, UnifiedPerson)
 
 
 def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:
-    """A task with this person's label, or why it can't have one.
+    """Return a task as a scenario with the person's label, or the reason why it cannot be labelled.
 
-    Options that it has are kept, without repeats; injected ones leave out what the request names already. What is
-    wanted or distracts and is not in the environment is appended to it.
+    Existing options are kept, without repetitions. Injected options leave out what the request already names, and are
+    added to the environment if they are missing there.
     """
     if len(task.variants) > 1:
         return _with_options(task, person, tier)
@@ -118,7 +131,7 @@ def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribu
         return "about an amount or a procedure"
     asked = normalize_letters(task.request)
     for family in person.contextual:
-        if re.search(family.request, asked) and not _named(family.prefer, asked):
+        if re.search(family.request, asked) and not _is_named(family.prefer, asked):
             return _with_injected(task, family, asked, tier)
     return "no family has a say"
 
@@ -142,7 +155,7 @@ def _with_options(task: AmbikTask, person: UnifiedPerson, tier: Tier) -> Scenari
 
 
 def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: Tier) -> Scenario | str:
-    others = [other for other in family.others if not _named(other, asked)]
+    others = [other for other in family.others if not _is_named(other, asked)]
     if len(others) < 2:
         return "too few distractors are left"
     generator = random.Random(int.from_bytes(sha256(task.id.encode()).digest()[:8], "big"))
@@ -160,22 +173,22 @@ def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: 
     )
 
 
-def _named(item: str, request: str) -> bool:
+def _is_named(item: str, request: str) -> bool:
     return set(content_words(item)) <= set(content_words(request))
 
 
 def read_ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | None = None) -> ChoiceSet:
-    """AmbiK's tasks with one person's labels.
+    """Read AmbiK's tasks with the labels of one person.
 
     Args:
-        path: a user's own copy.
-        count: examples to draw; the others are the test. A test task is in distribution where an example is about the
-            same family, otherwise out of it: no example says anything of what is wanted there.
-        seed: of the draw.
-        person: whose labels; None takes the one that comes along.
+        path: A user's own copy.
+        count: Number of examples to draw. The other tasks are the test. A test task is in distribution if an example is
+            about the same family.
+        seed: Seed of the draw.
+        person: Whose labels; the bundled person by default.
 
     Raises:
-        DataError: it is not such a file, or too few of its tasks have a label.
+        DataError: The file is invalid, or too few of its tasks have a label.
     """
     person = person or load_unified_person()
     taken: list[Scenario] = []
@@ -190,10 +203,4 @@ def read_ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson 
         examples = sample_scenarios(taken, count, seed)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    shown, known = {each.id for each in examples}, {each.about for each in examples}
-    test = tuple(_tier(each, known) for each in taken if each.id not in shown)
-    return ChoiceSet("ambik", examples, test, (), tuple(sorted(left_out.items())))
-
-
-def _tier(scenario: Scenario, known: set[str]) -> Scenario:
-    return replace(scenario, tier="in distribution" if scenario.about in known else "out of distribution")
+    return ChoiceSet("ambik", examples, select_test(taken, examples), (), tuple(sorted(left_out.items())))

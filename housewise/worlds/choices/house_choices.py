@@ -1,10 +1,11 @@
-"""Housekeep's single decisions: which of four places of a house does this person want a thing in?
+"""Single decisions in houses: in which of four places does a person want a thing?
 
-Of every kind of thing there is one scenario in a generated house: a place where the person wants it and three where
-they do not, those first where somebody else does, so that what is usual does not decide. All four do what the request
-says. The people are those who come along, or the annotators of a user's Housekeep folder. CLIPR (arXiv 2605.12682,
-section 5) has one decision for each placement, with several receptacles of which one is right; how many, whose and
-split how it does not say.
+Each kind of thing has one scenario in a generated house, with one place where the person wants it and three where they
+do not. Places where somebody else wants it are used first, so that common sense does not decide. All four satisfy the
+request. The people are the bundled ones, or the annotators of a user's Housekeep folder.
+
+CLIPR (arXiv 2605.12682, section 5) has one decision per placement with several receptacles, of which one is right. It
+does not say how many receptacles, whose preferences, or how the decisions are split.
 """
 
 from __future__ import annotations
@@ -16,33 +17,33 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios, select_test
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.housekeep.annotations import read_annotations
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Person, base_groups, load_person, people
+from housewise.worlds.house.spoken_names import spoken
 
 NAME = "housekeep"
 HOUSE_COUNT, FIRST_SEED = 10, 9650
-"""How many houses, and the seed of the first of them: nothing else is played in these."""
-_ELSEWHERE = 3
+"""Number of houses and seed of the first. No other experiment uses these houses."""
+_WRONG_PLACES = 3
 """Places of a scenario where the thing is not wanted."""
 
 _Place = tuple[str, str]
-"""Kinds of room and of receptacle."""
+"""Kind of room and kind of receptacle."""
 
 
 def make_house_choices(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
-    """The choices of one person; ``person`` of the set says whose.
+    """Build the choices of one person, who is the attribute ``person`` of the set.
 
     Args:
-        count: examples to draw, of different groups of things.
-        seed: of the draw.
-        folder: of Housekeep, whose annotators are asked in place of the people who come along.
-        who: a person who comes along, or the path of a person's file; by default another one with the next seed.
+        count: Number of examples to draw, about different groups of things.
+        seed: Seed of the draw.
+        folder: Folder of Housekeep, whose annotators replace the bundled people.
+        who: Name of a bundled person, or path of a person's file. By default the seed selects the person.
 
     Raises:
-        DataError: there is no such person, or the folder has no annotations, or they are damaged.
+        DataError: There is no such person, or the annotations are missing or damaged.
     """
     everybody = _everybody(folder)
     person = load_person(who) if who else everybody[seed % len(everybody)]
@@ -50,16 +51,16 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
 
 
 def make_person_choices(person: Person, others: Sequence[Person], count: int, seed: int) -> ChoiceSet:
-    """The choices of a person: of each kind of thing one, which is an example or a test.
+    """Build one scenario per kind of thing, and split them into examples and test.
 
     Args:
-        person: what they want is right.
-        others: where they want things tempts.
-        count: examples to draw, of different groups of things.
-        seed: of the draw.
+        person: Whose preferences are right.
+        others: People whose preferences are preferred as wrong places.
+        count: Number of examples to draw, about different groups of things.
+        seed: Seed of the draw.
 
     Raises:
-        DataError: there are too few scenarios.
+        DataError: There are too few scenarios.
     """
     groups = {thing: name for name, group in base_groups().items() for thing in group.things}
     left_out: Counter[str] = Counter()
@@ -72,25 +73,19 @@ def make_person_choices(person: Person, others: Sequence[Person], count: int, se
         unwanted = [place for place in places if place not in wanted]
         if not wanted:
             left_out["the house has no place where it is wanted"] += 1
-        elif len(unwanted) < _ELSEWHERE:
+        elif len(unwanted) < _WRONG_PLACES:
             left_out["the house has too few places where it is not wanted"] += 1
         else:
             rng.shuffle(unwanted)
-            wrong = sorted(unwanted, key=lambda place: -bool(tempting[place]))[:_ELSEWHERE]
+            wrong = sorted(unwanted, key=lambda place: -bool(tempting[place]))[:_WRONG_PLACES]
             scenarios.append(_scenario(thing, rng.choice(wanted), wrong, places, groups.get(thing, thing)))
     examples = tuple(replace(example, tier="training") for example in sample_scenarios(scenarios, count, seed))
-    shown, known = {example.id for example in examples}, {example.about for example in examples}
-    test = tuple(
-        replace(scenario, tier="in distribution" if scenario.about in known else "out of distribution")
-        for scenario in scenarios
-        if scenario.id not in shown
-    )
-    return ChoiceSet(NAME, examples, test, left_out=tuple(left_out.items()), person=person)
+    return ChoiceSet(NAME, examples, select_test(scenarios, examples), left_out=tuple(left_out.items()), person=person)
 
 
 def _scenario(thing: str, right: _Place, wrong: Sequence[_Place], places: Sequence[_Place], about: str) -> Scenario:
     name, put = spoken(thing), f"put the {spoken(thing)}"
-    # In alphabetical order, so that the place of an action says nothing about its label.
+    # Sorted, so that the position of an action says nothing about its label.
     actions = tuple(sorted(f"{put} on the {_phrase(place)}" for place in (right, *wrong)))
     situation = Situation(f"{NAME}-{thing}", tuple(map(_phrase, places)), f"Put the {name} where it belongs.", actions)
     preferred = actions.index(f"{put} on the {_phrase(right)}")

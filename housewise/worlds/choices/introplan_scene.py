@@ -1,4 +1,4 @@
-"""A scene of Introspective Planning's mobile manipulation: what is there, what is asked for, and who wants what."""
+"""Scenes of Introspective Planning (mobile manipulation) and their conversion to scenarios."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from typing import Literal
 
 from housewise.core.errors import DataError
-from housewise.worlds.choices.files import DataRow
+from housewise.worlds.choices.data_files import DataRow
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 PREPOSITION = re.compile(r"\b(in|into|on|beside|near|next to|by)\b(?: the)?", re.IGNORECASE)
 
 
 class IntroplanPlacement(DataRow):
-    """Something brought (no location) or put somewhere."""
+    """An object to be put somewhere, or to be brought if it has no location."""
 
     object: str
     location: str | None = None
 
     def action(self, request: str) -> str:
-        """In words, with the request's own preposition."""
+        """Return the action in words, with the preposition of the request."""
         if self.location is None:
             return f"bring the {self.object}"
         found = PREPOSITION.search(request)
@@ -28,13 +28,13 @@ class IntroplanPlacement(DataRow):
 
 
 class PlacementOption(IntroplanPlacement):
-    """A placement that can be chosen."""
+    """A placement that is an option of a decision."""
 
     satisfies_request: bool
 
 
 class SingleDecision(DataRow):
-    """An ambiguous scene as a choice between options."""
+    """The decision of an ambiguous scene."""
 
     options: tuple[PlacementOption, ...]
     request_type: str
@@ -43,7 +43,7 @@ class SingleDecision(DataRow):
 
 
 class IntroplanScene(DataRow):
-    """One line of the file."""
+    """One scene of the data set."""
 
     id: str
     fold: Literal["test", "knowledge"]
@@ -55,10 +55,10 @@ class IntroplanScene(DataRow):
     same_as: str
 
     def scenario(self, tier: Literal["training", "in distribution"]) -> Scenario:
-        """The scene as a scenario.
+        """Convert the scene to a scenario.
 
         Raises:
-            DataError: its labels contradict its options, or nothing is left to decide.
+            DataError: It is not ambiguous, or its labels contradict its options.
         """
         decision = self.single_decision
         if decision is None:
@@ -76,11 +76,11 @@ class IntroplanScene(DataRow):
             tier,
             decision.request_type,
             decision.label_from,
-            self._annotated(decision),
+            self._annotated_option(decision),
         )
 
-    def _annotated(self, decision: SingleDecision) -> int | None:
-        """The option that the data set's own annotator marked, where it is exactly one."""
+    def _annotated_option(self, decision: SingleDecision) -> int | None:
+        """Return the option that the data set's annotator marked, or None unless it is exactly one."""
         marked = [
             number
             for number, option in enumerate(decision.options)

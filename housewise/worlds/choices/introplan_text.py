@@ -1,7 +1,7 @@
-"""Introspective Planning's own text files (``mobile_manipulation.txt`` and ``mobile_manipulation_knowledge.txt``).
+"""Parses the text files of Introspective Planning (``mobile_manipulation.txt`` and ``..._knowledge.txt``).
 
 A scene is a block of lines: its number, then ``Scene: ...``, ``Task: ...``, ``User intent (object): ...`` and so on.
-The annotators' intents contradict each other, so one person's orders of preference (``introplan_person.yaml``) label
+The annotators contradict each other. Therefore the orders of preference of one person (``introplan_person.yaml``) label
 the ambiguous scenes, as in CLIPR (arXiv 2605.12682, table 7).
 """
 
@@ -19,7 +19,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
 from housewise.core.validation import read_model
-from housewise.worlds.choices.files import MAX_FILE_BYTES, StrictSettings
+from housewise.worlds.choices.data_files import MAX_FILE_BYTES, StrictSettings, split_list
 from housewise.worlds.choices.introplan_scene import (
     PREPOSITION,
     IntroplanPlacement,
@@ -30,9 +30,9 @@ from housewise.worlds.choices.introplan_scene import (
 
 ORDERS_FILE = CONFIGS / "clipr" / "introplan_person.yaml"
 AMBIGUOUS = ("singlelabel_task", "spatial_ambiguous_task")
-"""Categories of tasks of which one option has to be chosen."""
+"""Categories of tasks with several options."""
 
-_BROUGHT = "pick-up"
+_BRING = "pick-up"
 _FIELDS = (
     "Scene",
     "Task",
@@ -56,8 +56,8 @@ class _Kind(StrictSettings):
 class _Orders(StrictSettings):
     kinds: tuple[_Kind, ...]
 
-    def wanted(self, words: str, options: Sequence[str]) -> tuple[str, _Kind] | None:
-        """The option that the person wants, and the kind that says so; None where no kind does."""
+    def preferred_option(self, words: str, options: Sequence[str]) -> tuple[str, _Kind] | None:
+        """Return the option that the person wants and the kind that decides, or None if no kind does."""
         for kind in self.kinds:
             if re.search(kind.words, words, re.IGNORECASE):
                 for text in kind.order:
@@ -72,10 +72,10 @@ def is_introplan_text(text: str) -> bool:
 
 
 def read_introplan_text(path: Path) -> list[IntroplanScene]:
-    """Every scene of a file, and as knowledge those of the file beside it whose name ends in ``_knowledge``.
+    """Read all scenes of a file, and the knowledge scenes of the file beside it whose name ends in ``_knowledge``.
 
     Raises:
-        DataError: when a block is none of a scene's; the message names the line.
+        DataError: A block is no valid scene. The message names the line.
     """
     knowledge = path.with_name(f"{path.stem}_knowledge{path.suffix}")
     orders = read_model(ORDERS_FILE, _Orders)
@@ -90,7 +90,7 @@ def read_introplan_text(path: Path) -> list[IntroplanScene]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, str, Mapping[str, str]]]:
-    """The line where each scene begins, its number, and its fields."""
+    """Yield for each scene its first line, its number and its fields."""
     lines = read_text(path, "give the text file as it was published", MAX_FILE_BYTES).split("\n")
     number, start, fields = "", 0, dict[str, str]()
     for place, line in enumerate([*lines, ""], 1):
@@ -117,16 +117,16 @@ def _scene(
     if missing or not number:
         what = missing[0] if missing else "number"
         raise DataError(f"{path}, line {line}: a scene without {what}; give the text file as it was published")
-    objects, request = _listed(fields["Scene objects"]), fields["Task"]
-    things, places = _listed(fields["Possible objects"]), _listed(fields["Possible locations"])
+    objects, request = split_list(fields["Scene objects"]), fields["Task"]
+    things, places = split_list(fields["Possible objects"]), split_list(fields["Possible locations"])
     ambiguous = fields["Task category"] in AMBIGUOUS
     return IntroplanScene(
         id=f"introplan-{int(number[:9]):03}",
         fold=fold,
         objects=objects,
         request=request,
-        intent_object=_listed(fields["User intent (object)"]),
-        intent_location=_listed(fields["User intent (location)"]),
+        intent_object=split_list(fields["User intent (object)"]),
+        intent_location=split_list(fields["User intent (location)"]),
         single_decision=_decision(objects, request, things, places, orders) if ambiguous else None,
         same_as="|".join([*sorted(objects), request]),
     )
@@ -135,29 +135,29 @@ def _scene(
 def _decision(
     objects: Sequence[str], request: str, things: Sequence[str], places: Sequence[str], orders: _Orders
 ) -> SingleDecision:
-    """What can be chosen, and what the person prefers of it."""
-    if list(places) == [_BROUGHT]:
+    """Build the options of a scene and label the preferred one."""
+    if list(places) == [_BRING]:
         options = [PlacementOption(object=each, satisfies_request=each in things) for each in objects]
-        found = orders.wanted(request, things)
+        found = orders.preferred_option(request, things)
         preferred = IntroplanPlacement(object=found[0]) if found else None
-        return _labelled(options, preferred, [found[1]] if found else [])
+        return _build_decision(options, preferred, [found[1]] if found else [])
     options = [
         PlacementOption(object=one, location=place, satisfies_request=True) for one, place in product(things, places)
     ]
     beside = PREPOSITION.search(request)
     cut = beside.start() if beside else 0
-    # What is the same in all options is nothing to decide.
-    thing = orders.wanted(request[:cut], things) if len(things) > 1 else None
-    place = orders.wanted(request[cut:], places) if len(places) > 1 else None
+    # An object or location that all options share needs no decision.
+    thing = orders.preferred_option(request[:cut], things) if len(things) > 1 else None
+    place = orders.preferred_option(request[cut:], places) if len(places) > 1 else None
     if (thing is None and len(things) > 1) or (place is None and len(places) > 1):
-        return _labelled(options, None, [])
+        return _build_decision(options, None, [])
     one, where = thing[0] if thing else things[0], place[0] if place else places[0]
-    return _labelled(
+    return _build_decision(
         options, IntroplanPlacement(object=one, location=where), [each[1] for each in (thing, place) if each]
     )
 
 
-def _labelled(
+def _build_decision(
     options: Sequence[PlacementOption], preferred: IntroplanPlacement | None, kinds: Sequence[_Kind]
 ) -> SingleDecision:
     return SingleDecision(
@@ -166,7 +166,3 @@ def _labelled(
         preferred=preferred,
         label_from="ours" if any(kind.from_ == "ours" for kind in kinds) else "table7",
     )
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())

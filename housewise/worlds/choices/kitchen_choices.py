@@ -1,4 +1,4 @@
-"""Our own kitchen set, and sets that users write in its format (``housekeep_configs/clipr/kitchen.yaml``)."""
+"""Reads the bundled kitchen set, and users' sets in its format (``housekeep_configs/clipr/kitchen.yaml``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.validation import read_model
-from housewise.worlds.choices.files import StrictSettings
+from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN_FILE = CONFIGS / "clipr" / "kitchen.yaml"
@@ -29,7 +29,7 @@ class _Entry(StrictSettings):
     kind: str = ""
 
     def scenario(self, tier: Tier) -> Scenario:
-        # In alphabetical order, so that the place of an action says nothing about its label.
+        # Sorted, so that the position of an action says nothing about its label.
         actions = tuple(sorted((self.preferred, *self.also, *self.wrong)))
         satisfying = frozenset(actions.index(action) for action in (self.preferred, *self.also))
         situation = Situation(self.id, self.environment, self.request, actions)
@@ -48,7 +48,7 @@ def read_kitchen_choices(path: Path = KITCHEN_FILE) -> ChoiceSet:
     """Read a kitchen set.
 
     Raises:
-        DataError: the file is missing or does not follow the format; the message names the field.
+        DataError: The file is missing or invalid. The message names the field.
     """
     file = read_model(path, _File)
     try:

@@ -1,8 +1,8 @@
-"""Single decisions: a request that several actions satisfy, of which one is what the person prefers.
+"""Single decisions: several actions satisfy a request, and a person prefers one of them.
 
-Observation space: a :class:`Situation` (environment, request, numbered candidate actions).
-Action space: the number of one candidate, from 0.
-Score: 1 for the preferred action, otherwise 0; whether it satisfies the request is counted beside it.
+Observation space: A ``Situation`` (environment, request, numbered candidate actions).
+Action space: The number of a candidate, from 0.
+Score: 1 for the preferred action, otherwise 0. Whether it satisfies the request is counted separately.
 Source: CLIPR (arXiv 2605.12682), section 3.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Literal
 
@@ -23,13 +23,13 @@ Tier = Literal["training", "in distribution", "out of distribution"]
 
 @dataclass(frozen=True)
 class Situation:
-    """What a method sees of a scenario: never what the person prefers. Every text is one line.
+    """The part of a scenario that methods see. Every text is one line.
 
     Attributes:
-        id: names the scenario.
-        environment: things that are there.
-        request: what the person asks for, in their words.
-        actions: the candidates, in the order in which they are shown.
+        id: Name of the scenario.
+        environment: Things in the environment.
+        request: The request in the person's words.
+        actions: The candidates, in the order in which they are shown.
     """
 
     id: str
@@ -48,17 +48,16 @@ class Scenario:
     """A situation with its labels.
 
     Attributes:
-        situation: what methods see.
-        satisfying: numbers of the actions that do what the request says.
-        preferred: number of the one that this person wants; one of ``satisfying``.
-        tier: how far it is from the examples that methods learn from.
-        about: what the decision is about (a family of rules, a dimension); for tables, never shown.
-        label_from: where ``preferred`` comes from, where a data set has two sources.
-        annotated: number of the action that the data set's own annotator wanted, or None where unknown.
+        situation: What methods see.
+        satisfying: Numbers of the actions that satisfy the request; at least two.
+        preferred: Number of the action that the person prefers; one of ``satisfying``.
+        tier: Its distance from the examples that methods learn from.
+        about: Subject of the decision (a family of rules, a dimension). It is used in tables and hidden from methods.
+        label_from: Origin of the label ``preferred``, in data sets with two origins.
+        annotated: Number of the action that the data set's annotator preferred, or None if it is unknown.
 
     Raises:
-        DataError: fewer than two actions, two alike, none or only one that satisfies the request, or a preferred one
-            that does not.
+        DataError: The actions or labels are inconsistent.
     """
 
     situation: Situation
@@ -87,7 +86,7 @@ class Scenario:
 
     @property
     def id(self) -> str:
-        """Names the scenario."""
+        """Name of the scenario."""
         return self.situation.id
 
 
@@ -96,12 +95,12 @@ class ChoiceSet:
     """A data set of single decisions.
 
     Attributes:
-        name: what tables call it.
-        examples: the small set that methods may look at beforehand; their labels only where a method is given them.
-        test: what is scored.
-        knowledge: labelled scenarios that a method may retrieve from (Introspective Planning); () for the examples.
-        left_out: how many of the source's rows were not taken, by reason.
-        person: whose idea of order is scored, where a set is one person's; None where it has a profile of its name.
+        name: Its name in tables.
+        examples: Scenarios that methods may see in advance. Only some methods see their labels.
+        test: Scenarios that are scored.
+        knowledge: Labelled scenarios for retrieval (Introspective Planning); empty to use the examples.
+        left_out: Number of rows of the source that were not used, by reason.
+        person: The person whose house preferences are scored, or None for a set with a profile of its name.
     """
 
     name: str
@@ -113,9 +112,9 @@ class ChoiceSet:
 
 
 def presentation_order(scenario: str, model: str, seed: int, actions: int) -> list[int]:
-    """The order in which the candidates are shown: ``order[place]`` is the candidate's own number.
+    """Return the order in which candidates are shown: ``order[position]`` is the number of a candidate.
 
-    The same for the same scenario, model and seed, whatever else is asked.
+    It depends on the scenario, the model and the seed only.
     """
     digest = sha256(f"{scenario}\0{model}\0{seed}".encode()).digest()
     order = list(range(actions))
@@ -124,10 +123,10 @@ def presentation_order(scenario: str, model: str, seed: int, actions: int) -> li
 
 
 def sample_scenarios(scenarios: Sequence[Scenario], count: int, seed: int) -> tuple[Scenario, ...]:
-    """So many scenarios drawn by a seed, each about something else as long as there is something else.
+    """Draw scenarios about different subjects, as far as possible.
 
     Raises:
-        DataError: there are fewer.
+        DataError: There are fewer than ``count``.
     """
     if len(scenarios) < count:
         raise DataError(f"{count} example scenarios are needed, {len(scenarios)} are there; give more scenarios")
@@ -139,3 +138,13 @@ def sample_scenarios(scenarios: Sequence[Scenario], count: int, seed: int) -> tu
         rounds.append((seen.get(about, 0), place, index))
         seen[about] = seen.get(about, 0) + 1
     return tuple(scenarios[index] for _, _, index in sorted(rounds)[:count])
+
+
+def select_test(scenarios: Sequence[Scenario], examples: Sequence[Scenario]) -> tuple[Scenario, ...]:
+    """Return the scenarios that are no examples. Those about the subject of an example are in distribution."""
+    seen, known = {example.id for example in examples}, {example.about for example in examples}
+    return tuple(
+        replace(scenario, tier="in distribution" if scenario.about in known else "out of distribution")
+        for scenario in scenarios
+        if scenario.id not in seen
+    )

@@ -171,8 +171,8 @@ def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
     ("text", "words"),
     [
         ("name: [", "not readable as YAML"),
-        ("just words", "valid dictionary"),
-        ("", "valid dictionary"),
+        ("just words", "expected fields and their values"),
+        ("", "expected fields and their values"),
         ("people: 7", "people has to be a list"),
         ("people: []", "no people are described"),
         ("name: x\npreferences: []", "preferences"),

@@ -1,4 +1,4 @@
-"""Files with one JSON object a line, and YAML files, read into checked objects."""
+"""Helpers for data files: strict settings, JSON Lines with validated rows, and comma-separated lists."""
 
 from __future__ import annotations
 
@@ -15,32 +15,30 @@ MAX_FILE_BYTES = 64 << 20
 
 
 class DataRow(BaseModel):
-    """One line of a file; fields that are not declared are let be."""
+    """Base of rows of JSON Lines. Undeclared fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
 class StrictSettings(BaseModel):
-    """A YAML file or a part of one; fields that are not declared are refused."""
+    """Base of YAML files and their parts. Undeclared fields are an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-AnySettings = TypeVar("AnySettings", bound=StrictSettings)
 AnyRow = TypeVar("AnyRow", bound=DataRow)
 
 
 def read_json_lines(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
-    """Every line of a file, in order.
+    """Read all rows of a JSON Lines file, in order.
 
     Args:
-        path: a text file, UTF-8, one JSON object a line; empty lines are passed over.
-        kind: what a line has to hold.
-        source: what the file should be, for messages.
+        path: A UTF-8 text file with one JSON object per line. Empty lines are ignored.
+        kind: The class of a row.
+        source: What the file should be, for messages.
 
     Raises:
-        DataError: the file is missing, empty, too large, or a line is not such an object; the message names the line,
-            the field and what is expected.
+        DataError: The file is missing, empty or too large, or a line is invalid. The message names the line and field.
     """
     remedy = f"give {source} as a text file of JSON lines"
     rows = [
@@ -55,3 +53,8 @@ def read_json_lines(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]
 def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) -> AnyRow:
     parse_json(line, f"{path}, line {number}", f"give {source} as JSON lines")
     return validate_json(kind, line, f"{path}, line {number}", f"is this another version of {source}?")
+
+
+def split_list(text: str, separator: str = ",") -> tuple[str, ...]:
+    """Split a text at a separator, and remove spaces and empty parts."""
+    return tuple(part.strip() for part in text.split(separator) if part.strip())
