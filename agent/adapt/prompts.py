@@ -52,7 +52,7 @@ class AdaptPrompts(BaseModel):
         try:
             text.format(**dict.fromkeys(known, ""))
         except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise ValueError(f"cannot be filled in ({error}); known here: {', '.join(sorted(known))}") from error
+            raise ValueError(f"cannot be filled in ({error}); available: {', '.join(sorted(known))}") from error
         return text.strip()
 
 

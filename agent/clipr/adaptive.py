@@ -48,9 +48,11 @@ class CriticSettings:
 
     def __post_init__(self) -> None:
         if self.batch < 1 or self.interval < self.batch or self.interval % self.batch:
-            raise UserError(f"feedback every {self.interval} scenarios: give a multiple of the batch ({self.batch})")
+            raise UserError(
+                f"feedback every {self.interval} scenarios: use a multiple of the batch size ({self.batch})"
+            )
         if self.recent < 1 or (self.most_replayed is not None and self.most_replayed < 1):
-            raise UserError("the critic's recent decisions and most_replayed have to be at least 1")
+            raise UserError("the critic's settings recent and most_replayed must be at least 1")
 
 
 @dataclass(frozen=True)

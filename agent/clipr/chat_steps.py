@@ -89,7 +89,7 @@ class CliprPrompts:
             return self._jinja.from_string(text).render(**values).strip()
         except (KeyError, TypeError, TemplateError) as error:
             raise DataError(
-                f"{self._path}: {'.'.join(step)}: {type(error).__name__} {error}; mend the prompt"
+                f"{self._path}: {'.'.join(step)}: {type(error).__name__} {error}; correct the prompt"
             ) from error
 
     def scenarios(self, situations: Sequence[Situation]) -> str:

@@ -16,8 +16,8 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
+from housewise.worlds.house.spoken_names import spoken
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
 _INDIFFERENT = re.compile(

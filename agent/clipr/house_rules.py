@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import STOP_WORDS, word_stems
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Places, base_groups
+from housewise.worlds.house.spoken_names import spoken
 
 _WHERE = r"(?P<places>(?:on|in|into|onto|at) .+)$"
 _BELONGS = re.compile(

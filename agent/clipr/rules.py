@@ -90,7 +90,7 @@ def make_rule(
         :6
     ]
     if not wanted and not unwanted:
-        raise ValueError("a rule prefers or avoids something")
+        raise ValueError("a rule must prefer or avoid something")
     said = f"prefer {', then '.join(wanted)}" if wanted else ""
     shunned = f"avoid {', '.join(unwanted)}" if unwanted else ""
     directive = "; ".join(part for part in (said, shunned) if part)
@@ -114,7 +114,7 @@ def parse_rule(text: str, source: int | None = None) -> Rule:
     """
     line = _truncated_line(text, MAX_RULE_CHARACTERS)
     if not line:
-        raise ValueError("a rule has words")
+        raise ValueError("a rule must not be empty")
     body = line.rstrip(".! ")
     if _ORDERS.search(body):
         return Rule(text=line, source=source)

@@ -118,7 +118,7 @@ def load_vocabulary(name_or_path: str = VOCABULARY) -> RobotVocabulary:
     kinds = {noun: NounKind(kind.is_a, kind.affords) for noun, kind in settings.kinds.items()}
     for noun, kind in kinds.items():
         if kind.above is not None and kind.above not in kinds:
-            raise DataError(f"{source}: field kinds.{noun}.is_a: {kind.above} is no kind here; add it to kinds")
+            raise DataError(f"{source}: field kinds.{noun}.is_a: {kind.above} is not a known kind; add it to kinds")
     return RobotVocabulary(parts, kinds, settings.synonyms, settings.states, settings.modifiers, source)
 
 
@@ -150,8 +150,8 @@ def load_task(
     """
     if name_or_path not in TASKS and not is_file(Path(name_or_path)):
         raise UserError(
-            f"setting task: {excerpt(name_or_path)}: no such task, and no file of one; "
-            f"{suggest_names(name_or_path, TASKS)}, or give a .yaml file"
+            f"setting task: {excerpt(name_or_path)}: no such task or file; "
+            f"{suggest_names(name_or_path, TASKS)}, or use a .yaml file"
         )
     settings, source = read_data_file(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
     return _build_task(settings, source, vocabulary or load_vocabulary(), dialogue)
@@ -180,7 +180,9 @@ def _build_task(
     for place in settings.places:
         for found in place.objects:
             if found.kind not in vocabulary.kinds:
-                raise DataError(f"{source}: object {found.name}: {found.kind} is no kind; add it to the vocabulary")
+                raise DataError(
+                    f"{source}: object {found.name}: {found.kind} is not a known kind; add it to the vocabulary"
+                )
             if found.kind != found.name:
                 kinds.setdefault(found.name, NounKind(found.kind))
     words = dict(vocabulary.words) | {noun: vocabulary.words.get(noun, frozenset()) | {"noun"} for noun in kinds}
@@ -222,7 +224,7 @@ def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
         return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
     except (KeyError, IndexError, ValueError) as error:
         raise DataError(
-            f"{source}: cannot be filled in ({error}); known are wishes, and in wish seen, places"
+            f"{source}: cannot be filled in ({error}); available: wishes in told; seen, places in wish"
         ) from error
 
 
@@ -235,7 +237,7 @@ def read_data_file(name_or_path: str, model: type[T], called: str | None = None)
     packaged = CONFIGS / "stars" / f"{name_or_path}.yaml"
     path = packaged if is_file(packaged) else Path(called or name_or_path)
     if not is_file(path):
-        raise UserError(f"{path}: no such file of settings; give a .yaml file that is there")
+        raise UserError(f"{path}: file not found; use an existing .yaml file")
     return read_model(path, model, "mend the file"), str(path)
 
 
@@ -254,7 +256,7 @@ def _fixture(name: str, vocabulary: RobotVocabulary, source: str) -> PerceivedTh
     """Return the fixture with a name such as "recycling bin" or "bag 2"."""
     *modifiers, noun = [word for word in name.split() if not word.isdigit()]
     if noun not in vocabulary.kinds:
-        raise DataError(f"{source}: fixture {name}: {noun} is no kind; add it to the vocabulary")
+        raise DataError(f"{source}: fixture {name}: {noun} is not a known kind; add it to the vocabulary")
     return _thing(name, noun, vocabulary, frozenset(modifiers))
 
 
@@ -274,5 +276,7 @@ def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
                 spoken = sentence.format(**names)
                 yield spoken[:1].upper() + spoken[1:]
     except (KeyError, IndexError, ValueError) as error:
-        raise DataError(f"{source}: cannot be filled in ({error}); known are task, relation, place, subtask") from error
+        raise DataError(
+            f"{source}: cannot be filled in ({error}); available: task, relation, place, subtask"
+        ) from error
     yield said.end

@@ -56,7 +56,7 @@ class GoalGrammar:
         packaged = CONFIGS / "stars" / f"{name}.lark"
         path = packaged if is_file(packaged) else Path(name)
         if not is_file(path):
-            raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER_GRAMMAR}'")
+            raise UserError(f"{name}: no such goal grammar; use a .lark file or '{PAPER_GRAMMAR}'")
         return cls(name, read_text(path))
 
 
@@ -84,7 +84,9 @@ class GoalLanguage:
         try:
             self._lark = Lark(f"{rules}\n{words}\n", start=_STARTS, parser="earley")
         except LarkError as error:
-            raise DataError(f"grammar {grammar.name}: {str(error).splitlines()[0]}; mend the grammar's file") from error
+            raise DataError(
+                f"grammar {grammar.name}: {str(error).splitlines()[0]}; correct the grammar file"
+            ) from error
 
     def knows(self, word: str) -> bool:
         """Return whether a word is in the vocabulary or in the grammar itself."""

@@ -31,7 +31,7 @@ class _PromptModel(BaseModel):
             try:
                 value.format(**dict.fromkeys(known, ""))
             except (KeyError, IndexError, ValueError) as error:
-                raise ValueError(f"cannot be filled in ({error}); known here: {', '.join(sorted(known))}") from error
+                raise ValueError(f"cannot be filled in ({error}); available: {', '.join(sorted(known))}") from error
         return value
 
 

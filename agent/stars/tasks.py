@@ -90,7 +90,7 @@ class StarsTask:
     def __post_init__(self) -> None:
         names = [thing.name for thing in self.situation.things]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise DataError(f"{self.source}: {twice[0]} is there twice; number the second one")
+            raise DataError(f"{self.source}: {twice[0]} appears twice; add a number to the second one")
         known = {fixture.name for fixture in self.fixtures}
         for found in self.objects:
             if not found.place or not found.wanted:
@@ -98,10 +98,12 @@ class StarsTask:
                 raise DataError(f"{self.source}: object {found.thing.name} has no {field}; name a fixture of the task")
             for name in (found.place, *found.wanted):
                 if name not in known:
-                    raise DataError(f"{self.source}: object {found.thing.name} names {name}, which is no fixture here")
+                    raise DataError(
+                        f"{self.source}: object {found.thing.name} names {name}, which is not a fixture of the task"
+                    )
         for name in (*self.closed, *self.open):
             if name not in known:
-                raise DataError(f"{self.source}: {name} should be open or closed and is no fixture here")
+                raise DataError(f"{self.source}: {name} is listed as open or closed but is not a fixture of the task")
 
     @cached_property
     def situation(self) -> PerceivedScene:

@@ -118,4 +118,4 @@ def _check_acyclic(leads: Mapping[str, str], where: str) -> None:
         while path[-1] in leads:
             path.append(leads[path[-1]])
             if path[-1] in path[:-1]:
-                raise DataError(f"{where}: {' -> '.join(path)} is a circle; take one of these out")
+                raise DataError(f"{where}: {' -> '.join(path)} is a cycle; remove one of these")

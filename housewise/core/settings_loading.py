@@ -1,6 +1,6 @@
-"""Settings: defaults that come with the package, a file of the user's, the command line, in this order.
+"""Merges settings: bundled defaults, the user's file, and the command line, in this order.
 
-Settings are in sections; a key that stands in one section alone may be written without it, as in ``seed=3`` for
+Settings are grouped in sections. A key that occurs in one section only may be written without it: ``seed=3`` means
 ``tasks.seed=3``.
 """
 
@@ -29,12 +29,12 @@ from housewise.core.urls import redact_passwords
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
 SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
-"""Of a run's settings."""
+"""Sections of a run's settings."""
 
 _LONGEST_VALUE, _LONGEST_LIST = 200, 400
-# Where settings were in earlier versions, which runs and users' files may have, and where they are now.
+# Earlier keys, which runs and files of users may still have, and the current ones.
 _MOVED = {"world.gpu": "execution.gpu"}
-# Of several models the one that acts is meant where none is named.
+# A model's setting without a role means the model that acts.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
 
@@ -42,7 +42,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def short_key(key: str) -> str:
-    """A dotted key as it may be written: without its section, and without a role's name where the agent is meant."""
+    """Return a dotted key without its section, and without the role ``agent`` of a model."""
     run, dot, rest = key.partition(".") if key.startswith("run.") else ("", "", key)
     if rest.startswith(_ACTING):
         rest = rest.removeprefix(_ACTING)
@@ -59,11 +59,11 @@ def load_with_derived_defaults(
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
 ) -> _Model:
-    """Put settings together whose defaults depend on some of them; see load_settings.
+    """Merge settings whose defaults depend on some of them; see ``load_settings``.
 
     Args:
-        model, base, file, settings, overrides: see load_settings.
-        advice: what the settings say of defaults, by key.
+        model, base, file, settings, overrides: See ``load_settings``.
+        advice: Function that returns defaults by key for given settings.
     """
     config = load_settings(model, base, file, settings, overrides)
     defaults = advice(config)
@@ -72,7 +72,7 @@ def load_with_derived_defaults(
 
 @lru_cache
 def packaged_defaults(name: str) -> DictConfig:
-    """The defaults that come with the package, by name of the file in ``housekeep_configs``: for reading only."""
+    """Return the bundled defaults in a file of ``housekeep_configs``, by its name; do not modify them."""
     return _read_config(CONFIGS / f"{name}.yaml")
 
 
@@ -84,21 +84,21 @@ def load_settings(
     overrides: Sequence[str] = (),
     advised: Mapping[str, Any] | None = None,
 ) -> _Model:
-    """Put settings together; later ones win.
+    """Merge settings; later sources win.
 
-    ``${...}`` is evaluated in what the user wrote as such, the file and the overrides, and nowhere else: values by key
-    may come from a record or from an adapter of somebody else's.
+    ``${...}`` is interpolated only in the file and the overrides, which the user wrote. Values by key may come from a
+    record or an adapter of somebody else.
 
     Args:
-        model: what they have to fit.
-        base: the defaults, with every key that there is.
-        file: a YAML file with some of the keys, or the name of one of configs().
-        settings: values by key, from command-line options or records.
-        overrides: ``key=value`` texts, with dots for nested keys.
-        advised: values by key that replace defaults.
+        model: Class of the settings.
+        base: Defaults, with every existing key.
+        file: YAML file with some of the keys, or the name of one of ``packaged_configs()``.
+        settings: Values by key, from command-line options or records.
+        overrides: Texts ``key=value``, with dots for nested keys.
+        advised: Values by key that replace defaults.
 
     Raises:
-        UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
+        UserError: For an unknown key or an invalid value; the message names it and what would be valid.
     """
     literals = Literals()
     known: Any = OmegaConf.to_container(base)
@@ -107,9 +107,9 @@ def load_settings(
         parts: list[Any] = [base]
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
-            (literals.hidden(dict(advised or {})), "the defaults", False),
+            (literals.hide(dict(advised or {})), "the defaults", False),
             (given, str(file), file is not None and CONFIGS not in find_config(file).resolve().parents),
-            (literals.hidden(dict(settings or {})), "the command line", True),
+            (literals.hide(dict(settings or {})), "the command line", True),
             (user_values, "the command line", True),
         ):
             content = place_in_sections(
@@ -117,10 +117,10 @@ def load_settings(
             )
             parts.append(OmegaConf.create(_expand_references(content, known)))
             by_user = merge_nested(by_user, content) if is_users else by_user
-        whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
+        whole = literals.restore(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
-    except TypeError as error:  # OmegaConf's for a list in place of values by key, or the other way round
+    except TypeError as error:  # raised by OmegaConf for a list in place of keys, or the other way round
         raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
@@ -131,14 +131,14 @@ def load_settings(
 
 
 def user_values(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
-    """What a user wrote of a key that is in no section, what wins last.
+    """Return the values that the user wrote for a key outside all sections; the last one wins.
 
     Args:
-        key: of the setting.
-        file, overrides: see load_settings.
+        key: Name of the setting.
+        file, overrides: See ``load_settings``.
 
     Raises:
-        UserError: when they cannot be read.
+        UserError: If the file or the overrides cannot be read.
     """
     parts = [*([_read_config(find_config(file))] if file else []), _parse_overrides(overrides)]
     try:
@@ -148,15 +148,15 @@ def user_values(key: str, file: Path | None = None, overrides: Sequence[str] = (
 
 
 def validate_settings(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
-    """Settings of values by key, every key in its section.
+    """Validate values by key, every key in its section, as settings.
 
     Args:
-        model: what they have to fit.
-        content: values by key.
-        trust_code: whether they may name code; see core.code.CodeName.
+        model: Class of the settings.
+        content: Values by key.
+        trust_code: Whether the settings may name code; see ``core.user_code.CodeReference``.
 
     Raises:
-        UserError: when one does not fit; the message names it and what would fit.
+        UserError: If a value is invalid; the message names it and what would be valid.
     """
     try:
         return model.model_validate(content, context={"trust_code": trust_code})
@@ -172,22 +172,22 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
 
 
 def place_in_sections(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
-    """Values by key with every key in its section.
+    """Return values by key with every key in its section.
 
     Args:
-        given: values by key; a key that stands in one section alone may be outside it.
-        base: the defaults, with every key that there is.
-        source: whose values they are, for messages.
-        prefix: what the keys are beneath, with a dot behind it.
+        given: Values by key. A key that occurs in one section only may be outside of it.
+        base: Defaults, with every existing key.
+        source: Where the values are from, for messages.
+        prefix: Section of the keys, with a dot at its end.
 
     Raises:
-        UserError: for a key that there is not.
+        UserError: For an unknown key.
     """
     found: dict[str, Any] = {}
     for key, value in _migrate_keys(given, base).items():
         path = key if key in base else _find_path(str(key), base, source, prefix, isinstance(value, Mapping))
         known = _lookup(base, path)
-        # A setting without keys of its own takes any.
+        # A setting with an empty mapping as its default accepts any keys.
         if isinstance(known, Mapping) and known:
             if isinstance(value, Mapping):
                 value = place_in_sections(value, known, source, f"{prefix}{path}.")
@@ -200,7 +200,7 @@ def place_in_sections(given: Any, base: Mapping[str, Any], source: str, prefix: 
 
 
 def _migrate_keys(given: Any, base: Mapping[str, Any]) -> Any:
-    """Values by key with those that have moved since an earlier version where they are now."""
+    """Move keys from where an earlier version had them to where they are now."""
     for earlier, now in _MOVED.items():
         section, _, key = earlier.partition(".")
         inner = given.get(section)
@@ -211,7 +211,7 @@ def _migrate_keys(given: Any, base: Mapping[str, Any]) -> Any:
 
 
 def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested values with others in place of some of them."""
+    """Return nested values, updated with others."""
     found = dict(values)
     for key, value in others.items():
         earlier = found.get(key)
@@ -222,7 +222,7 @@ def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[s
 
 
 def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by key without those whose key there is not, for what another version has written."""
+    """Return values by key without unknown keys, for settings that another version wrote."""
     names = {path.rpartition(".")[2] for path in _paths(base)}
     free = {path.rpartition(".")[2] for path in _paths(base) if _lookup(base, path) == {}}
     return {
@@ -238,11 +238,11 @@ def _nest(path: str, value: Any) -> dict[str, Any]:
 
 
 def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
-    """Where the one key of that name is: a section of that name is meant where it is given keys of its own."""
+    """Return the dotted path of the only key of that name; a section is meant if the value has keys of its own."""
     named = [path for path in _paths(base) if path.rpartition(".")[2] == key]
     paths = [path for path in named if isinstance(_lookup(base, path), Mapping) == section] or named
     acting = [path for path in paths if path.startswith(_ACTING)]
-    # A role may be called as a setting is: who plays it has keys of its own.
+    # A role may have the name of a setting; a role has keys of its own.
     values = [path for path in paths if not isinstance(_lookup(base, path), Mapping)]
     for meant in (acting, paths, values):
         if len(meant) == 1:
@@ -260,7 +260,7 @@ def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, sect
 
 
 def _expand_references(value: Any, base: Mapping[str, Any]) -> Any:
-    """Settings in which ``${seed}`` stands for ``${tasks.seed}``."""
+    """Replace short references such as ``${seed}`` by full ones such as ``${tasks.seed}``."""
     if isinstance(value, dict):
         return {key: _expand_references(inner, base) for key, inner in value.items()}
     if isinstance(value, list):
@@ -271,7 +271,7 @@ def _expand_references(value: Any, base: Mapping[str, Any]) -> Any:
 
 
 def _full_path(path: str, base: Mapping[str, Any]) -> str:
-    """The whole path of a setting that another one stands for."""
+    """Return the full path of a setting that another one refers to."""
     first, dot, rest = path.partition(".")
     if first in base:
         return path
@@ -280,7 +280,7 @@ def _full_path(path: str, base: Mapping[str, Any]) -> str:
 
 
 def _paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Every key with its sections, the outer ones first."""
+    """Yield every key with its sections, outer keys first."""
     for key in base:
         yield f"{prefix}{key}"
     for key, inner in base.items():
@@ -296,15 +296,15 @@ def _lookup(base: Mapping[str, Any], path: str) -> Any:
 
 
 def packaged_configs() -> dict[str, Path]:
-    """The configuration files that come with the package, by name."""
+    """Return the bundled configuration files by name."""
     return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
 
 
 def find_config(name_or_path: Path) -> Path:
-    """A configuration file: a path where there is a file, else the package's of that name.
+    """Return a configuration file: the path if there is such a file, else the bundled file of that name.
 
     Raises:
-        UserError: when there is neither; the message names what there is.
+        UserError: If there is neither; the message lists the bundled ones.
     """
     with contextlib.suppress(OSError):
         if name_or_path.exists() and not name_or_path.is_dir():
@@ -323,7 +323,7 @@ def _read_config(path: Path) -> DictConfig:
         check_yaml(text)
         try:
             loaded = OmegaConf.create(text)
-        except AssertionError:  # OmegaConf's for a text without keys
+        except AssertionError:  # raised by OmegaConf for a text without keys
             loaded = None
     if not isinstance(loaded, DictConfig):
         raise UserError(f"{path}: has to hold keys and values")
@@ -352,7 +352,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _short_repr(value: object) -> str:
-    """A value as it is shown: not all of it where it is long, and no password of an address."""
+    """Return a value for a message: cut if it is long, and without passwords."""
     try:
         text = redact_passwords(repr(value))
     except (RecursionError, ValueError):  # a number of more digits than Python writes

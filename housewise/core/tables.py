@@ -1,4 +1,4 @@
-"""What all experiments show: progress, and a table of figures."""
+"""Tables of results and progress bars for the terminal."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from rich.text import Text
 
 _GAP = 2
 NO_VALUE = frozenset({"", "–"})
-"""What a cell holds that has no value."""
+"""Contents of a cell without a value."""
 
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table whose first column is words and whose others are figures, printed in as much room as there is.
+    """A table of numbers that adapts to the width of the terminal.
 
-    Names and headings are wrapped between words, figures never; columns that do not fit even so go into a further
-    table with the same rows. Columns that have a value in no row are left out.
+    Names and headings are wrapped between words, numbers never. Columns that do not fit are moved into a further table
+    with
+    the same rows. Columns without any value are left out.
 
     Attributes:
-        title: what its figures are.
-        columns: their names.
-        rows: a cell for each column; a cell may have several lines.
-        left: columns that hold words as well.
+        title: Title of the table.
+        columns: Names of the columns. The first column holds names.
+        rows: A cell for each column; a cell may have several lines.
+        left: Further columns that hold words and are left-aligned.
     """
 
     title: str
@@ -49,7 +50,7 @@ class FittedTable:
             yield made
 
     def _parts(self, width: int) -> list[list[int]]:
-        """Which columns stand in each table: as many as there is room for beside the first."""
+        """Return the columns of each table: as many as fit beside the first."""
         parts = [[0]]
         for index in range(1, len(self.columns)):
             if self.rows and not any(row[index] not in NO_VALUE for row in self.rows):
@@ -60,7 +61,7 @@ class FittedTable:
         return parts
 
     def _widths(self, part: Sequence[int], width: int) -> list[int]:
-        """How wide the columns of a table are: where not all have room on one line, names have what is left."""
+        """Return the widths of a table's columns; the names get the remaining width if not all fit on one line."""
         if self._room(part, self._most) <= width:
             return [self._most(index) for index in part]
         figures = [self._least(index) for index in part[1:]]
@@ -71,11 +72,11 @@ class FittedTable:
         return sum(map(measure, part)) + _GAP * (len(part) - 1)
 
     def _most(self, index: int) -> int:
-        """The width in which nothing is wrapped."""
+        """Return the width at which no cell is wrapped."""
         return max(cell_len(line) for cell in self._cells(index) for line in cell.split("\n"))
 
     def _least(self, index: int) -> int:
-        """The width in which only names and headings are wrapped, between words."""
+        """Return the width at which only names and headings are wrapped, between words."""
         heading, *cells = self._cells(index)
         pieces = [piece for cell in cells for piece in (cell.split() if self._words(index) else cell.split("\n"))]
         return max(map(cell_len, [*heading.split(), *pieces]), default=1)
@@ -88,16 +89,16 @@ class FittedTable:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> FittedTable:
-    """A table of figures; see Fitted."""
+    """Return a table of numbers; see ``FittedTable``."""
     return FittedTable(title, columns, list(rows), left)
 
 
 def progress_bars(console: Console, shown: bool = True) -> Progress:
-    """Progress that is gone when it is over, with the time left.
+    """Return a progress display with the remaining time that disappears when it ends.
 
     Args:
-        console: where it goes.
-        shown: whether it is to be seen at all.
+        console: Console to draw on.
+        shown: Whether the display is visible.
     """
     return Progress(
         TextColumn("{task.description}", markup=False),

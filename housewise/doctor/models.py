@@ -1,4 +1,4 @@
-"""The local model's weights, the adapters, and the chat server that is asked by default."""
+"""Check the weights of the local model, the adapters, and the environment variables of the chat server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
-from housewise.doctor.findings import MODELS, Finding, line
+from housewise.doctor.findings import MODELS, Finding
 
 MAKE_ADAPTER = "housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first"
 SET_KEY = "export OPENAI_API_KEY=KEY"
@@ -18,11 +18,11 @@ SET_URL = "export OPENAI_BASE_URL=http://localhost:8000/v1"
 SET_CACHE = "export HOUSEWISE_CACHE=FOLDER"
 
 
-def smollm2() -> list[Finding]:
-    """The local model's weights, and where they are unpacked."""
+def check_smollm2() -> list[Finding]:
+    """Check the weights of the local model, and the folder that they are unpacked into."""
     from housewise.language.local.smollm2 import INSTALL_SMOLLM2, cache_folder
 
-    file = _packed()
+    file = _packed_weights()
     if file is None:
         details = "its weights are not installed; only the model local needs them"
         return [Finding(MODELS, "SmolLM2", "missing", details, INSTALL_SMOLLM2)]
@@ -38,7 +38,7 @@ def smollm2() -> list[Finding]:
     return [Finding(MODELS, "SmolLM2", "ok", f"{file.name}, unpacked at its first use into {cache}")]
 
 
-def _packed() -> Path | None:
+def _packed_weights() -> Path | None:
     from housewise.language.local.smollm2 import SMOLLM2_FILE, SMOLLM2_WHEEL
 
     # The package itself cannot be imported without llama-cpp, which is not needed.
@@ -47,23 +47,23 @@ def _packed() -> Path | None:
     return next((file for home in homes if (file := Path(home) / SMOLLM2_FILE).is_file()), None)
 
 
-def adapters() -> list[Finding]:
-    """The adapters that come with the package."""
+def check_adapters() -> list[Finding]:
+    """Check the bundled adapters."""
     from housewise.language.adapters import bundled_adapters
 
     there = bundled_adapters()
     if not there:
         details = "none comes with this version; the untrained SmolLM2 hardly tidies anything up"
         return [Finding(MODELS, "adapters", "missing", details, MAKE_ADAPTER)]
-    return [adapter(name, folder) for name, folder in there.items()]
+    return [check_adapter(name, folder) for name, folder in there.items()]
 
 
-def adapter(name: str, folder: Path) -> Finding:
-    """Whether an adapter is whole.
+def check_adapter(name: str, folder: Path) -> Finding:
+    """Check whether an adapter is complete.
 
     Args:
-        name: of it.
-        folder: that PEFT's save_pretrained wrote.
+        name: Name of the adapter.
+        folder: Folder that PEFT's save_pretrained wrote.
     """
     try:
         settings = read_json(folder / "adapter_config.json")
@@ -72,28 +72,28 @@ def adapter(name: str, folder: Path) -> Finding:
             raise ValueError("no weights")
     except (UserError, ValueError, KeyError, TypeError) as error:
         remedy = f"git checkout {shlex.quote(str(folder))}"
-        return Finding(MODELS, f"adapter {name}", "broken", f"{folder} is damaged ({line(error)})", remedy)
+        return Finding(MODELS, f"adapter {name}", "broken", f"{folder} is damaged ({summarize_error(error)})", remedy)
     return Finding(MODELS, f"adapter {name}", "ok", details)
 
 
-def server() -> list[Finding]:
-    """The chat server's key and address; of the key nothing is shown, of the address the host alone."""
+def check_server_variables() -> list[Finding]:
+    """Check the key and the address of the chat server. The key is not shown, and of the address only the host."""
     key, url = (os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
-    return [_key(key), _base_url(url)]
+    return [_key_finding(key), _base_url_finding(url)]
 
 
-def _key(key: str) -> Finding:
+def _key_finding(key: str) -> Finding:
     if not key:
-        details = "not set; servers of one's own usually need none"
+        details = "not set; your own server usually needs none"
         return Finding(MODELS, "OPENAI_API_KEY", "missing", details, SET_KEY)
     if not (key.isascii() and key.isprintable()):
         return Finding(MODELS, "OPENAI_API_KEY", "broken", "holds characters that no key has", SET_KEY)
     return Finding(MODELS, "OPENAI_API_KEY", "ok", "set")
 
 
-def _base_url(url: str) -> Finding:
+def _base_url_finding(url: str) -> Finding:
     if not url:
-        details = "not set: OpenAI's server is asked, unless --base-url names another"
+        details = "not set: OpenAI's server is used unless --base-url names another"
         return Finding(MODELS, "OPENAI_BASE_URL", "ok", details)
     try:
         parts = urlsplit(url)

@@ -291,4 +291,4 @@ def _load_open_questions(path: Path) -> tuple[str, ...]:
     try:
         return tuple(str(question) for question in read_yaml(path)["questions"])
     except (KeyError, TypeError) as error:
-        raise DataError(f"{path}: give a list of questions under questions ({error})") from error
+        raise DataError(f"{path}: the file must have a list named questions ({error})") from error

@@ -1,4 +1,4 @@
-"""The cooks as agents: one decision is one action."""
+"""The cooks as agents. One decision is one action."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ScriptedCookAgent:
     """A scripted cook; see Agent.
 
     Args:
-        name: what records call it.
-        cook: knows what the person wants, or what it was told.
-        progress: told of every action.
+        name: Name in records.
+        cook: Scripted cook.
+        progress: Called before every action.
     """
 
     def __init__(self, name: str, cook: OracleCook | AskingCook | ExploringCook, progress: Progress) -> None:
@@ -49,12 +49,12 @@ class LLMCookAgent:
     """A chat model that cooks; see Agent.
 
     Args:
-        cook: asks it.
-        briefing: what stays the same.
-        verbs: tell whether it has declared itself done.
-        asking: whether it may ask.
-        most: questions that it may ask.
-        progress: told of every action.
+        cook: Asks the chat model.
+        briefing: What stays the same throughout the episode.
+        verbs: Verbs of the kitchen.
+        asking: When the model may ask.
+        most: Maximum number of questions.
+        progress: Called before every action.
     """
 
     name = "llm"
@@ -86,7 +86,7 @@ class LLMCookAgent:
         return Decision([said.action], events, self._declares_done(said.action), usage)
 
     def _take_in(self, observation: BreakfastObservation) -> None:
-        """What came of the last action."""
+        """Store the result of the last action."""
         if observation.last is not None:
             self._left -= observation.question is not None and not observation.recalled
             self._turns.append(observation.turn(self._next.action, self._next.made, self._next.thought))
@@ -110,5 +110,5 @@ class LLMCookAgent:
 
 
 def format_known_answers(told: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Answers of other days, as a model reads them."""
+    """Format answers of other days for the prompt."""
     return tuple(f"- {question} {answer}" for question, answer in told)

@@ -1,4 +1,4 @@
-"""What happens while a breakfast is made, as records tell it."""
+"""Events and states in records of ADAPT episodes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from housewise.people.kitchen.preference_judge import PreferenceVerdict
 
 
 class AdaptInitialState(Frozen):
-    """What an episode begins with.
+    """The initial state of an episode.
 
     Attributes:
-        task: in words.
-        number: of the task.
-        person, about: for whom.
-        things: all objects that are there.
-        told: answers of other days that are remembered.
+        task: The task in words.
+        number: Number of the task.
+        person: Name of the person.
+        about: Description of the person.
+        things: Ids of all objects.
+        told: Number of remembered answers.
     """
 
     task: str
@@ -29,13 +30,13 @@ class AdaptInitialState(Frozen):
 
 
 class CookingActionEvent(Event):
-    """The robot does something; a question is an action as well.
+    """An action of the robot. A question is an action, too.
 
     Attributes:
-        said: in its words.
-        observation: what came of it; empty for a question.
-        failed: whether it was impossible.
-        made: what has been made so far, where that is something else than before.
+        said: The action in words.
+        observation: Its result; empty for a question.
+        failed: Whether it was impossible.
+        made: What has been made so far, if that has changed.
     """
 
     type: ClassVar[str] = "action"
@@ -46,17 +47,17 @@ class CookingActionEvent(Event):
 
 
 class ThoughtEvent(Event):
-    """What a model thought before its next action."""
+    """A model's thought before its next action."""
 
     type: ClassVar[str] = "thought"
     text: Words
 
 
 class KitchenAnswerEvent(Event):
-    """What the person said. Records with answers are kept even where the episode was cut off.
+    """The person's answer. Records with answers are kept even if the episode is interrupted.
 
     Attributes:
-        recalled: whether they said it on another day, and were not asked again.
+        recalled: Whether the answer is from another day and the person was not asked again.
     """
 
     type: ClassVar[str] = "answer"
@@ -66,11 +67,11 @@ class KitchenAnswerEvent(Event):
 
 
 class VerdictLine(Frozen):
-    """What became of one wish.
+    """The verdict on one wish.
 
     Attributes:
-        step: after how many actions it was so and stayed so.
-        why: the condition that decided, or what was missing.
+        step: Number of actions after which the decision stayed the same.
+        why: The deciding condition, or what was missing.
     """
 
     id: str
@@ -82,7 +83,7 @@ class VerdictLine(Frozen):
 
     @classmethod
     def from_verdict(cls, verdict: PreferenceVerdict) -> VerdictLine:
-        """A verdict with its step."""
+        """Create the line of a verdict."""
         wish = verdict.preference
         return cls(
             id=wish.id,
@@ -95,7 +96,7 @@ class VerdictLine(Frozen):
 
 
 class AdaptFinalState(Frozen):
-    """How an episode ended: the wishes, and what there is to eat."""
+    """The final state of an episode: verdicts on the wishes, and what has been made."""
 
     verdicts: list[VerdictLine]
     made: Words = ""

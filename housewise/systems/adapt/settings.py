@@ -1,4 +1,4 @@
-"""The settings of a run of ADAPT; docs/adapt.md explains them."""
+"""Settings of ADAPT runs; see docs/adapt.md."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _LLM_SETTINGS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt"
 
 
 class AdaptTaskSettings(TaskSettings):
-    """Which breakfasts, and for whom.
+    """Which breakfasts to make, and for whom.
 
     Attributes:
-        task: their numbers; none for all.
-        person: names; none for everybody.
-        people: file or folder of people; the sixteen that come along without it.
-        answering: who answers for them: meaning (finds the wish that a question is about, and says it as their file
-            does), paraphrase (finds it likewise, and says it in the other words of their file), model (a chat model
-            that is told who it is), or terminal (whoever sits there).
+        task: Numbers of tasks. Defaults to all.
+        person: Names of people. Defaults to all.
+        people: File or folder of people. Defaults to the sixteen bundled people.
+        answering: Who answers for them: meaning (finds the wish that a question is about and says the sentence of the
+            person's file), paraphrase (the same in the other words of the file), model (a chat model that plays the
+            person), or terminal (the user).
     """
 
     task: tuple[_Number, ...] = ()
@@ -49,7 +49,7 @@ class AdaptTaskSettings(TaskSettings):
     @classmethod
     def _each_once(cls, said: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(set(said)) < len(said):
-            raise ValueError("each once; runs=N plays all of them so often")
+            raise ValueError("each value at most once; runs=N repeats all of them")
         return said
 
 
@@ -57,19 +57,22 @@ class AdaptAgentSettings(Settings):
     """Who cooks.
 
     Attributes:
-        planner: cook (knows all that the person wants, and the scene), teacher (knows that of the person, and looks for
-            things as a model has to), never and always (cooks that know what they were told, and never ask, or ask
-            whatever their next action turns on), or llm (a chat model, ``models.agent``).
-        asking: of llm: free (a question is an action like others), never (there is no such action), or always (every
-            other action is a question).
-        thinks: whether llm says a thought before every action (ReAct, arXiv 2210.03629).
-        asks_again: whether llm puts questions to the person that they have answered on other days, in the same words;
-            without it, what they said then is what it hears. Scripted cooks never do.
-        most_questions: that always and llm may ask in an episode.
-        most_steps: actions in an episode, failed ones and questions among them; who always asks has twice as many.
-        grounded: whether a model's replies are held to the grammar of actions.
-        turns: actions that a model is shown of those that are over.
-        prompt: a file of templates, or short for those of small models; the usual ones without it.
+        planner: cook (knows all wishes and the whole scene), teacher (knows all wishes and explores like a model),
+            never
+            and always (know what they were told, and never ask or ask about whatever their next action depends on), or
+            llm (a chat model, ``models.agent``).
+        asking: For llm: free (a question is an action among others), never, or always (every other action is a
+            question).
+        thinks: Whether llm writes a thought before every action (ReAct, arXiv 2210.03629).
+        asks_again: Whether llm asks the person questions again that were answered on other days in the same words.
+            Without
+            it the earlier answer is repeated. Scripted cooks never ask again.
+        most_questions: Maximum number of questions per episode, for always and llm.
+        most_steps: Maximum number of actions per episode, including failed ones and questions. The limit is doubled if
+            every other action is a question.
+        grounded: Whether a model's replies are constrained by the grammar of actions.
+        turns: Number of recent actions in the prompt.
+        prompt: File of templates, or short for those of small models. Defaults to the bundled templates.
     """
 
     planner: Planner = "always"
@@ -84,25 +87,25 @@ class AdaptAgentSettings(Settings):
 
     @property
     def asks(self) -> bool:
-        """Whether the person is ever asked."""
+        """Whether the person can be asked."""
         able = self.planner == "always" or (self.planner == "llm" and self.asking != "never")
         return able and self.most_questions > 0
 
     @property
     def always_asks(self) -> bool:
-        """Whether questions take half of the steps."""
+        """Whether half of the steps are questions."""
         return self.planner == "always" or (self.planner == "llm" and self.asking == "always")
 
 
 class AdaptModelsSettings(ModelsSettings):
-    """The models: of the cook, and of a person who is played by one."""
+    """Models of the cook and of a person who is played by a model."""
 
     agent: ModelSettings = ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=64))
     person: ModelSettings = ModelSettings()
 
 
 class AdaptSettings(RunSettings):
-    """One run of ADAPT."""
+    """Settings of one ADAPT run."""
 
     system: Literal["adapt"] = "adapt"
     tasks: AdaptTaskSettings = AdaptTaskSettings()
@@ -111,7 +114,7 @@ class AdaptSettings(RunSettings):
 
     @property
     def memory_person_settings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """See RunSettings.person_of_memory: one of the people who may be cooked for."""
+        """See RunSettings.memory_person_settings. The person is one of those who may be cooked for."""
         name = self.memory.start
         if name is None:
             return {}
@@ -123,10 +126,10 @@ class AdaptSettings(RunSettings):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity; which breakfasts may change."""
+        """See RunSettings.identity. Tasks and people may change when a run is resumed."""
         return {key: value for key, value in super().identity.items() if key not in ("tasks.task", "tasks.person")}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.bearing; the planner is who acts, and what is said of models bears on llm alone."""
+        """See RunSettings.comparison_settings. Runs with different planners are comparable."""
         models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _LLM_SETTINGS})
         return {key: value for key, value in super().comparison_settings(asks).items() if key not in models}

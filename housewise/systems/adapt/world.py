@@ -1,4 +1,4 @@
-"""The text kitchen as a world, with the person in it: they answer questions at once, and judge at the end."""
+"""The text kitchen as a world with a person, who answers questions immediately and judges the result."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from housewise.worlds.kitchen.world import KitchenStep as Done
 from housewise.worlds.kitchen.world import TextKitchen
 
 BREAKFAST_TASK = "breakfast"
-"""The task of notes about what people want of it."""
+"""Task of notes about breakfasts."""
 MAX_ANSWER_CHARACTERS = 1000  # characters of an answer that are heard
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class BreakfastObservation:
-    """What a robot perceives.
+    """What a robot observes.
 
     Attributes:
-        text: what came of its last action, or the layout at the beginning; the answer after a question.
-        made: what has been made so far, where that is something else than before; empty otherwise.
-        named: rooms, furniture, and what was named in observations so far.
-        last: what was done last; None at the beginning.
-        question: that was answered last; None where the last action was none.
-        recalled: whether that was answered on another day, and not put to the person.
-        cooking: the scene as it is; of robots that have to find things out only scripted cooks look at it.
+        text: Result of the last action, the answer after a question, or the layout at the beginning.
+        made: What has been made so far, if that has changed; otherwise empty.
+        named: Rooms, furniture and everything named in observations so far.
+        cooking: Current scene. Robots that have to explore do not read it.
+        last: Last step, or None at the beginning.
+        question: Question that was answered, or None if the last action was no question.
+        recalled: Whether the answer is from another day and the person was not asked.
     """
 
     text: str
@@ -53,7 +53,7 @@ class BreakfastObservation:
     recalled: bool = False
 
     def turn(self, action: str, made: str = "", thought: str = "") -> CookingTurn:
-        """The action that led here as a turn of a conversation; see Turn for what it takes."""
+        """Return the last action as a turn of the conversation; see CookingTurn."""
         failed = self.last is not None and self.last.failed
         return CookingTurn(action, self.text, self.question is not None, failed, made, thought)
 
@@ -62,17 +62,17 @@ NO_MORE_QUESTIONS = "Nothing can be asked any more; go on by what is known."
 
 
 class BreakfastWorld:
-    """A breakfast that is made for somebody.
+    """A breakfast that is made for a person.
 
     Args:
-        kitchen: where.
-        person: judges.
-        judge: of the task.
-        speaker: answers for the person; opened when something is asked.
-        remembered: whose memory answers go into.
-        earlier: what was answered in attempts that were cut off, by question.
-        known: what the person has answered on other days, by question; they are not asked again in the same words.
-        most: questions that may be asked; any other is an action that fails.
+        kitchen: Text kitchen.
+        person: Person whose wishes are judged.
+        judge: Preference judge of the task.
+        speaker: Creates the respondent who answers for the person, when the first question is asked.
+        remembered: Person of the memory that answers go into.
+        earlier: Answers of interrupted attempts, by question.
+        known: Answers of other days, by question. The same question is not asked again.
+        most: Maximum number of questions. Further questions fail.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class BreakfastWorld:
         return KitchenAnswerEvent(question=question, text=one_line(said[:MAX_ANSWER_CHARACTERS]))
 
     def _kept(self, said: KitchenAnswerEvent) -> Sequence[Event]:
-        """What was said, and that it is remembered from now on."""
+        """Return the answer event and, if the answer is new, its note."""
         if said.recalled or not said.text:
             return (said,)
         about = self._about(said.question)
@@ -175,5 +175,5 @@ class BreakfastWorld:
 
 
 def _question_key(question: str) -> str:
-    """The same for the same question."""
+    """Return a key that is equal for equal questions, ignoring case and punctuation."""
     return normalize_letters(one_line(question))

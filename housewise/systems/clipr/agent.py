@@ -1,4 +1,4 @@
-"""CLIPR as an agent: it asks, writes rules down, chooses by them, and revises them when choices fail."""
+"""CLIPR as an agent: it asks questions, writes rules, chooses by them, and revises them when accuracy drops."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RULE = re.compile(r"\brules?\s+#?(\d{1,3})\b", re.IGNORECASE)
 
 @dataclass
 class _NextAction:
-    """What is done next, with what is recorded before it."""
+    """The next action and the events to record before it. Without an action the episode is over."""
 
     act: CliprAction | None = None
     events: list[Event] = field(default_factory=list)
@@ -50,11 +50,11 @@ class CliprAgent:
     """Learns rules from a conversation and follows them; see Agent.
 
     Args:
-        inference: chooses, with the language that does all other steps as well.
-        critic: judges what becomes of the rules; None where they stay as they are.
-        budget: most questions before the first choice, those that are remembered among them.
-        topic: what the choices are about, for notes.
-        memory: what is remembered of the person, with whose conversation it goes on; None where nothing is to be.
+        inference: Makes the choices. Its language steps perform all other steps as well.
+        critic: Decides about revisions of the rules. None keeps the rules as they were written.
+        budget: Maximum number of questions before the first choice, including remembered ones.
+        topic: Topic of the choices in notes.
+        memory: Memory of the person, whose conversation is continued. None to remember nothing.
     """
 
     name = "clipr"
@@ -92,7 +92,7 @@ class CliprAgent:
         return Decided([] if move.act is None else [move.act], tuple(move.events), move.act is None, took)
 
     def _play_episode(self, seen: CliprObservation) -> _Play:
-        """The whole episode: what is done next, given what has come of it."""
+        """Yield the actions of a whole episode. Receives the observation after each."""
         events: list[Event] = []
         if self._rules:
             events.append(self._rules_event("memory"))
@@ -115,7 +115,7 @@ class CliprAgent:
     def _interview(
         self, examples: Sequence[Situation], events: list[Event]
     ) -> Generator[_NextAction, CliprObservation, list[Event]]:
-        """Algorithm 1, which goes on with what is remembered; what is still to be recorded."""
+        """Run Algorithm 1, continuing a remembered conversation. Returns the events that remain to be recorded."""
         language, silences = self._inference.language, 0
         said = [turn_from_note(note) for note in recall_answers(self._memory, self._topic)] if self._memory else []
         notes = answers_without_rules(self._memory, self._topic) if self._memory else []
@@ -148,7 +148,7 @@ class CliprAgent:
     def _review(
         self, critic: Critic, batch: Sequence[ScoredChoice]
     ) -> Generator[_NextAction, CliprObservation, list[Event]]:
-        """Algorithm 2 from its gate on; what is still to be recorded."""
+        """Run a review of Algorithm 2. Returns the events that remain to be recorded."""
         judged = [
             JudgedChoice(situation, decision.action, decision.right, decision.reasoning)
             for situation, decision in zip(self._over, self._current, strict=True)
@@ -200,7 +200,7 @@ class CliprAgent:
         return [NoteEvent(note=notes[-1])]
 
     def _rule_notes(self) -> list[Event]:
-        """The rules that the episode ends with, but for those that were remembered."""
+        """Return note events of the rules at the end of the episode, except those that were remembered."""
         if self._memory is None or not self._learned:
             return []
         person, new = self._memory.person, [rule for rule in self._rules if rule.text not in self._known]
@@ -210,7 +210,10 @@ class CliprAgent:
 
 
 def find_cited_rule(choice: ActionChoice, rules: Sequence[Rule]) -> int | None:
-    """The number of the rule that a choice says it follows, from 1: by its words, or as in "rule 3"."""
+    """Return the number of the rule that a choice cites, from 1, or None without a citation.
+
+    A choice cites a rule by its text or as in "rule 3".
+    """
     for number, rule in enumerate(rules, 1):
         if rule.text in choice.reasoning:
             return number

@@ -1,4 +1,4 @@
-"""What happens in an episode of CLIPR, as records tell it."""
+"""Events and states in records of CLIPR episodes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Origin = Literal["memory", "interview", "review"]
 
 
 class CliprQuestionEvent(Event):
-    """The robot asks.
+    """The robot asks a question.
 
     Attributes:
-        text: of the question.
-        during: the interview, or a review of the rules.
-        unresolved: what is open, in words.
+        text: The question.
+        during: Whether it is asked in the interview or in a review of the rules.
+        unresolved: Open dimensions in words.
     """
 
     type: ClassVar[str] = "question"
@@ -32,7 +32,7 @@ class CliprQuestionEvent(Event):
 
 
 class CliprAnswerEvent(Event):
-    """What the person says; ``left`` where they end the conversation."""
+    """The person answers. ``left`` means that they end the conversation."""
 
     type: ClassVar[str] = "answer"
     text: Words = ""
@@ -48,12 +48,12 @@ class RuleLine(Frozen):
 
 
 class RulesEvent(Event):
-    """Rules come into force.
+    """New rules come into force.
 
     Attributes:
-        version: from 1.
-        origin: a memory, the interview, or a review.
-        rules: in order.
+        version: Version of the rules, from 1.
+        origin: Memory, interview or review.
+        rules: The rules in order.
     """
 
     type: ClassVar[str] = "rules"
@@ -63,26 +63,27 @@ class RulesEvent(Event):
 
     @classmethod
     def from_rules(cls, version: int, origin: Origin, rules: tuple[Rule, ...]) -> RulesEvent:
-        """A version of some rules."""
+        """Create the event of a version of the rules."""
         lines = tuple(RuleLine(text=rule.text, typed=rule.typed, source=rule.source) for rule in rules)
         return cls(version=version, origin=origin, rules=lines)
 
 
 class DecisionEvent(Event):
-    """A choice, and what it is worth.
+    """A choice and its score.
 
     Attributes:
-        scenario: its id.
-        tier: training, in or out of distribution.
-        request: of the person.
-        actions: the candidates.
-        action: number of the chosen one, from 0; None where no reply could be read.
-        preferred: number of the one that the person wants.
-        right: whether they are the same.
-        satisfies: whether the choice does what the request says.
-        reasoning, confidence: the model's.
-        version: of the rules.
-        rule: number of the rule that decided, from 1, as far as the reasoning tells.
+        scenario: Id of the scenario.
+        tier: Training, in distribution or out of distribution.
+        request: The person's request.
+        actions: Candidate actions.
+        action: Index of the chosen action, from 0. None if no reply could be parsed.
+        preferred: Index of the action that the person prefers.
+        right: Whether the two are equal.
+        satisfies: Whether the chosen action does what the request says.
+        reasoning: Reason that the model gave.
+        confidence: Confidence that the model stated, from 1 to 10, or None.
+        version: Version of the rules.
+        rule: Number of the rule that decided, from 1. None if the reasoning does not say.
     """
 
     type: ClassVar[str] = "decision"
@@ -101,7 +102,7 @@ class DecisionEvent(Event):
 
     @classmethod
     def from_decision(cls, scenario: Scenario, decision: ScoredChoice, version: int, rule: int | None) -> DecisionEvent:
-        """A decision on a scenario."""
+        """Create the event of a scored choice."""
         situation = scenario.situation
         return cls(
             scenario=scenario.id,
@@ -132,7 +133,7 @@ class ReviewEvent(Event):
 
     @classmethod
     def from_review(cls, review: Review) -> ReviewEvent:
-        """What came of a review."""
+        """Create the event of a review."""
         return cls(
             processed=review.processed,
             accuracy=review.accuracy,
@@ -144,16 +145,16 @@ class ReviewEvent(Event):
 
 
 class ChoiceInitialState(Frozen):
-    """What an episode begins with.
+    """The initial state of an episode.
 
     Attributes:
-        data: name of the set.
-        scenarios: how many there are by tier.
-        left_out: how many of the source's rows were not taken, by reason.
-        person: whose idea of order is scored, in choices about places.
-        order: ids of the tests as they come.
-        answered: what the person had answered before.
-        known: rules that were remembered.
+        data: Name of the set of choices.
+        scenarios: Number of scenarios by tier.
+        left_out: Number of rows of the source that were left out, by reason.
+        person: Person whose preferences are scored, for choices in houses.
+        order: Ids of the tests in order.
+        answered: Number of answers that were remembered.
+        known: Number of rules that were remembered.
     """
 
     data: str
@@ -173,7 +174,7 @@ class ChoiceInitialState(Frozen):
         answered: int,
         known: int,
     ) -> ChoiceInitialState:
-        """Of a set of choices, in the order in which they come."""
+        """Create the initial state of a set of choices."""
         tiers = [scenario.tier for scenario in (*training, *test)]
         return cls(
             data=choices.name,

@@ -1,4 +1,4 @@
-"""The settings of CLIPR's runs."""
+"""Settings of CLIPR runs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MOST_QUESTIONS = 100
 
 
 class ChoiceTasks(TaskSettings):
-    """Which choices, and for whom.
+    """Which choices to play, and the person who answers.
 
     Attributes:
-        data: ``kitchen``, ``housekeep``, or the path of a file; see housewise.worlds.choices.choice_sets.
-        examples: that are drawn; the kitchen's are fixed.
-        training: whether the examples are chosen in as well, before the tests; it counts in no score but its own.
-        person: cooperative, or adversarial: says the opposite, changes, is vague.
-        profile: what the person thinks: kitchen, ambik or introplan; None for the data's own.
-        speech: who words the answers: local phrases, or a chat model (``models.person``).
+        data: ``kitchen``, ``housekeep`` or a path; see housewise.worlds.choices.choice_sets.
+        examples: Number of examples to draw. The kitchen's examples are fixed.
+        training: Whether the examples are also played before the tests. They have a score of their own.
+        person: cooperative, or adversarial (contradicts, changes their mind, is vague).
+        profile: Preferences of the person: kitchen, ambik or introplan. Defaults to those of the data.
+        speech: Who words the answers: local phrases or a chat model (``models.person``).
     """
 
     data: str = KITCHEN_SET
@@ -43,13 +43,14 @@ class ChoiceTasks(TaskSettings):
 
 
 class CliprAgentSettings(Settings):
-    """How rules are learned and followed; see housewise.agent.clipr.adaptive.CriticSettings for what has its names.
+    """How rules are learned and followed. For the other fields see housewise.agent.clipr.adaptive.CriticSettings.
 
     Attributes:
-        method: rules stay as they were written, or are revised when choices fail.
-        components: what does the steps that need language: local components, a chat model (``models.agent``), or local
-            components with a model that was taught to follow rules (``models.agent``), which chooses.
-        budget: most questions before the first choice.
+        method: clipr keeps the rules as they were written; adaptive revises them when accuracy drops.
+        components: What performs the language steps: local components, a chat model (``models.agent``), or local
+            components
+            with a model fine-tuned to follow rules (``models.agent``), which makes the choices.
+        budget: Maximum number of questions before the first choice.
     """
 
     method: Literal["clipr", "adaptive"] = "adaptive"
@@ -72,21 +73,21 @@ class CliprAgentSettings(Settings):
 
     @property
     def critic(self) -> CriticSettings:
-        """B, F, τ, K and the accuracy gate."""
+        """The critic's settings."""
         return CriticSettings(
             self.batch, self.interval, self.sensitivity, self.recent, self.accuracy_gate, self.most_replayed
         )
 
 
 class CliprModels(ModelsSettings):
-    """The models by role."""
+    """Models by role."""
 
     agent: ModelSettings = ModelSettings(sampling=_SAMPLING)
     person: ModelSettings = ModelSettings(sampling=_SAMPLING)
 
 
 class CliprSettings(RunSettings):
-    """One run of CLIPR."""
+    """Settings of one CLIPR run."""
 
     system: Literal["clipr"] = "clipr"
     tasks: ChoiceTasks = ChoiceTasks()
@@ -95,12 +96,12 @@ class CliprSettings(RunSettings):
 
     @property
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
-        """See RunSettings.person_of_memory: choices in houses may be those of a person who is named."""
+        """See RunSettings.memory_person_settings. Choices in houses can be those of a bundled person."""
         name = self.memory.start
         return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_house_set(self.tasks.data) and name in people() else {}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.bearing; the critic's settings say nothing where rules stay as they are."""
+        """See RunSettings.comparison_settings. The critic's settings only matter for the adaptive method."""
         adaptive = {"agent.interval", "agent.sensitivity", "agent.recent", "agent.accuracy_gate", "agent.most_replayed"}
         free = set() if self.agent.method == "adaptive" else adaptive
         return {key: value for key, value in super().comparison_settings(asks).items() if key not in free}

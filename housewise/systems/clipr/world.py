@@ -1,4 +1,4 @@
-"""The dialogue and the choices as a world: a person answers questions, and choices turn out right or wrong."""
+"""The world of CLIPR: a person answers questions, and choices are scored."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from housewise.worlds.choices.scenario import Scenario, Situation
 
 @dataclass(frozen=True)
 class AskPerson:
-    """Ask the person something."""
+    """Ask the person a question."""
 
     question: Question
 
 
 @dataclass(frozen=True)
 class ChooseActions:
-    """Choose in the batch that is shown.
+    """Choose in the observed batch.
 
     Attributes:
-        choices: one for each situation.
-        version: of the rules that they follow.
-        deciding: for each the number of the rule that decided, from 1; None where the reasoning does not tell.
+        choices: One choice per situation.
+        version: Version of the rules.
+        deciding: Number of the rule that decided each choice, from 1, or None if the reasoning does not say.
     """
 
     choices: tuple[ActionChoice, ...]
@@ -39,11 +39,11 @@ class ChooseActions:
 
 @dataclass(frozen=True)
 class ReplayChoices:
-    """Choose once more in situations that are over, to see what other rules are worth; nothing of it counts.
+    """Choose again in past situations to evaluate other rules. These choices do not count in the scores.
 
     Attributes:
-        places: of the situations, from 0.
-        choices: one for each.
+        places: Indices of the situations, from 0.
+        choices: One choice per situation.
     """
 
     places: tuple[int, ...]
@@ -55,13 +55,13 @@ CliprAction = AskPerson | ChooseActions | ReplayChoices
 
 @dataclass(frozen=True)
 class CliprObservation:
-    """What an agent knows: never what the person prefers.
+    """What the agent observes. The person's preferences are never included.
 
     Attributes:
-        examples: what the agent may look at beforehand.
-        batch: to choose in next; () when all are over.
-        answer: to the question that was asked last; None where the person has left, or nothing was asked.
-        decisions: what the last choices, or rehearsed ones, were worth.
+        examples: Situations that the agent may read beforehand.
+        batch: Situations to choose in next; empty at the end.
+        answer: Answer to the last question. None if nothing was asked or the person has left.
+        decisions: Scores of the last choices or replayed choices.
     """
 
     examples: tuple[Situation, ...]
@@ -71,13 +71,13 @@ class CliprObservation:
 
 
 class ChoiceWorld:
-    """Scenarios in batches, and somebody who answers.
+    """Plays scenarios in batches, with a person who answers questions.
 
     Args:
-        examples: what the agent may look at beforehand.
-        batches: of scenarios, in the order in which they come.
-        person: answers.
-        usage: what the agent counts of its calls and questions.
+        examples: Situations that the agent may read beforehand.
+        batches: Batches of scenarios in order.
+        person: Answers questions.
+        usage: Counts of the agent's calls and questions.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class ChoiceWorld:
         return Step(self._observation(decisions=decisions), events)
 
     def scores(self) -> dict[str, float]:
-        """See World.scores: accuracy by tier, of those that there are; of the tests alone where it says no tier."""
+        """See World.scores. Returns the accuracy by tier and over all tests."""
         tiers: dict[str, list[ScoredChoice]] = {}
         for scenario, decision in zip(self._over, self._decisions, strict=True):
             tiers.setdefault(scenario.tier, []).append(decision)

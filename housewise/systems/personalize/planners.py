@@ -100,25 +100,32 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     return factory
 
 
-class LLMFactory:
-    """Makes LLMPlanner: LLM-Planner, or LLM-Personalize with an adapter."""
-
-    asks = True
+class _PromptedFactory:
+    """Base of factories whose planners use the planner's prompt."""
 
     def __init__(self, settings: AgentSettings) -> None:
         self._prompt_context, self._settings = open_context(settings), settings
 
+
+class LLMFactory(_PromptedFactory):
+    """Makes LLMPlanner: LLM-Planner, or LLM-Personalize with an adapter."""
+
+    asks = True
+
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        confidence = ConfidenceThresholds() if chosen.explore else _thresholds(chosen)
+        familiar = None if chosen.familiar is None else frozenset(chosen.familiar)
+        confidence = ConfidenceThresholds(
+            chosen.confidence, chosen.confidence_alike, chosen.confidence_unfamiliar, familiar
+        )
         config = PlannerConfig(
             chosen.grounded,
             chosen.second_look,
             chosen.consistent,
             chosen.move_on,
             chosen.rated,
-            confidence,
+            ConfidenceThresholds() if chosen.explore else confidence,
             chosen.checked,
         )
         route = context.route if chosen.nearest_first else None
@@ -127,22 +134,19 @@ class LLMFactory:
         )
 
 
-class ReplayFactory:
+class ReplayFactory(_PromptedFactory):
     """Makes planners that replay the replies of earlier records, without repairs and completion checks."""
 
     asks = False
 
-    def __init__(self, settings: AgentSettings) -> None:
-        self._prompt_context = open_context(settings)
-        # The record contains repairs and completion checks as plans of their own.
-        self._config = PlannerConfig(settings.grounded, check_feasibility=settings.checked, repairs=0)
-        self._nearest_first = settings.nearest_first
-
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
+        chosen = self._settings
+        # The record contains repairs and completion checks as plans of their own.
+        config = PlannerConfig(chosen.grounded, check_feasibility=chosen.checked, repairs=0)
         # Names in prompts follow the order of the list.
-        route = context.route if self._nearest_first else None
-        return LLMPlanner(context.answers, self._prompt_context, context.sampling, "replay", self._config, route=route)
+        route = context.route if chosen.nearest_first else None
+        return LLMPlanner(context.answers, self._prompt_context, context.sampling, "replay", config, route=route)
 
 
 class SayPlanFactory:
@@ -220,26 +224,16 @@ class MemoryNearestFactory(MemoryLookupFactory):
             )
 
 
-class DemonstratorFactory:
+class DemonstratorFactory(_PromptedFactory):
     """Makes the demonstrator: scripted plans as replies to a model's prompt."""
 
     asks = False
 
-    def __init__(self, settings: AgentSettings) -> None:
-        self._prompt_context, self._settings = open_context(settings), settings.demonstrator
-
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        order, thorough = self._settings.order, self._settings.thorough
+        order, thorough = self._settings.demonstrator.order, self._settings.demonstrator.thorough
         scripted = scripted_planner(context.task, context.env, context.seed, order=order, thorough=thorough)
         return Demonstrator(scripted, self._prompt_context)
-
-
-def _thresholds(settings: AgentSettings) -> ConfidenceThresholds:
-    familiar = None if settings.familiar is None else frozenset(settings.familiar)
-    return ConfidenceThresholds(
-        settings.confidence, settings.confidence_alike, settings.confidence_unfamiliar, familiar
-    )
 
 
 def open_context(settings: AgentSettings) -> ContextGenerator:

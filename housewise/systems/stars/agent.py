@@ -1,4 +1,4 @@
-"""STARS as an agent: one object after the other, one decision for whatever happens on the way to its goal."""
+"""STARS as an agent: it takes one object after the other, with one decision per step of learning its goal."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ StarsAction = ManipulationAction | GoalQuestion | GoalRequest
 
 
 class StarsAgent:
-    """Turns what a learner does with each object into decisions.
+    """Turns the steps of a goal learner into decisions; see Agent.
 
     Args:
-        task: what there is.
-        learner: finds out where things belong.
-        prompts: have the reasons why goals are refused, in words.
-        person: whose memory goals go into.
-        lessons: where each object's lesson goes when it is over.
-        progress: told of every object.
+        task: The task.
+        learner: Goal learner.
+        prompts: Templates of the reasons why goals are refused.
+        person: Person of the memory that goals go into.
+        lessons: Receives the lesson of each object.
+        progress: Called before every step.
     """
 
     name = "stars"
@@ -90,7 +90,7 @@ class StarsAgent:
     def _finish_object(
         self, about: TaskObject, lesson: ObjectLesson, events: Sequence[record.Event]
     ) -> Decision[StarsAction]:
-        """What has been found out is done."""
+        """Return the decision that carries out the plan for an object."""
         self._course, self._next = None, self._next + 1
         self._lessons(lesson)
         thing = about.thing.name

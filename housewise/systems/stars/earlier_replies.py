@@ -1,4 +1,4 @@
-"""What models and people said in attempts at an episode that were cut off: it is not asked for again."""
+"""Replies of models and people in interrupted attempts at an episode, which are not requested again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from housewise.systems.stars.record import GoalAnswerEvent, RepairEvent, Retriev
 
 
 class EarlierReplies:
-    """Finds again what was told; the first time that something was told counts.
+    """Looks up earlier replies. If something was asked repeatedly, the first reply counts.
 
     Args:
-        events: of the earlier attempts, the oldest first.
+        events: Events of the earlier attempts, oldest first.
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
@@ -34,7 +34,7 @@ class EarlierReplies:
                 self._answers.setdefault((event.thing, event.question), event.text)
 
     def brought(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
-        """See Earlier.brought."""
+        """See EarlierModelReplies.brought."""
         event = self._goal_events.get((about.thing.name, mends.text if mends else None))
         if event is None:
             return None
@@ -42,7 +42,7 @@ class EarlierReplies:
         return [line.retrieved for line in event.responses]
 
     def chosen(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
-        """See Earlier.chosen."""
+        """See EarlierModelReplies.chosen."""
         event = self._selections.get((about.thing.name, frozenset(each.text for each in pool)))
         candidate = next((each for each in pool if event and each.text == event.chosen), None)
         if event is None or candidate is None:
@@ -51,5 +51,5 @@ class EarlierReplies:
         return GoalSelection(candidate, tuple(event.options), event.answer, event.fallback)
 
     def answer(self, about: TaskObject, question: str) -> str | None:
-        """What the person said to a question; None where it was not put to them."""
+        """Return the person's earlier answer to a question, or None."""
         return self._answers.get((about.thing.name, question))

@@ -1,4 +1,4 @@
-"""A task of STARS in a house in 3D: stand-ins for its fixtures, and a body that does what the robot decides."""
+"""A STARS task in a 3D house: stand-ins for its fixtures and objects, and a body that carries out actions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.env import Task as HouseTask
 from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
-from housewise.worlds.house.generator.furniture import SIZES
-from housewise.worlds.house.generator.one_room import Piece, one_room
+from housewise.worlds.house.generator.furniture_sizes import SIZES
+from housewise.worlds.house.generator.single_room import Piece, one_room
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.shelf_packing import Shelves
 from housewise.worlds.house.simulator.base import Simulator
-from housewise.worlds.house.world import REACH
+from housewise.worlds.house.state import REACH
 from housewise.worlds.kitchen.manipulation import ManipulationAction
 
 STAND_INS = "house"
@@ -41,16 +41,16 @@ class _FurnitureShape(BaseModel):
     @classmethod
     def _known(cls, shape: str) -> str:
         if shape not in SIZES:
-            raise ValueError(f"no furniture looks like {shape}; {suggest_names(shape, SIZES)}")
+            raise ValueError(f"no furniture shape {shape}; {suggest_names(shape, SIZES)}")
         return shape
 
 
 class StandIns(BaseModel):
-    """What fixtures and objects look like.
+    """The appearance of fixtures and objects.
 
     Attributes:
-        furniture: shapes and sizes by noun or more general kind.
-        objects: width, height and depth by noun or more general kind, metres.
+        furniture: Shapes and sizes by noun or more general kind.
+        objects: Width, height and depth in metres, by noun or more general kind.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -62,29 +62,29 @@ class StandIns(BaseModel):
     @classmethod
     def _of_everything(cls, found: Mapping[str, _T]) -> Mapping[str, _T]:
         if _THING not in found:
-            raise ValueError(f"{_THING} is missing, which is what all else looks like")
+            raise ValueError(f"{_THING} is missing; it is the default shape")
         return found
 
 
 def load_stand_ins(name_or_path: str = STAND_INS) -> StandIns:
-    """What fixtures and objects look like, of a file that comes with the package or of the user's.
+    """Load bundled stand-ins by name, or a file.
 
     Raises:
-        UserError: when there is no such file, or it is none; the message names file, field and remedy.
+        UserError: The file does not exist or is malformed. The message names file, field and remedy.
     """
     return read_data_file(name_or_path, StandIns)[0]
 
 
 def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIns) -> HouseTask:
-    """A house of one room in which a task can be played; its keys are the names of the task.
+    """Return a one-room house in which a task can be played. Its keys are the names of the task.
 
     Args:
-        task: what there is, where, and where it is wanted.
-        words: tell which kind is more general than another.
-        stand_ins: what it looks like.
+        task: The task.
+        words: Vocabulary that orders kinds from specific to general.
+        stand_ins: Appearance of fixtures and objects.
 
     Raises:
-        UserError: when an object has no room on the stand-in of what it is found on.
+        UserError: An object does not fit on the stand-in of the fixture where it is found.
     """
 
     def look(of: Mapping[str, _T], thing: PerceivedThing) -> _T:
@@ -100,7 +100,7 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
         width, height, depth = look(stand_ins.objects, about.thing)
         spot = shelves[place.key].insert(key, width, depth)
         if spot is None:
-            raise UserError(f"{task.source}: object {key} has no room on {about.place}; enlarge it in stand_ins")
+            raise UserError(f"{task.source}: object {key} does not fit on {about.place}; enlarge it in stand_ins")
         objects.append(
             HouseObject(
                 key=key,
@@ -120,12 +120,12 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
 
 
 class HouseBody:
-    """Does acts in a simulator. Opening and closing take being within reach, and have no shape.
+    """Carries out actions in a simulator. Opening and closing only require being within reach.
 
     Args:
-        simulator: in which the house is set up.
-        house: as house_task makes it.
-        most_steps: low-level steps of the whole episode.
+        simulator: Simulator in which the house is set up.
+        house: House as returned by build_house_task.
+        most_steps: Maximum number of low-level steps in the episode.
     """
 
     def __init__(self, simulator: Simulator, house: HouseTask, most_steps: int) -> None:
@@ -135,21 +135,21 @@ class HouseBody:
 
     @property
     def places(self) -> Mapping[str, str | None]:
-        """Where everything is; None is the hand."""
+        """Where everything is. None means in the hand."""
         return self._env.world.placements
 
     def carry_out(self, act: ManipulationAction) -> tuple[str, int]:
-        """Do an act that the state of the room allows.
+        """Carry out an action that the symbolic state allows.
 
         Returns:
-            Why it could not be done, empty where it was, and the low-level steps that it took.
+            Why it failed, or "" if it succeeded, and the number of low-level steps it took.
         """
         before = self._env.steps
         reason = next((end.reason for end in self._skill_outcomes(act) if end.status is not ActionStatus.SUCCEEDED), "")
         return reason, self._env.steps - before
 
     def _skill_outcomes(self, act: ManipulationAction) -> Iterator[SkillOutcome]:
-        """How an act's skills end, one after the other."""
+        """Yield the outcomes of an action's skills, in order."""
         body, world = self._controller, self._env.world
         if act.verb == "go to":
             yield self._run_skill(body.go_to(act.thing))

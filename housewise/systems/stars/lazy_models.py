@@ -56,7 +56,7 @@ class LazyCompletionModel:
         model = self._opened
         if not isinstance(model, TextScorer):
             raise UserError(
-                f"model {self.name}: it does not rate texts, as the grounded condition asks; use a local one"
+                f"model {self.name}: it cannot rate texts, which the grounded condition requires; use a local model"
             )
         return model.rate(prompt, texts)
 

@@ -1,4 +1,4 @@
-"""What is recorded of an episode of STARS, object by object: enough to count, to show, and to go on from."""
+"""Events and states in records of STARS episodes, enough to count, show and continue them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from housewise.core.record import Count, Event, Figure, Frozen, Seconds, Words
 
 
 class StarsInitialState(Frozen):
-    """What an episode begins with.
+    """The initial state of an episode.
 
     Attributes:
-        room: what it is called.
-        places: where each object is found.
-        wanted: where the person of the task accepts each object.
-        closed: fixtures that have to be closed in the end.
-        instructions: what the person says whatever happens.
+        room: Name of the room.
+        places: Where each object is found.
+        wanted: Where the person accepts each object.
+        closed: Fixtures that have to be closed in the end.
+        instructions: What the person says, independent of the condition.
     """
 
     room: str
@@ -33,14 +33,14 @@ class StarsInitialState(Frozen):
 
 
 class StarsFinalState(Frozen):
-    """How an episode ended: where each object is, and which fixtures are open."""
+    """The final state of an episode: where each object is, and which fixtures are open."""
 
     places: dict[str, str]
     open: list[str]
 
 
 class ModelUsageLine(Frozen):
-    """What models read and wrote for something, by kind of prompt."""
+    """Model usage by kind of prompt; see housewise.agent.stars.model_usage.ModelUsage."""
 
     calls: dict[str, Count] = Field(default_factory=dict)
     prompt_tokens: dict[str, Count] = Field(default_factory=dict)
@@ -49,17 +49,17 @@ class ModelUsageLine(Frozen):
 
     @classmethod
     def from_usage(cls, usage: ModelUsage) -> ModelUsageLine:
-        """Counts as they are recorded."""
+        """Create the line of a usage."""
         return cls(**vars(usage))
 
     @property
     def usage(self) -> ModelUsage:
-        """The counts."""
+        """The usage."""
         return ModelUsage(**self.model_dump())
 
 
 class MismatchLine(Frozen):
-    """One thing that is wrong with a goal; see housewise.agent.stars.analysis.Mismatch."""
+    """One reason why a goal is not viable; see housewise.agent.stars.analysis.Mismatch."""
 
     kind: str
     what: Words | None = None
@@ -67,7 +67,7 @@ class MismatchLine(Frozen):
 
 
 class ResponseLine(Frozen):
-    """A goal that a model wrote, and the verdict on it: viable where nothing is wrong."""
+    """A goal that a model wrote, and its mismatches."""
 
     text: Words
     probability: Figure
@@ -76,7 +76,7 @@ class ResponseLine(Frozen):
 
     @property
     def viable(self) -> bool:
-        """Whether it can be understood, seen and done."""
+        """Whether the goal has no mismatch."""
         return not self.mismatches
 
     @property
@@ -86,12 +86,13 @@ class ResponseLine(Frozen):
 
 
 class ObjectEvent(Event):
-    """The robot turns to an object; all that follows is about it, until the next one.
+    """The robot turns to an object. The following events are about it, until the next event of this type.
 
     Attributes:
-        thing, noun: what tells it from others, and what it is called.
-        seen: with its place.
-        subtask: what is done with the objects of that place.
+        thing: Unique name of the object.
+        noun: Noun of the object.
+        seen: The object with its place.
+        subtask: What is done with the objects of that place.
     """
 
     type: ClassVar[str] = "object"
@@ -102,11 +103,11 @@ class ObjectEvent(Event):
 
 
 class RecalledEvent(Event):
-    """A goal was known.
+    """A learned goal was recalled.
 
     Attributes:
-        statement: in the words of who stated it, or confirmed it.
-        by_policy: whether the way that was learned with it still leads there.
+        statement: The goal as the person stated or confirmed it.
+        by_policy: Whether the learned policy still achieves it.
     """
 
     type: ClassVar[str] = "recalled"
@@ -116,12 +117,12 @@ class RecalledEvent(Event):
 
 
 class RetrievedEvent(Event):
-    """Goals that a model brought.
+    """A model was asked for goals.
 
     Attributes:
-        responses: the likeliest first.
-        asked: what that took.
-        seconds: of waiting for the model.
+        responses: Goals, most probable first.
+        asked: Model usage.
+        seconds: Waiting time for the model.
     """
 
     type: ClassVar[str] = "retrieved"
@@ -132,12 +133,12 @@ class RetrievedEvent(Event):
 
 
 class RepairEvent(Event):
-    """Goals in the place of one that was refused; see RetrievedEvent.
+    """A model was asked to replace a refused goal; see RetrievedEvent.
 
     Attributes:
-        wrong: the goal that was refused.
-        reason: what the model was told is wrong with it.
-        depth: how many repairs led to what was brought.
+        wrong: The refused goal.
+        reason: Reason that the model was given.
+        depth: Number of repairs that led to the responses.
     """
 
     type: ClassVar[str] = "repair"
@@ -151,13 +152,13 @@ class RepairEvent(Event):
 
 
 class SelectionEvent(Event):
-    """One of several goals was chosen.
+    """A goal was selected.
 
     Attributes:
-        options: as they were shown; none where no model was asked.
-        answer: the model's; None where none was asked.
-        chosen: the goal.
-        fallback: whether the answer named no option, so that the likeliest was taken.
+        options: Goals in the order shown to the model; empty if no model was asked.
+        answer: Reply of the model, or None if no model was asked.
+        chosen: The selected goal.
+        fallback: Whether the reply named no option, so that the most probable goal was used.
     """
 
     type: ClassVar[str] = "selection"
@@ -171,7 +172,7 @@ class SelectionEvent(Event):
 
 
 class GoalQuestionEvent(Event):
-    """Something is put to the person: whether a goal is right, or, without one, what the goal is."""
+    """The person is asked whether a goal is right or, without ``goal``, what the goal is."""
 
     type: ClassVar[str] = "question"
     thing: str
@@ -180,7 +181,7 @@ class GoalQuestionEvent(Event):
 
 
 class GoalAnswerEvent(Event):
-    """What the person said. Records with answers are kept even where the episode was cut off."""
+    """The person's answer. Records with answers are kept even if the episode is interrupted."""
 
     type: ClassVar[str] = "answer"
     thing: str
@@ -192,7 +193,7 @@ class GoalEvent(Event):
     """The goal that is used.
 
     Attributes:
-        by: whose it is; nobody's where there is none.
+        by: Who it comes from; nobody if there is none.
     """
 
     type: ClassVar[str] = "goal"
@@ -203,7 +204,7 @@ class GoalEvent(Event):
 
 
 class StarsPlanEvent(Event):
-    """The way to the goal; None where there is no way, or no goal."""
+    """The plan for the goal. None if there is no plan or no goal."""
 
     type: ClassVar[str] = "plan"
     thing: str
@@ -211,10 +212,10 @@ class StarsPlanEvent(Event):
 
 
 class ManipulationEvent(Event):
-    """An act, and why it could not be done, where it could not.
+    """An action, and the reason if it failed.
 
     Attributes:
-        steps: low-level steps that it took in a house in 3D; in symbols every act is one.
+        steps: Number of low-level steps in a 3D house. In a symbolic room every action is one step.
     """
 
     type: ClassVar[str] = "action"
@@ -239,7 +240,7 @@ EVENTS: Sequence[type[Event]] = (
 
 
 def response_lines(candidates: Sequence[GoalCandidate]) -> list[ResponseLine]:
-    """Goals with their verdicts, as they are recorded."""
+    """Return candidates with their mismatches as record lines."""
     return [
         ResponseLine(
             text=each.text,
@@ -252,6 +253,6 @@ def response_lines(candidates: Sequence[GoalCandidate]) -> list[ResponseLine]:
 
 
 def mismatch_lines(analysis: GoalAnalysis | None) -> list[MismatchLine]:
-    """What is wrong with a goal, as it is recorded."""
+    """Return the mismatches of a goal as record lines."""
     found = analysis.mismatches if analysis else ()
     return [MismatchLine(kind=each.kind.value, what=each.what, thing=each.thing) for each in found]

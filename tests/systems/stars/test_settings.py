@@ -39,8 +39,8 @@ def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path:
         (["task=tidy attic"], "setting task: tidy attic: no such task"),
         (["task=[]"], "setting task"),
         (["task=[tidy kitchen,tidy kitchen]"], "each task once"),
-        (["grammar=nope"], "nope: no such grammar"),
-        (["examples=nope", "condition=nearest"], "nope: no such file of settings"),
+        (["grammar=nope"], "nope: no such goal grammar"),
+        (["examples=nope", "condition=nearest"], "nope: file not found"),
         (["--person", "nobody"], "setting person"),
         (["--person", "terminal", "--workers", "2"], "one person answers one episode at a time"),
         (["--person", "terminal", "condition=STARS"], "STARS asks nobody; choose STARS+O"),
@@ -56,9 +56,9 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
     path = tmp_path / "attic.yaml"
     for change, said in (
         (("place: desk", "place: ''"), "field places.0.place"),
-        (("place: desk", "place: sofa"), "object pen names sofa, which is no fixture here"),
+        (("place: desk", "place: sofa"), "object pen names sofa, which is not a fixture of the task"),
         (("wanted: [drawer]", "wanted: []"), "object pen has no wanted"),
-        (("kind: book", "kind: dragon"), "dragon is no kind"),
+        (("kind: book", "kind: dragon"), "dragon is not a known kind"),
         (("name: tidy attic", f"name: {'a' * 99}"), "field name"),
     ):
         path.write_text(ATTIC.replace(*change))
@@ -67,11 +67,11 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
     words = tmp_path / "words.yaml"
     words.write_text("name: mine\nwords: {}\nkinds: {mug: {}}\nsynonyms: {cup: beaker, beaker: cup}\n")
     complaint = stars(f"vocabulary={words}", "--out", tmp_path / "run", code=2)
-    assert "field synonyms: cup -> beaker -> cup is a circle" in complaint and complaint.count("\n") == 1
+    assert "field synonyms: cup -> beaker -> cup is a cycle" in complaint and complaint.count("\n") == 1
     path.write_text(ATTIC)
     other = tmp_path / "other.yaml"
     other.write_text(ATTIC)
-    assert "two of the tasks have one name" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
+    assert "two tasks have the same name" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
 
 
 def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path) -> None:

@@ -70,7 +70,9 @@ def test_goes_on_from_its_own_plan_after_an_interruption():
 
 
 def test_mends_a_half_made_omelette():
-    person = single_preference_profile(make_preference("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",)))
+    person = single_preference_profile(
+        make_preference("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",))
+    )
     world = TextKitchen(1, scene=build_scene(KITCHEN.objects.places()))
     for action in (
         "Crack the object egg_3 to get cracked_egg",
@@ -166,6 +168,9 @@ def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_does_what_people_s_own_wishes_say(wants, task):
-    somebody, world = single_preference_profile(make_preference(wants)), TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys()))
+    somebody, world = (
+        single_preference_profile(make_preference(wants)),
+        TextKitchen(task, scene=build_scene(KITCHEN.objects.places().keys())),
+    )
     finish(world, OracleCook(somebody, task))
     assert left_open(somebody, task, world, ()) == []

@@ -58,7 +58,7 @@ def test_other_clauses_are_learned_when_they_are_asked(minilm: MiniLM, tmp_path:
     learned = load_polarity_model(minilm, path)
     wanted, refused, neutral = learned(["I'd love some toast", "I hate toast", "let me think"])
     assert wanted > 0.3 and refused < -0.3 and abs(neutral) < 0.3
-    assert learned.expresses_no_wish("I don't mind at all.") and not learned.nothing("Give me toast.")
+    assert learned.expresses_no_wish("I don't mind at all.") and not learned.expresses_no_wish("Give me toast.")
     weights_file(path).write_text(
         PolarityWeights(embedder=minilm.name, clauses="of others", wanted=(0,), nothing=(0,)).model_dump_json()
     )
