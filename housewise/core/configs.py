@@ -1,4 +1,4 @@
-"""The folder of configurations that comes with the package: settings, prompts, people, task sets."""
+"""Location of the bundled configuration: settings, prompts, people and task sets."""
 
 from __future__ import annotations
 

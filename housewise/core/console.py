@@ -1,4 +1,7 @@
-"""The terminal, for words that nobody vouches for: names of files, of models and of houses, and what servers say."""
+"""Prints to the terminal, and runs commands so that errors end in one line.
+
+Names of files and models and messages of servers are untrusted: they cannot format or control the terminal.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from housewise.core.errors import UserError, make_printable
 from housewise.core.urls import redact_secrets
 from housewise.core.user_folders import provide_cache_folders
 
-# What typer makes of an interrupt.
+# Exit code that typer uses for an interrupt.
 _INTERRUPTED = 130
 _REMEDIES = {
     errno.EMFILE: "raise the limit of open files (ulimit -n), or lower --workers",
@@ -33,56 +36,56 @@ _REMEDIES = {
 
 
 class Console(rich.console.Console):
-    """A console that takes no word for an instruction, neither of rich (``[bold]``, ``:smile:``) nor of the terminal.
+    """A rich console without markup and emoji that removes control characters.
 
     Args:
-        **options: see rich.console.Console.
+        **options: See ``rich.console.Console``.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "emoji": False, **options})
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """See rich.console.Console.render."""
+        """Render without control characters; see ``rich.console.Console.render``."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=make_printable(segment.text))
 
 
 class _Debugging:
-    """Whether whole tracebacks are printed, as the option ``--debug`` asks for."""
+    """Whether full tracebacks are printed, as the option ``--debug`` requests."""
 
     is_on = False
 
 
 def enable_tracebacks(is_on: bool = True) -> None:
-    """Have whole tracebacks printed from now on; False changes nothing, so that options may stand in several places."""
+    """Print full tracebacks from now on. False changes nothing, so that several options may call this."""
     _Debugging.is_on = _Debugging.is_on or is_on
 
 
 def print_traceback(text: str) -> None:
-    """Print a traceback where debugging is on."""
+    """Print a traceback if tracebacks are enabled."""
     if _Debugging.is_on and text:
         _print_to_stderr(Text(text.rstrip()))
 
 
 def print_error(words: str) -> None:
-    """Say in one line what keeps a command from its work."""
+    """Print an error on one line to standard error."""
     line = Text.assemble(("error: ", "bold red"), " ".join(words.split()))
-    # Where this cannot be said either, the exit code tells.
+    # If standard error is not writable either, the exit code remains.
     with suppress(OSError):
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
 def print_event(words: str) -> None:
-    """Say in one line what is happening."""
+    """Print a note about the progress of the work on one line to standard error."""
     _print_to_stderr(Text.assemble(("note: ", "bold"), words))
 
 
 def _print_to_stderr(text: Text) -> None:
-    """Print to standard error, above a progress display where one is shown."""
+    """Print to standard error, above a progress bar if one is shown."""
     with suppress(OSError):
         if isinstance(sys.stderr, FileProxy):
-            # A console of its own would write into the display.
+            # A separate console would write into the progress bar.
             print(make_printable(text.plain), file=sys.stderr)
         else:
             Console(stderr=True, soft_wrap=True).print(text, highlight=False)
@@ -90,20 +93,20 @@ def _print_to_stderr(text: Text) -> None:
 
 @cache
 def print_note(words: str) -> None:
-    """Say once, in one line, that something is done in another way than usual."""
+    """Print a note once per process, on one line to standard error."""
     print_event(words)
 
 
 def prepare_streams() -> None:
-    """Make the standard streams fit to write to, whatever the program was started with.
+    """Make the standard streams usable.
 
-    Letters that the terminal's encoding lacks, and bytes of the input that are no text, are replaced by others where
-    Python would refuse them. Streams that are closed, or that a program without a terminal never had, become empty.
+    Characters that the encoding of the terminal lacks, and undecodable input, are replaced. Streams that are closed or
+    missing become empty.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             empty = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115, PTH123
-            # It takes the stream's number where that was free, as after >&-, and programs that are started inherit it.
+            # If the stream's number was free, as after >&-, child processes inherit it.
             if empty.fileno() == number:
                 os.set_inheritable(number, True)
             setattr(sys, name, empty)
@@ -114,10 +117,12 @@ def prepare_streams() -> None:
 
 
 def flush_output() -> None:
-    """Write what is left to write; where the output takes nothing, leave it, or Python complains once more at its end.
+    """Flush standard output.
+
+    If this fails, the rest of the output is discarded; Python would otherwise report the error again at its end.
 
     Raises:
-        OSError: when it takes nothing.
+        OSError: If the output cannot be written.
     """
     try:
         sys.stdout.flush()
@@ -127,10 +132,11 @@ def flush_output() -> None:
 
 
 def run_cli(command: Callable[[], Any]) -> None:
-    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
+    """Run a command and turn errors into one line and an exit code.
 
-    The code is 3 where some episodes of a run failed, 4 where a run reached one of its limits, and 1 where nobody reads
-    the output any more.
+    Exit codes: 1 if nobody reads the output any more, 2 for an error that the user can fix, 3 if episodes of a run
+    failed,
+    4 if a run reached one of its limits, and 130 for an interrupt.
     """
     prepare_streams()
     provide_cache_folders()
@@ -143,7 +149,7 @@ def run_cli(command: Callable[[], Any]) -> None:
         if ending.code != _INTERRUPTED:
             raise
         Console(stderr=True).print("interrupted; what is finished is kept")
-        # Threads that wait for a server's reply would keep the user waiting.
+        # Do not wait for threads that wait for a server's reply.
         os._exit(_INTERRUPTED)
     except UserError as error:
         if not error.is_summary:
@@ -166,8 +172,8 @@ def _print_full_traceback(error: BaseException) -> None:
 
 
 def _describe_failure(error: Exception) -> str | None:
-    """What failed and the remedy; None for a defect of ours, of which the traceback is wanted."""
-    # Python raises no error of its own where the system gives it no thread.
+    """Return the cause and the remedy of an error, or None for a defect, whose traceback should be shown."""
+    # Python has no error class for a thread that cannot start.
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
         return f"{error}; {_REMEDIES[errno.EAGAIN]}"
     if user_frame(error) is not None:
@@ -176,7 +182,10 @@ def _describe_failure(error: Exception) -> str | None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """What failed and the remedy; an error that names no file is the output's, unless a limit of the system is met."""
+    """Return the cause and the remedy of an operating system error.
+
+    An error without a file name is attributed to the output, unless a limit of the system was reached.
+    """
     reason = error.strerror or str(error)
     if remedy := _REMEDIES.get(error.errno or 0):
         return f"{reason}; {remedy}"

@@ -1,4 +1,4 @@
-"""Finds where in code of the user's own, or of another package's plugin, an error was raised."""
+"""Finds where in the user's code, or in another package's plugin, an error was raised."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def user_frame(error: BaseException) -> FrameSummary | None:
-    """Finds the innermost frame of an error that lies in code of the user's own or of another package's plugin.
+    """Find the innermost frame of an error in the user's code or in another package's plugin.
 
     Returns:
-        The frame; of a syntax error in such code, the place of it. None where only Housewise, the standard library and
+        The frame, or the place of a syntax error in such code. None if only Housewise, the standard library and
         installed libraries are involved.
     """
     if isinstance(error, SyntaxError) and error.filename and _is_user_file(error.filename):
@@ -30,7 +30,7 @@ def user_frame(error: BaseException) -> FrameSummary | None:
 
 
 def describe_error(error: BaseException) -> str:
-    """One line about an error: its type, what it says, and the user's frame that it comes from, if any."""
+    """Return an error on one line: its type, its message, and the user's frame that raised it, if any."""
     words = error.msg if isinstance(error, SyntaxError) and error.filename else str(error)
     line = " ".join(f"{type(error).__name__}: {words}".split()) if words else type(error).__name__
     frame = user_frame(error)
@@ -38,7 +38,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def describe_frame(frame: FrameSummary) -> str:
-    """A frame as ``file:line (function): source line``; the file as seen from the working directory."""
+    """Return a frame as ``file:line (function): source line``, with the path relative to the working directory."""
     function = "" if frame.name == "<module>" else f" ({frame.name})"
     source = " ".join((frame.line or "").split())
     source = source if len(source) <= _LONGEST_SOURCE else f"{source[:_LONGEST_SOURCE]} ..."
@@ -46,20 +46,20 @@ def describe_frame(frame: FrameSummary) -> str:
 
 
 def describe_code(function: Callable[..., object]) -> str:
-    """Where a function is written, as ``file:line (function)``; its name alone where that is not known."""
+    """Return where a function is defined, as ``file:line (function)``, or only its name if that is unknown."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
     return name if code is None else f"{_short_path(code.co_filename)}:{code.co_firstlineno} ({name})"
 
 
 def _owned_frames(error: BaseException) -> Iterator[tuple[FrameSummary, str]]:
-    """Frames of a traceback, each with the top-level package or module that its code belongs to."""
+    """Yield the frames of a traceback, each with the top-level package or module that owns its code."""
     summaries, step = extract_tb(error.__traceback__), error.__traceback__
     for summary in summaries:
         if step is None:
             return
         names = step.tb_frame.f_globals
-        # A module that is run as a program is called __main__, whatever its package.
+        # A module that runs as a program is named __main__; its package is known.
         owner = str(names.get("__package__") or names.get("__name__") or "")
         yield summary, owner.partition(".")[0]
         step = step.tb_next
@@ -80,14 +80,14 @@ def _is_user_file(filename: str) -> bool:
 
 @cache
 def _library_folders() -> tuple[str, ...]:
-    """Folders of the standard library and of the programs of installed packages."""
+    """Return the folders of the standard library and of the scripts of installed packages."""
     return tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "scripts"))
 
 
 @cache
 def _plugin_packages() -> frozenset[str]:
-    """Other packages that name parts for Housewise in their entry points."""
-    # Takes a while, and is only needed once something has failed.
+    """Return the other packages that define entry points for Housewise."""
+    # This import is slow and only needed after an error.
     from importlib.metadata import entry_points
 
     found = entry_points()

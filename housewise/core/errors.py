@@ -1,4 +1,4 @@
-"""Errors that a user can do something about."""
+"""Errors that a user can fix, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ _MOST_SHOWN = 120
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message is one line: what, where, and the remedy.
+    """Something outside the program is wrong.
+
+    The message is one line: what is wrong, where, and what to do.
 
     Attributes:
-        exit_code: of a program that ends with it.
-        is_summary: Whether it sums up errors that were told before, so that its own traceback says nothing.
+        exit_code: Exit code of a command that ends with this error.
+        is_summary: Whether the error sums up errors that were printed before. Its own traceback is then not printed.
     """
 
     exit_code = 2
@@ -24,30 +26,33 @@ class UserError(Exception):
 
 
 class DataError(UserError):
-    """A file of the data is missing, damaged or contradicts another."""
+    """A data file is missing, damaged or contradicts another file."""
 
 
 class SimulatorError(UserError):
-    """A simulator has ended in the middle of an episode, which can't go on; another episode can be played."""
+    """A simulator ended in the middle of an episode.
+
+    The episode cannot continue; other episodes can still be played.
+    """
 
 
 class UserCodeError(UserError):
-    """Code of the user's own gave what cannot be used; it ends the episode in which it did."""
+    """Code of the user returned something unusable, which ends the episode."""
 
 
 def make_printable(text: str) -> str:
-    """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
+    """Return a text without characters that control a terminal; they become a space or ``?``."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)
 
 
 def suggest_names(word: str, known: Iterable[str]) -> str:
-    """What could have been meant by a name that there is not, for the end of a message.
+    """Return a hint for a message about an unknown name: the closest known name and the list of all.
 
     Args:
-        word: that was given.
-        known: what there is.
+        word: The unknown name.
+        known: Known names.
     """
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1)
@@ -56,7 +61,7 @@ def suggest_names(word: str, known: Iterable[str]) -> str:
 
 
 def excerpt(text: object) -> str:
-    """Words of somebody else's, fit to be told on one line."""
+    """Return a foreign text on one printable line of at most 120 characters, for use in a message."""
     line = " ".join(str(text).split())
     line = line if line.isprintable() else line.encode("unicode_escape").decode()
     return line if len(line) <= _MOST_SHOWN else line[:_MOST_SHOWN] + " ..."

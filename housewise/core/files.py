@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and folders that one program writes to at a time."""
+"""Writes files atomically, locks folders, and opens untrusted files safely."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError, excerpt
 from housewise.core.processes import end_reimported_program
 
-# What flock answers on file systems without locks, such as NFS without lockd and Lustre without -o flock.
+# Errors of flock on file systems without locks, such as NFS without lockd and Lustre without -o flock.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
 _LOCK_FILE = ".lock_file"
-# Bytes that are read at first to find the last line of a file.
+# Bytes that are read first to find the last line of a file.
 _TAIL = 1 << 14
 
 LARGEST = 1 << 30
-"""Bytes of the largest file that is read whole: far more than any record, memory or settings file has."""
+"""Maximum size in bytes of a file that is read whole; far larger than any record, memory or settings file."""
 
 
 @contextlib.contextmanager
 def exclusive_lock(folder: Path, patience: float = 0.0, may_hold_links: bool = False) -> Iterator[None]:
-    """Keep other programs from writing to a folder; one that is killed no longer does.
+    """Lock a folder against other programs; the lock of a program that is killed is released.
 
     Args:
-        folder: made when it is missing.
-        patience: seconds to wait for another program.
-        may_hold_links: whether it is not looked through with check_folder: all that is written there is written with
-            write_bytes, which replaces links.
+        folder: Folder to lock; it is created if it is missing.
+        patience: Seconds to wait for another program.
+        may_hold_links: Whether to skip ``check_folder``, because everything is written there with ``write_bytes``,
+            which replaces links.
 
     Raises:
-        UserError: when another one is still at it then, or the folder holds what check_folder refuses.
+        UserError: If another program still holds the lock, or ``check_folder`` refuses the folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,14 +65,14 @@ def exclusive_lock(folder: Path, patience: float = 0.0, may_hold_links: bool = F
 
 
 def _acquire_lock(folder: Path, patience: float) -> BaseFileLock:
-    """Lock a folder with a lock of the operating system, or with a lock file where the file system has no locks.
+    """Lock a folder with a lock of the operating system, or with a lock file if the file system has no locks.
 
-    A lock file names its owner's process, start time and host. That of a process of this host that has ended is taken
-    over; one of another host is respected, as nobody here can see whether its process still runs.
+    A lock file names its owner's process, start time and host. If the process has ended on this host, its lock is taken
+    over. The lock of another host is respected, since nobody here can check whether its process still runs.
 
     Raises:
-        Timeout: when another program holds the lock.
-        OSError: when the folder cannot be written to.
+        Timeout: If another program holds the lock.
+        OSError: If the folder cannot be written to.
     """
     path = folder / ".lock"
     is_there = path.exists()
@@ -96,7 +96,7 @@ def _acquire_lock(folder: Path, patience: float) -> BaseFileLock:
 
 
 def _describe_owner(lock: Path) -> str:
-    """Whose a lock file is, and what to do when that process has ended; nothing for a lock of the system."""
+    """Return the owner of a lock file and what to do if its process has ended; empty for a system lock."""
     if lock.name != _LOCK_FILE:
         return ""
     try:
@@ -107,10 +107,10 @@ def _describe_owner(lock: Path) -> str:
 
 
 def check_writable(folder: Path) -> None:
-    """Check that files can be written in a folder, which may be missing yet; it is left as it is.
+    """Check that files can be written to a folder, which may not exist yet; the folder is left as it is.
 
     Raises:
-        UserError: when they cannot.
+        UserError: If they cannot.
     """
     place = folder
     try:
@@ -124,10 +124,10 @@ def check_writable(folder: Path) -> None:
 
 
 def check_writable_file(path: Path | None) -> Path | None:
-    """Check that a file can be written, as the callback of an option that names one; what is there is left as it is.
+    """Check that a file can be written, as the callback of an option that names it; an existing file is left as it is.
 
     Raises:
-        UserError: when it cannot.
+        UserError: If it cannot.
     """
     if path is not None:
         if path.is_dir():
@@ -137,10 +137,10 @@ def check_writable_file(path: Path | None) -> Path | None:
 
 
 def check_folder(folder: Path) -> None:
-    """See whether a folder that is about to be written to holds anything that leads a program astray.
+    """Check that a folder has no entries that could redirect what is written to it.
 
     Raises:
-        UserError: when it has a link that leads out of it, or a pipe or a device; the message names it.
+        UserError: If the folder has a link that leads out of it, a pipe or a device; the message names it.
     """
     root = folder.resolve()
     for place, folders, files in os.walk(folder):
@@ -156,19 +156,19 @@ def check_folder(folder: Path) -> None:
                 raise UserError(f"{path}: is a link that leads out of {folder}; remove it, or choose another folder")
             if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
                 raise UserError(f"{path}: is neither a file nor a folder; remove it, or choose another folder")
-        # Nothing is written there: they are other programs', as .venv is.
+        # Hidden folders, such as .venv, belong to other programs; nothing is written there.
         folders[:] = [name for name in folders if not name.startswith(".")]
 
 
 @contextlib.contextmanager
 def atomic_output(path: Path) -> Iterator[Path]:
-    """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.
+    """Yield a temporary path for a file or folder, which is renamed on success and removed on failure.
 
     Args:
-        path: where it is in the end.
+        path: Final path.
 
     Raises:
-        UserError: when something is there already, or it cannot be made.
+        UserError: If the path exists already, or cannot be created.
     """
     if path.exists() or path.is_symlink():
         raise UserError(f"{path}: is there already; delete it, or choose another place with --out")
@@ -188,7 +188,7 @@ def atomic_output(path: Path) -> Iterator[Path]:
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove what killed programs left unfinished in a folder, to which nobody else writes now; not in those in it."""
+    """Remove the unfinished files that killed programs left in a locked folder, not in its subfolders."""
     for path in [*folder.glob(".*.partial")]:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -197,12 +197,12 @@ def remove_partial(folder: Path) -> None:
 
 
 def finalize_files(folder: Path) -> None:
-    """Give the files that a library wrote to a folder the permissions of a new file there, and have them on the disk.
+    """Give files that a library wrote the permissions of new files, and flush them to the disk.
 
-    Some libraries make their files for the owner alone, whatever the umask says (safetensors since 0.8).
+    Some libraries make their files readable only by the owner, whatever the umask (safetensors since 0.8).
 
     Raises:
-        OSError: when the folder cannot be written to.
+        OSError: If the folder cannot be written to.
     """
     probe = folder / f".{secrets.token_hex(8)}.partial"
     try:
@@ -218,16 +218,16 @@ def finalize_files(folder: Path) -> None:
 
 
 def open_regular(path: Path, largest: int = LARGEST) -> IO[bytes]:
-    """Open a regular file to read bytes; anything else is refused at once.
+    """Open a regular file to read bytes, and refuse anything else at once.
 
-    A folder that somebody else made may hold a pipe, for which open() waits for ever, or lead to a device without end.
+    An untrusted folder may contain a pipe, for which open() waits forever, or a link to a device without an end.
 
     Args:
-        path: of the file; links are followed.
-        largest: bytes that it may have.
+        path: Path of the file; links are followed.
+        largest: Maximum size in bytes.
 
     Raises:
-        OSError: when it cannot be opened, is no regular file, or is too large.
+        OSError: If the file cannot be opened, is not a regular file, or is too large.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
@@ -244,9 +244,9 @@ def open_regular(path: Path, largest: int = LARGEST) -> IO[bytes]:
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """Read a regular file; see open_regular."""
+    """Read a regular file; see ``open_regular``."""
     with open_regular(path, largest) as stream:
-        # It may have grown since.
+        # The file may have grown since it was opened.
         content = stream.read(largest + 1)
     if len(content) > largest:
         raise _too_large(path, largest)
@@ -254,10 +254,10 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def read_end_lines(path: Path) -> tuple[bytes, bytes]:
-    """Read the first and the last line of a regular file, without what lies between; see open_regular.
+    """Read the first and the last line of a regular file without what lies between; see ``open_regular``.
 
     Returns:
-        Both without their line feeds; of a file of one line, that line twice.
+        Both lines without their line feeds; the same line twice if the file has one line.
     """
     with open_regular(path) as stream:
         first = stream.readline()
@@ -275,35 +275,35 @@ def _too_large(path: Path, largest: int) -> OSError:
 
 
 def find_paths(folder: Path, pattern: str) -> list[Path]:
-    """Find what matches a pattern in a folder, in alphabetical order, without names that begin with a dot.
+    """Find the paths in a folder that match a pattern, sorted, without names that begin with a dot.
 
-    Systems and editors leave such files and folders: ``.DS_Store``, ``._ada.yaml``, ``.ipynb_checkpoints``.
+    Operating systems and editors leave such files: ``.DS_Store``, ``._ada.yaml``, ``.ipynb_checkpoints``.
 
     Args:
-        folder: where to look; nothing is found where there is none.
-        pattern: as Path.glob takes it.
+        folder: Folder to search; it may be missing.
+        pattern: Pattern of ``Path.glob``.
     """
     found = folder.glob(pattern)
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file; see write_text."""
+    """Write a JSON file; see ``write_bytes``."""
     write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text file in UTF-8; see write_bytes."""
+    """Write a text file in UTF-8; see ``write_bytes``."""
     write_bytes(path, content.encode("utf-8"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that a crash or a full disk leaves the old one or the new one, never half of one.
+    """Write a file atomically: a crash or a full disk leaves the old file or the new one.
 
-    A link of that name is replaced by the file: a folder that somebody else made must not say where else is written.
+    A link of that name is replaced by the file, since an untrusted folder must not redirect what is written.
 
     Raises:
-        UserError: when the disk does not take it.
+        UserError: If the disk refuses the file.
     """
     partial = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:
@@ -322,6 +322,6 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def open_new(path: Path, mode: str, encoding: str | None = None) -> IO[Any]:
-    """Open a file that must not be there yet, not even as a link."""
+    """Open a file that must not exist yet, not even as a link."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return open(os.open(path, flags, 0o666), mode, encoding=encoding)  # noqa: PTH123 - there is no Path of a descriptor

@@ -1,4 +1,4 @@
-"""Pictures with axes, where matplotlib is there to draw them; no backend of an environment or a window is needed."""
+"""Creates and saves matplotlib figures; matplotlib is optional and no window is opened."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ INSTALL = "pip install 'housewise[plots]'"
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of matplotlib's, which makes room for all that is written on it.
+    """Return an empty matplotlib figure with constrained layout.
 
     Args:
-        width, height: inches.
+        width, height: Size in inches.
 
     Raises:
-        UserError: when matplotlib is not installed, or cannot be imported.
+        UserError: If matplotlib is not installed or cannot be imported.
     """
     try:
         return _figure_class()(figsize=(width, height), layout="constrained")
@@ -33,28 +33,28 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure to a file whose ending says which kind of picture it is, PNG without one.
+    """Write a figure to a file; the suffix gives the format, PNG by default.
 
     Raises:
-        UserError: when matplotlib cannot draw it, or the disk does not take it.
+        UserError: If matplotlib cannot draw the figure or the disk refuses the file.
     """
     stream = io.BytesIO()
     try:
         figure.savefig(stream, format=path.suffix[1:] or "png", dpi=150)
-    except Exception as error:  # of fonts, of a user's matplotlibrc, of an ending that matplotlib does not know
+    except Exception as error:  # fonts, the user's matplotlibrc, an unknown suffix
         raise UserError(f"{path}: matplotlib cannot draw it ({_describe(error)})") from error
     write_bytes(path, stream.getvalue())
 
 
 def _figure_class() -> Any:
-    """Import matplotlib without the backend that MPLBACKEND names, which may be a notebook's and is not used here."""
+    """Import matplotlib without the backend in ``MPLBACKEND``, which may belong to a notebook and is not needed."""
     backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib
         from matplotlib.figure import Figure
 
         if backend is not None:
-            # A program that goes on with pyplot finds its backend as if it had imported matplotlib itself.
+            # A program that uses pyplot afterwards finds the backend that it asked for.
             with suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
     finally:

@@ -1,11 +1,11 @@
-"""Parts that are found by name: those of this package and those of any other, through entry points.
+"""Finds parts (systems, planners, models, ...) by name through entry points.
 
-A package of somebody else's adds a part by naming it in its own ``pyproject.toml``, as in
+Another package adds a part by naming it in its ``pyproject.toml``:
 
     [project.entry-points."housewise.systems"]
     pantry = "pantry.system:Pantry"
 
-and is found as soon as it is installed beside this one. Its module is imported when the part is asked for, not before.
+The part is found as soon as the package is installed. Its module is imported when the part is requested, not before.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise
 VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
 
 _PACKAGE = __name__.partition(".")[0]
-# Seconds after which it is told what is being imported.
+# Seconds after which a note says what is being imported; for other packages and for this one.
 _PATIENCE, _OWN_PATIENCE = 10.0, 600.0
 _LONGEST = 700
 
 
 def plugin_names(group: str) -> list[str]:
-    """Names of the parts of a group, in order; nothing is imported."""
+    """Return the sorted names of a group's parts, without importing anything."""
     return sorted(_entry_points(group))
 
 
 def load_plugin(group: str, name: str, what: str) -> Any:
-    """A part by name.
+    """Import a part by name.
 
     Args:
-        group: one of those above.
-        name: of the part.
-        what: it is called in messages, as in ``"system"``.
+        group: One of the entry-point groups above.
+        name: Name of the part.
+        what: What messages call the part, such as ``"system"``.
 
     Raises:
-        UserError: when there is none, there are several, or it fails to import; the message names the package.
+        UserError: If there is no such part, if several packages define it, or if its import fails. The message names
+            the package.
     """
     found = _entry_points(group).get(name, ())
     if not found:
@@ -58,41 +59,42 @@ def load_plugin(group: str, name: str, what: str) -> Any:
         told = ", ".join(f"{each.value} of {_distribution_name(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
     if found[0].module in sys.modules:
-        # It is asked for at every record, and the source of what has been imported takes the longest to find.
+        # Parts are looked up for every record; finding the distribution of an imported part takes longest.
         with suppress(AttributeError):
             return found[0].load()
     source = f"{found[0].value} of {_distribution_name(found[0])}"
-    # Ours may take long on a machine with much to do.
+    # Modules of this package may take long to import on a busy machine.
     patience = _OWN_PATIENCE if found[0].module.partition(".")[0] == _PACKAGE else _PATIENCE
     with convert_import_errors(f"{what} {name!r}", source, "mend or uninstall that package", patience):
         return found[0].load()
 
 
 def open_plugin(group: str, name: str, what: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
-    """Load a part that makes something, and call it.
+    """Load a part that constructs something, and call it.
 
     Args:
-        group, name, what: see load_plugin.
-        *arguments, **options: of the call.
-        needs: attributes that what is made has to have.
+        group, name, what: See ``load_plugin``.
+        *arguments, **options: Arguments of the call.
+        needs: Attributes that the result must have.
 
     Raises:
-        UserError: when the part cannot be called so, fails, or makes something else; see also load_plugin.
+        UserError: If the part cannot be called with these arguments, fails, or returns something else. See also
+            ``load_plugin``.
     """
     return call_plugin(load_plugin(group, name, what), f"{what} {name!r}", *arguments, needs=needs, **options)
 
 
 def call_plugin(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
-    """Call a part that was loaded; see open_plugin.
+    """Call a loaded part; see ``open_plugin``.
 
     Args:
-        part: what was loaded.
-        label: what it is called in messages.
-        *arguments, **options: of the call.
-        needs: attributes that what is made has to have.
+        part: The loaded part.
+        label: What messages call the part.
+        *arguments, **options: Arguments of the call.
+        needs: Attributes that the result must have.
 
     Raises:
-        UserError: see open_plugin.
+        UserError: See ``open_plugin``.
     """
     if not callable(part):
         raise UserError(f"{label}: {excerpt(repr(part))} cannot be called; see docs/extending.md")
@@ -100,14 +102,14 @@ def call_plugin(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (
         inspect.signature(part).bind(*arguments, **options)
     except TypeError as error:
         raise UserError(f"{label}: takes other arguments ({excerpt(error)}); see docs/extending.md") from error
-    except ValueError:  # of some built-in functions there is no signature
+    except ValueError:  # some built-in functions have no signature
         pass
     try:
         made = part(*arguments, **options)
     except (UserError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # Of a defect of ours the traceback is wanted.
+        # The traceback of a defect in this package is useful.
         if str(getattr(part, "__module__", "")).partition(".")[0] == _PACKAGE:
             raise
         raise UserError(f"{label}: failed ({_describe_import_error(error)}); mend or uninstall it") from error
@@ -118,16 +120,16 @@ def call_plugin(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (
 
 @contextmanager
 def convert_import_errors(label: str, source: str, remedy: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Have what a module raises while it is imported told in one line, and in another one that it takes long.
+    """Convert errors of an import into a ``UserError``, and print a note if the import takes long.
 
     Args:
-        label: what the part is called in messages.
-        source: where it is imported from.
-        remedy: what to do when it cannot be.
-        patience: seconds after which it is told that it is still being imported.
+        label: What messages call the part.
+        source: Where the part is imported from.
+        remedy: What to do if the import fails.
+        patience: Seconds until the note is printed.
 
     Raises:
-        UserError: when it cannot be imported.
+        UserError: If the import fails.
     """
     waiting = threading.Timer(patience, _tell_waiting, [f"{label} is still being imported from {source}"])
     waiting.daemon = True
@@ -156,7 +158,7 @@ def _describe_import_error(error: BaseException) -> str:
 
 @lru_cache(maxsize=16)
 def _entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    # Takes a while, and help and completion look nothing up.
+    # This import is slow, and help and completion do not need it.
     from importlib.metadata import entry_points
 
     found: dict[str, list[EntryPoint]] = {}

@@ -1,4 +1,4 @@
-"""Processes of this machine that work for this one."""
+"""Runs work in pools of processes on this machine."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ _ONE_PROCESS = "or use one process (workers=1)"
 def process_pool(
     count: int, initializer: Callable[..., None] | None = None, *given: Any
 ) -> Iterator[ProcessPoolExecutor]:
-    """Processes that share nothing with this one, and end when it does.
+    """Open a pool of processes that end with this one and share no state with it.
 
-    Where the system can, all of them are forks of one that imports what this program has imported by now: starting many
-    takes little longer than starting one. What has been begun is finished when the pool is left.
+    If the platform allows, all processes are forked from one that has imported the same modules as this program, so
+    that
+    starting many takes little longer than starting one. Work that has begun is finished when the pool is left.
 
     Args:
-        count: how many there are at most.
-        initializer: called in each of them before anything else.
-        given: its arguments; they travel there.
+        count: Maximum number of processes.
+        initializer: Function that each process calls first.
+        given: Arguments of the initializer; they are pickled.
 
     Raises:
-        UserError: when the processes cannot begin, or one of them is killed.
+        UserError: If the processes cannot start, or one of them is killed.
     """
     end_reimported_program()
     pool = ProcessPoolExecutor(
@@ -45,7 +46,7 @@ def process_pool(
     )
     first: Future[int] | None = None
     try:
-        # Whether this is done tells processes that were killed at work from processes that never began.
+        # Whether this first call succeeds tells processes that were killed from processes that never started.
         first = pool.submit(os.getpid)
         yield pool
     except (BrokenProcessPool, EOFError) as error:
@@ -62,7 +63,7 @@ def process_pool(
 
 
 def can_start_processes() -> bool:
-    """Whether this machine can have a pool of processes: it takes semaphores, which take a writable /dev/shm."""
+    """Whether this machine can run a pool of processes, which needs semaphores and thus a writable /dev/shm."""
     try:
         multiprocessing.get_context("spawn").Semaphore()
     except (OSError, ImportError) as error:
@@ -73,16 +74,16 @@ def can_start_processes() -> bool:
 
 
 def end_reimported_program() -> None:
-    """End this process if it is a worker that runs the main program's code again, as it does without a main guard.
+    """End this process if it is a worker that imports a main program without a main guard.
 
-    It ends quietly: the process that made it says why, see process_pool.
+    It ends silently: the process that started it reports the cause, see ``process_pool``.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(1)
 
 
 def _failed_start() -> str:
-    """Why no process of a pool began to work, as far as the main program tells, and the remedy."""
+    """Return why the processes of a pool did not start, as far as the main program tells, and the remedy."""
     file = getattr(sys.modules["__main__"], "__file__", None)
     if file is None:
         return (
@@ -106,7 +107,7 @@ def _failed_start() -> str:
 
 
 def _is_guarded(program: Path) -> bool:
-    """Whether a program asks if it is the main one; one whose text cannot be read counts as if it did."""
+    """Whether a program checks that it is the main program; True if its text cannot be read."""
     try:
         return _GUARD.search(program.read_text(encoding="utf-8", errors="replace")) is not None
     except OSError:
@@ -114,7 +115,7 @@ def _is_guarded(program: Path) -> bool:
 
 
 def process_number() -> int:
-    """Number of this process among those that one program has made; 0 for the program itself."""
+    """Return the number of this process among those that one program has started; 0 for the program itself."""
     number = re.search(r"\d+$", multiprocessing.current_process().name)
     return int(number[0]) if number and multiprocessing.parent_process() is not None else 0
 
@@ -123,12 +124,12 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    # It goes by the first call of a program.
+    # Only the first call in a program has an effect.
     context.set_forkserver_preload(sorted(name for name in sys.modules if name.partition(".")[0] == "housewise"))
     try:
         multiprocessing.forkserver.ensure_running()
     except OSError:
-        # Its socket lies in the temporary folder, whose path may be too long for one, or whose disk may not take any.
+        # The server's socket lies in the temporary folder, whose path may be too long or whose disk may be full.
         return multiprocessing.get_context("spawn")
     return context
 
@@ -142,7 +143,7 @@ def _start_worker(environment: dict[str, str], initializer: Callable[..., None] 
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that it works for is gone: a killed one cannot say so."""
+    """End this process when its parent has ended, since a killed parent cannot say so."""
     parent = multiprocessing.parent_process()
     assert parent is not None, "called in a process that another one has made"
     parent.join()

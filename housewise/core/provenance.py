@@ -1,4 +1,4 @@
-"""What results depend on beside their settings."""
+"""Describes what results depend on besides their settings: code, software and machine."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ _NOT_CODE = (":(exclude)results", ":(exclude)*.md")
 
 
 def provenance() -> dict[str, Any]:
-    """What a file of figures was made with; whoever works long asks before, as the code is what it was at the start.
+    """Return what a file of results was made with.
+
+    Call this when the work starts, since the code may change while it runs.
 
     Returns:
-        ``commit``: of the checkout that this runs from, None outside of one. ``changed``: whether the code there is
-        another than the commit's, None without a commit. ``command``: the command line, of paths that lead elsewhere
-        the last name alone. ``date``: UTC, ISO 8601. ``software``, ``machine``: see the functions of these names.
+        ``commit``: commit of the checkout that this runs from, or None. ``changed``: whether the code differs from the
+            commit, or None. ``command``: the command line, with absolute paths reduced to their last part. ``date``:
+            UTC, ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``describe_machine``.
     """
     commit, changed = _checkout()
     made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}
@@ -46,10 +48,10 @@ def provenance() -> dict[str, Any]:
 
 
 def _checkout() -> tuple[str | None, bool | None]:
-    """The commit, and whether files differ from it; figures and what is told of them do not count."""
+    """Return the commit, and whether files other than results and documents differ from it."""
     here = Path(__file__)
     try:
-        # An environment may lie in a checkout of something else.
+        # A virtual environment may lie in the checkout of another project.
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
         folder = Path(_git(here.parent, "rev-parse", "--show-toplevel"))
         return _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--", ".", *_NOT_CODE))
@@ -69,7 +71,7 @@ def _command() -> str:
 
 
 def software_versions() -> dict[str, str]:
-    """Versions of what results depend on, of those installed."""
+    """Return the versions of the installed packages that results depend on."""
     found = {}
     for package in ("housewise", *_LIBRARIES):
         try:
@@ -80,12 +82,12 @@ def software_versions() -> dict[str, str]:
 
 
 def now() -> str:
-    """This moment, UTC, ISO 8601 to the second."""
+    """Return the current time, UTC, ISO 8601 to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def describe_machine() -> dict[str, str | int]:
-    """The computer: its processor, the cores that this process may use, its system and Python, and its GPUs if any."""
+    """Return the processor, usable cores, operating system, Python version, and GPUs if there are any."""
     found: dict[str, str | int] = {
         "processor": _processor_name(),
         "cores": usable_cores(),
@@ -96,17 +98,17 @@ def describe_machine() -> dict[str, str | int]:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: those that it is bound to, or fewer where a container's quota allows fewer."""
+    """Return the number of cores that this process may use, limited by its affinity and by a container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, math.ceil(_cgroup_cores(Path("/sys/fs/cgroup")) or cores)))
 
 
 def _cgroup_cores(cgroup: Path) -> float | None:
-    """How many cores' time a control group grants, as a container sees its own; None for all of it."""
+    """Return the number of cores that a control group grants, as seen in a container; None without a limit."""
     for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
         try:
             quota, period = " ".join((cgroup / file).read_text(encoding="ascii") for file in files).split()
-            # Without a limit it is "max", or -1 in version 1.
+            # Without a limit the quota is "max", or -1 in version 1.
             return int(quota) / int(period) if quota != "max" and int(quota) > 0 else None
         except (OSError, ValueError, ZeroDivisionError):
             continue
@@ -114,12 +116,15 @@ def _cgroup_cores(cgroup: Path) -> float | None:
 
 
 def nvidia_cards() -> list[Path]:
-    """NVIDIA's devices, as the system has them."""
+    """Return the device files of NVIDIA GPUs."""
     return sorted(Path("/dev").glob("nvidia[0-9]*"))
 
 
 def _gpu_names() -> str:
-    """Names of the GPUs that models run on; torch takes seconds to import, and is asked only where there is a card."""
+    """Return the names of the GPUs that models run on.
+
+    Importing torch takes seconds, so it is only imported if there is a GPU.
+    """
     if "torch" not in sys.modules and not nvidia_cards():
         return ""
     try:
@@ -130,7 +135,7 @@ def _gpu_names() -> str:
 
 
 def _processor_name() -> str:
-    """The processor's name; Linux alone tells it only in a file."""
+    """Return the processor's name, which Linux tells only in a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

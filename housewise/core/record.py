@@ -1,9 +1,11 @@
-"""Episode records: one JSON-lines file per episode, written as it happens, readable without this code.
+"""Records of episodes: what was set, what happened, and how it ended.
 
-Every line is ``{"type": ..., "data": {...}}``: first a ``header``, then events in the order in which they happened,
-each of a type that the episode's system knows, and last a ``result``. While the episode is played the file's name ends
-in ``.partial``; where it could not be played to its end, it ends in ``.failed``, and a ``failure`` is its last line.
-Events of types that are not known are kept as they are.
+A record is a JSON-lines file that can be read without this code. Every line is ``{"type": ..., "data": {...}}``: first
+a ``header``, then events in their order, last a ``result``. Each system defines its own types of events; events of
+unknown types are kept as they are. ``core.record_files`` writes and reads the files.
+
+While the episode runs, the file's name ends in ``.partial``. If the episode fails, the name ends in ``.failed`` and
+the last line is a ``failure``.
 """
 
 from __future__ import annotations
@@ -17,56 +19,56 @@ from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 VERSION = 2
-"""Of records as they are written here."""
+"""Version of the format that is written."""
 
 MOST = 10**12
-"""More than anything that is counted here can be; sums of such numbers still are numbers."""
+"""Upper bound of counts and figures, so that sums of them remain finite."""
 
 _NAME = re.compile(r"[^\w.-]+")
 _LONGEST_NAME, _MOST_BYTES = 150, 200
 
 
 def _replace_surrogates(text: Any) -> Any:
-    """Text that UTF-8 can hold: a server's JSON may bring half of a surrogate pair."""
+    """Replace unpaired surrogates, which a server's JSON may contain and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
 def _clip_token_count(number: Any) -> Any:
-    """A number of tokens; 0 for one that no model reads or writes, which says as little as none."""
+    """Return 0 for an impossible number of tokens, as for an unknown one."""
     return 0 if isinstance(number, int | float) and not 0 <= number <= MOST else number
 
 
 Words = Annotated[str, BeforeValidator(_replace_surrogates)]
-"""What a model or a person wrote."""
+"""Text that a model or a person wrote."""
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Tokens = Annotated[Count, BeforeValidator(_clip_token_count)]
-"""What a server says that a model has read or written."""
+"""Number of tokens that a server reports."""
 Figure = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
 
 
 class Frozen(BaseModel):
-    """A part of a record: it does not change, and fields that this version does not know are left out."""
+    """Part of a record: immutable, and unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class Event(Frozen):
-    """Something that happened in an episode; each system has types of its own.
+    """Something that happened in an episode; each system defines its own types.
 
     Attributes:
-        type: what it is called in records.
+        type: Name of the type in records.
     """
 
     type: ClassVar[str]
 
 
 class UnknownEvent(Event):
-    """An event of a type that nobody here knows, as it was read.
+    """Event of an unknown type, kept as it was read.
 
     Attributes:
-        kind: its type.
-        data: the rest of it.
+        kind: Name of its type.
+        data: Its other fields.
     """
 
     type: ClassVar[str] = "unknown"
@@ -75,24 +77,24 @@ class UnknownEvent(Event):
 
 
 class Header(Event):
-    """What was set: enough to play the episode again.
+    """Everything that is needed to play the episode again.
 
     Attributes:
-        version: of the record's format.
-        system: whose episode it is.
-        task: what was to be done, by name; the same for all runs of it.
-        group: what its figures are summed up with: a scene, a task set.
-        run: how many times the task had been played before.
-        attempt: how many times it had been begun before and not ended; only counted where a person had taken part.
-        seed: of everything that was drawn.
-        agent: who acted.
-        person: for whom.
-        models: names of the models that were asked, by role.
-        settings: of the run, as in ``config.json``.
-        memory: digest of what was remembered of the person at the start; None where nothing was to be.
-        setting: what the episode began with; each system has a type of its own for it.
-        software: versions by package.
-        started: UTC, ISO 8601.
+        version: Version of the record's format.
+        system: Name of the system.
+        task: Name of the task, equal for all repetitions of it.
+        group: What scores are averaged by, such as a scene or a task set.
+        run: Number of the repetition, from 0.
+        attempt: How many earlier attempts were interrupted; counted only if a person took part.
+        seed: Seed of the random number generator.
+        agent: Name of the agent.
+        person: Name of the person.
+        models: Names of the models by role.
+        settings: Settings of the run, as in ``config.json``.
+        memory: Digest of the person's memory at the start; None without a memory.
+        setting: Initial state of the episode, as defined by the system.
+        software: Versions by package.
+        started: Start time, UTC, ISO 8601.
     """
 
     type: ClassVar[str] = "header"
@@ -114,18 +116,18 @@ class Header(Event):
 
     @property
     def name(self) -> str:
-        """Name of the record's file without its ending."""
+        """Name of the record's file without its suffix."""
         return record_name(self.task, self.run)
 
 
 class Usage(Frozen):
-    """What an episode took.
+    """Tokens and time that an episode took.
 
     Attributes:
-        prompt_tokens, completion_tokens: read and written by models.
-        model_seconds: spent waiting for them.
-        seconds: in all.
-        finish_reasons: how many of their replies ended by themselves (``stop``) or were cut at a limit (``length``).
+        prompt_tokens, completion_tokens: Tokens that models read and wrote.
+        model_seconds: Seconds spent waiting for models.
+        seconds: Seconds in total.
+        finish_reasons: Number of replies by the reason for their end: ``stop`` or ``length`` (cut at a limit).
     """
 
     prompt_tokens: Tokens = 0
@@ -135,7 +137,7 @@ class Usage(Frozen):
     finish_reasons: dict[str, Count] = Field(default_factory=dict)
 
     def plus(self, other: Usage) -> Usage:
-        """The sum of both."""
+        """Return the sum of both."""
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
@@ -149,10 +151,10 @@ class Result(Event):
     """How an episode ended.
 
     Attributes:
-        ended: in a few words, the same for all episodes that end alike.
-        scores: by name, as the system declares them, and whatever else was counted.
-        usage: what it took.
-        final: how things were in the end; each system has a type of its own for it.
+        ended: Short reason, equal for all episodes that end in the same way.
+        scores: Scores by name, as the system declares them, and further counts.
+        usage: Tokens and time that the episode took.
+        final: Final state, as defined by the system.
     """
 
     type: ClassVar[str] = "result"
@@ -163,12 +165,12 @@ class Result(Event):
 
 
 class Failure(Event):
-    """Why an episode could not be played to its end.
+    """Why an episode failed.
 
     Attributes:
-        reason: the same for all episodes that fail alike.
-        error: what happened to this one.
-        traceback: where, if it is a defect.
+        reason: Short reason, equal for all episodes that fail in the same way.
+        error: What happened in this episode.
+        traceback: Traceback, if the cause is a defect.
     """
 
     type: ClassVar[str] = "failure"
@@ -178,11 +180,11 @@ class Failure(Event):
 
 
 Outcome = Result | Failure
-"""What becomes of an episode."""
+"""How an episode ended, or why it failed."""
 
 _E = TypeVar("_E", bound=Event)
 EventTypes = Mapping[str, type[Event]]
-"""Types of events by what they are called."""
+"""Classes of events by the name of their type."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,9 +192,9 @@ class Record:
     """A finished record in memory.
 
     Attributes:
-        header: what was set.
-        events: what happened, in order.
-        result: how it ended.
+        header: What was set.
+        events: What happened, in order.
+        result: How it ended.
     """
 
     header: Header
@@ -204,30 +206,33 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Name of the file without its ending."""
+        """Name of the record's file without its suffix."""
         return self.header.name
 
     @property
     def summary(self) -> str:
-        """Name, agent, number of events and end, in a line."""
+        """Name, agent, number of events and end on one line."""
         return f"{self.name}, agent {self.header.agent}, {len(self.events)} events, {self.result.ended}"
 
     def with_scores(self, scores: Mapping[str, float]) -> Record:
-        """The same with further scores."""
+        """Return a copy with additional scores."""
         return replace(self, result=self.result.model_copy(update={"scores": {**self.result.scores, **scores}}))
 
     def of_type(self, kind: type[_E]) -> list[_E]:
-        """The events of a type, in order."""
+        """Return the events of a class, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
 
 class EventWriter(Protocol):
-    """Takes the events of an episode."""
+    """Receives the events of an episode."""
 
     def write(self, event: Event) -> None: ...
 
 
 def record_name(task: str, run: int) -> str:
-    """Name of a task's record, without its ending: one that every disk takes, and that leads out of no folder."""
+    """Return the file name of a task's record without its suffix.
+
+    The name is valid on every file system and does not lead out of a folder.
+    """
     name = _NAME.sub("-", task)[:_LONGEST_NAME].encode()[:_MOST_BYTES].decode(errors="ignore")
     return f"{name.strip('.') or 'task'}-run{run}"

@@ -1,4 +1,4 @@
-"""Reads and writes the files of episode records; see core.record for what they hold."""
+"""Writes and reads the files of episode records; ``core.record`` describes their content."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from housewise.core.files import open_new, open_regular, read_bytes
 from housewise.core.record import Event, EventTypes, Failure, Header, Record, Result, UnknownEvent
 
 FINISHED, PARTIAL, FAILED = ".jsonl", ".jsonl.partial", ".jsonl.failed"
-"""Endings of a record's file name: of a finished, a running and a failed episode."""
+"""Suffixes of record files: of a finished, a running and a failed episode."""
 
 
 class RecordWriter:
-    """Writes an episode as it happens; the file gets its final name with the result or the failure.
+    """Writes the events of an episode as they happen.
 
-    What is left of an attempt that a person took part in is kept, as ``<name>.jsonl.interrupted-<n>``: what was
-    answered cannot be asked again.
+    The file gets its final name with the result or the failure. If a person took part in an interrupted attempt, its
+    file
+    is kept as ``<name>.jsonl.interrupted-<n>``, since the person cannot be asked the same questions again.
 
     Args:
-        folder: where records live; made when it is missing.
-        name: of the record.
+        folder: Folder of the records; it is created if it is missing.
+        name: Name of the record.
 
     Attributes:
-        attempt: how many such attempts there are.
+        attempt: Number of interrupted attempts with answers of a person.
 
     Raises:
-        UserError: when there can be no such file.
+        UserError: If the file cannot be created.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -50,10 +51,10 @@ class RecordWriter:
             raise UserError(f"{self._partial}: cannot be written ({error.strerror}); choose another folder") from error
 
     def write(self, event: Event) -> None:
-        """Append a line.
+        """Append an event.
 
         Raises:
-            UserError: when the disk does not take it.
+            UserError: If the disk refuses it.
         """
         try:
             self._stream.write(format_event(event) + "\n")
@@ -72,13 +73,13 @@ class RecordWriter:
             ) from error
 
     def close(self) -> None:
-        """Leave an unfinished record as it is; what a full disk did not take has been complained about already."""
+        """Close the file of an unfinished record; errors of a full disk have been reported by ``write``."""
         with contextlib.suppress(OSError):
             self._stream.close()
 
 
 def _keep_interrupted(left: Path, interrupted: Path) -> int:
-    """Number what is left of an attempt with a person's answers; how many of them there are."""
+    """Rename the file of an attempt if it has answers of a person; return the number of such attempts."""
     earlier = len(list(left.parent.glob(f"{interrupted.name}*")))
     if not left.is_file() or left.is_symlink() or not _has_answers(left):
         return earlier
@@ -92,12 +93,15 @@ def _has_answers(left: Path) -> bool:
 
 
 def file_key(name: str) -> str:
-    """A file's name as disks see it that make no difference between cases and between forms of a letter."""
+    """Return a key that is equal for file names that some file systems do not distinguish.
+
+    Some ignore case, some the difference between composed and decomposed letters.
+    """
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def format_event(event: Event) -> str:
-    """An event as a line of a record, without the line's end."""
+    """Return an event as a line of a record, without a line feed."""
     kind, data = event.type, event.model_dump_json()
     if isinstance(event, UnknownEvent):
         kind, data = event.kind, json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
@@ -106,42 +110,44 @@ def format_event(event: Event) -> str:
 
 @dataclass(frozen=True)
 class RecordLine:
-    """A line of a record before it is known what its type means.
+    """A line of a record whose type is not yet interpreted.
 
     Attributes:
-        type: of the event.
-        data: the rest of it.
+        type: Name of the event's type.
+        data: The event's other fields.
     """
 
     type: str
     data: dict[str, Any]
 
     def read(self, known: EventTypes) -> Event:
-        """The event.
+        """Return the line as an event.
 
         Args:
-            known: types of events.
+            known: Classes of events by type.
 
         Raises:
-            ValidationError: when its data does not fit its type.
+            ValidationError: If the data does not fit the type.
         """
         kind = known.get(self.type)
         return UnknownEvent(kind=self.type, data=self.data) if kind is None else kind.model_validate(self.data)
 
 
 FRAME: EventTypes = {kind.type: kind for kind in (Header, Result, Failure)}
-"""What every record has, whatever is played."""
+"""Types that every record has, whatever the system."""
 
 
 def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[RecordLine]:
-    """The lines of a record of any version; version 1 has no frame: its fields stand beside the type.
+    """Read the lines of a record of any version.
+
+    In version 1 the fields of an event stand beside its type.
 
     Args:
-        path: of the record.
-        texts: its lines; None reads them.
+        path: Path of the record, also for messages.
+        texts: Lines of the record; None reads them from the path.
 
     Raises:
-        UserError: when one is none; the message names it.
+        UserError: If a line is damaged; the message names it.
     """
     found = []
     for number, text in enumerate(_texts(path) if texts is None else texts, start=1):
@@ -150,7 +156,7 @@ def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[R
             data = content.get("data")
             kind, rest = content["type"], {key: value for key, value in content.items() if key != "type"}
             if not isinstance(kind, str):
-                raise ValueError("its type is no text")
+                raise ValueError("its type is not a text")
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise damaged_line_error(
                 path, number, "JSON with a type" if isinstance(error, KeyError) else str(error)
@@ -161,15 +167,15 @@ def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[R
 
 
 def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) -> Record:
-    """A record of its lines.
+    """Build a record from its lines.
 
     Args:
-        path: of the record, for messages.
-        lines: as read_lines finds them, in this version's form.
-        known: types of the system's events.
+        path: Path of the record, for messages.
+        lines: Lines in the form of the current version.
+        known: Classes of the system's events by type.
 
     Raises:
-        UserError: when it is damaged; the message names file and line.
+        UserError: If the record is damaged; the message names file and line.
     """
     events: list[Event] = []
     types = {**known, **FRAME}
@@ -177,11 +183,7 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
         try:
             events.append(line.read(types))
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(map(str, problem["loc"]))
-            raise damaged_line_error(
-                path, number, f"{line.type}: {f'{field}: ' if field else ''}{problem['msg']}"
-            ) from error
+            raise damaged_line_error(path, number, f"{line.type}: {describe_validation_error(error)}") from error
     first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
     inner = tuple(events[1:-1])
     several = any(isinstance(event, Header | Result) for event in inner)
@@ -191,13 +193,13 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
 
 
 def damaged_line_error(path: Path, line: int, why: str) -> UserError:
-    """What is said of a line that is none of a record's."""
+    """Return the error for a damaged line."""
     return UserError(f"{path}: line {line} is not a record's ({why}); delete the file to run it again")
 
 
 def _texts(path: Path) -> Iterator[str]:
     try:
-        # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
+        # JSON texts may contain other characters at which splitlines would break.
         return iter(read_bytes(path).decode("utf-8-sig").removesuffix("\n").split("\n"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error})") from error

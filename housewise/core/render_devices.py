@@ -1,4 +1,4 @@
-"""CUDA devices that simulators render on, and which of several a simulator gets."""
+"""CUDA devices that simulators render on, and how simulators share them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from housewise.core.processes import process_number
 from housewise.core.provenance import nvidia_cards
 
 ANY = -1
-"""Whatever EGL offers first, which is software where there is no GPU."""
+"""Device number for the first device that EGL offers, which is software rendering without a GPU."""
 
 _MOST_DEVICES = 1024
-# EGL's constants (EGL_EXT_device_query, EGL_NV_device_cuda).
+# Constants of the extensions EGL_EXT_device_query and EGL_NV_device_cuda.
 _CUDA_DEVICE, _MOST_EGL_DEVICES = 0x323A, 64
 _LIST = "from housewise.core.render_devices import egl_cuda_devices; print(egl_cuda_devices())"
 
 
 def parse_gpu_setting(value: Any) -> Any:
-    """A choice of devices as settings have it: a number, several numbers, or ``auto``.
+    """Parse the setting ``gpu``: a number, several numbers, or ``auto``.
 
     Args:
-        value: the same, or text as in ``0``, ``0,1`` or ``auto``.
+        value: Value from a file or the command line, such as ``0``, ``"0,1"`` or ``"auto"``.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: If the value is anything else.
     """
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(\s*,\s*\d{1,9})*\s*", value):
         numbers = tuple(int(number) for number in value.split(","))
@@ -45,30 +45,35 @@ def parse_gpu_setting(value: Any) -> Any:
 
 
 GpuSetting = int | tuple[int, ...] | Literal["auto"]
-"""CUDA devices to render on: a number (-1 for whatever EGL offers first), several that are taken in turn, or ``auto``
-for all that EGL offers."""
+"""CUDA devices to render on: a number (-1 for the first that EGL offers), several that simulators take in turn, or
+``auto`` for all that EGL offers."""
 
 _turns = count()
 
 
 def set_device_turn(number: int) -> None:
-    """Set which turn comes next in this process, for one that is neither a program nor one of its process pools.
+    """Set which device the next simulator of this process gets.
+
+    A process needs this if it is neither a program nor a member of a process pool.
 
     Args:
-        number: how many processes on this machine take turns before this one.
+        number: How many processes on this machine take a device before this one.
     """
     global _turns
     _turns = count(number)
 
 
 def next_device(gpu: GpuSetting) -> int:
-    """The device for the next simulator; simulators of one process and processes of one program take turns."""
+    """Return the device of the next simulator.
+
+    The simulators of a process, and the processes of a program, take the devices in turn.
+    """
     devices = resolve_devices(gpu)
     return devices[(process_number() + next(_turns)) % len(devices)]
 
 
 def resolve_devices(gpu: GpuSetting) -> tuple[int, ...]:
-    """The devices that are chosen, as they are on this machine; at least one."""
+    """Return the device numbers that a setting stands for on this machine; at least one."""
     if gpu == "auto":
         return cuda_devices() or (ANY,)
     return (gpu,) if isinstance(gpu, int) else gpu
@@ -76,9 +81,9 @@ def resolve_devices(gpu: GpuSetting) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1)
 def cuda_devices() -> tuple[int, ...]:
-    """CUDA numbers of the devices that EGL can render on; empty where there are none.
+    """Return the CUDA numbers of the devices that EGL can render on.
 
-    A process of its own asks, because a driver that is broken may end the process that loads it.
+    The query runs in a separate process, because a broken driver may end the process that loads it.
     """
     if not nvidia_cards():
         return ()
@@ -87,10 +92,10 @@ def cuda_devices() -> tuple[int, ...]:
 
 
 def egl_cuda_devices() -> list[int]:
-    """CUDA numbers of EGL's devices, in order, as EGL itself tells them.
+    """Return the CUDA numbers of EGL's devices in ascending order.
 
     Raises:
-        OSError: when there is no EGL.
+        OSError: If EGL is not installed.
     """
     egl = ctypes.CDLL("libEGL.so.1")
     egl.eglGetProcAddress.restype = ctypes.c_void_p

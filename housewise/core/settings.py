@@ -1,4 +1,4 @@
-"""Settings of which it is known which values the user set."""
+"""Base class of settings, which remembers which values the user set and under which dotted key."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LARGEST_SEED = 2**63 - 1
 
 
 def check_known_name(name: str, known: Sequence[str]) -> str:
-    """A name that is known, in a validator of settings.
+    """Return a name if it is known, for use in a validator of settings.
 
     Raises:
-        PydanticCustomError: when it is not; the message has what is meant instead.
+        PydanticCustomError: If it is unknown; the message suggests a known name.
     """
     if name in known:
         return name
@@ -29,7 +29,7 @@ def check_known_name(name: str, known: Sequence[str]) -> str:
 
 
 class Settings(BaseModel):
-    """Settings of which every key is known and none changes."""
+    """Immutable settings without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -42,31 +42,31 @@ class Settings(BaseModel):
 
     @property
     def set_by_user(self) -> frozenset[str]:
-        """The keys to which the user gave a value, on the command line or in a file of their own."""
+        """Keys that the user set, on the command line or in a file of their own."""
         return self._set_by_user
 
     @property
     def setting_keys(self) -> dict[str, str]:
-        """The dotted key of each setting that does not stand under its own name; see key."""
+        """Dotted key of each setting that has one; see ``key``."""
         return dict(self._keys)
 
     def key(self, name: str) -> str:
-        """The dotted key under which the user gives a setting, such as ``training.learning_rate``, for messages."""
+        """Return the dotted key of a setting, such as ``training.learning_rate``, for messages."""
         return self._keys.get(name, name)
 
     def with_keys(self, keys: Mapping[str, str]) -> Self:
-        """The same settings, some of which the user gives under other keys; see key."""
+        """Return a copy in which some settings have other dotted keys; see ``key``."""
         renamed = self.model_copy()
         renamed._keys = {**self._keys, **keys}
         return renamed
 
 
 def record_user_keys(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
-    """Note in every section of settings which of its keys the user set, besides those that are noted already.
+    """Record in every section of settings which of its keys the user set, in addition to those recorded before.
 
     Args:
-        settings: of any kind.
-        by_user: nested values by key; the keys alone matter.
+        settings: Settings of any class.
+        by_user: Nested values by key; only the keys matter.
     """
     if isinstance(settings, Settings):
         settings._set_by_user |= by_user.keys()
@@ -77,11 +77,11 @@ def record_user_keys(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
 
 
 def record_dotted_keys(settings: BaseModel, section: str = "") -> None:
-    """Note in every section of settings under which keys its settings stand; see Settings.key.
+    """Record in every section of settings the dotted keys of its settings; see ``Settings.key``.
 
     Args:
-        settings: of any kind.
-        section: that they are, with a dot behind it.
+        settings: Settings of any class.
+        section: Prefix of the keys, with a dot at its end.
     """
     for name in type(settings).model_fields:
         if isinstance(inner := getattr(settings, name), BaseModel):
@@ -91,7 +91,7 @@ def record_dotted_keys(settings: BaseModel, section: str = "") -> None:
 
 
 def copy_user_keys(source: BaseModel, target: BaseModel) -> None:
-    """Note of settings what is noted of others of their kind; see mark_as_set."""
+    """Copy which keys the user set from settings to others of the same class; see ``record_user_keys``."""
     if isinstance(source, Settings) and isinstance(target, Settings):
         target._set_by_user |= source._set_by_user
     for key in type(source).model_fields:
@@ -101,7 +101,7 @@ def copy_user_keys(source: BaseModel, target: BaseModel) -> None:
 
 
 def nested_differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of nested values that are not as others."""
+    """Return the nested values that differ from a base."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, Mapping) and isinstance(base.get(key), Mapping):

@@ -1,4 +1,4 @@
-"""Text and JSON files of anybody's: what cannot be read is told in one line that names the file."""
+"""Reads text and JSON files of any origin; an error is one line that names the file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from housewise.core.errors import DataError, excerpt
 from housewise.core.files import LARGEST, read_bytes
 
 LONGEST_NUMBER = 100
-"""Characters of a number."""
+"""Maximum number of characters of a number."""
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file of a name, which may be none that a file can have."""
+    """Whether there is a file of a name; False for a name that no file can have."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -26,31 +26,33 @@ def is_file(path: Path) -> bool:
 
 
 def read_text(path: Path, remedy: str = "save it as UTF-8 text", most: int = LARGEST) -> str:
-    """Read a text file in UTF-8; a byte order mark at its beginning is left out.
+    """Read a text file in UTF-8, without a byte order mark and with line feeds as line ends.
 
     Args:
-        path: of the file.
-        remedy: what to do when it cannot be read, for the message.
-        most: bytes that it may have.
+        path: Path of the file.
+        remedy: What to do about an error, for the message.
+        most: Maximum size in bytes.
 
     Raises:
-        DataError: when it is missing, too large, or no UTF-8.
+        DataError: If the file is missing, too large, or not UTF-8.
     """
     try:
         content = read_bytes(path, most)
-        # Line ends of Windows as those of others, as open() reads them.
+        # Convert line ends as open() does.
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error}); {remedy}") from error
-    except ValueError as error:  # no UTF-8, or a path with NUL in it
+    except ValueError as error:  # not UTF-8, or a path with a NUL character
         raise DataError(f"{path}: cannot be read ({error}); {remedy}") from error
 
 
 def read_json(path: Path, remedy: str = "restore the file, or delete it") -> Any:
-    """Read a JSON file; see read_text and parse_json.
+    """Read a JSON file; see ``read_text`` and ``parse_json``.
+
+    To validate the content with a pydantic class, use ``core.validation.read_model``.
 
     Raises:
-        DataError: when it cannot be read, or is no JSON.
+        DataError: If the file cannot be read or is not JSON.
     """
     return parse_json(read_text(path, remedy), str(path), remedy)
 
@@ -59,13 +61,13 @@ def parse_json(text: str, source: str, remedy: str = "correct it") -> Any:
     """Parse JSON.
 
     Args:
-        text: the JSON.
-        source: where it is from, for the message.
-        remedy: what to do when it is no JSON, for the message.
+        text: JSON text.
+        source: Where the text is from, for the message.
+        remedy: What to do about an error, for the message.
 
     Raises:
-        DataError: when it is no JSON, has half of a surrogate pair in a text, a number of more than LONGEST_NUMBER
-            digits, or is nested too deeply.
+        DataError: If the text is not JSON, has an unpaired surrogate or a number of more than LONGEST_NUMBER digits, or
+            is nested too deeply.
     """
     try:
         value = json.loads(text, parse_int=_integer)
@@ -77,9 +79,9 @@ def parse_json(text: str, source: str, remedy: str = "correct it") -> Any:
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text that are not empty, with their numbers from 1.
+    """Return the lines of a text that are not empty, with their numbers from 1.
 
-    Line feeds alone end lines: JSON texts may hold other characters at which ``str.splitlines`` breaks.
+    Only line feeds end a line: JSON texts may contain other characters at which ``str.splitlines`` breaks.
     """
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 

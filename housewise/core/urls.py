@@ -1,4 +1,4 @@
-"""Addresses of servers: whether they are any, and what is secret about them."""
+"""Checks addresses of servers and removes secrets from them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 HIDDEN = "***"
-"""Stands for what is secret where an address is shown or kept."""
+"""Replaces what is secret in an address that is printed or stored."""
 
 LEAST_SECRET = 8
-"""Characters of a key that is hidden: one such as "x", which servers of one's own may want, is in many words."""
+"""Minimum length of a key that is hidden. Local servers may use keys such as "x", which occur in many words."""
 
 _LONGEST = 2000
-# A password may hold what ends the host's part of an address elsewhere, so that all goes up to the last @.
+# A password may contain characters that end the host elsewhere, so everything up to the last @ is removed.
 _BEFORE_HOST = re.compile(r"^(?P<scheme>[a-zA-Z][\w+.-]*://)?.*@", re.DOTALL)
 _IN_TEXT = re.compile(r"(?<=://)[^\s/'\"]*@")
 _SECRET_NAME = re.compile(r"key|token|secret|sig|pass|code", re.IGNORECASE)
@@ -24,7 +24,7 @@ _AFTER_PATH = re.compile(r"(?P<mark>[?#]).+$", re.DOTALL)
 
 
 def is_web_url(url: str) -> bool:
-    """Whether this is an address of the web."""
+    """Whether a text is an HTTP or HTTPS address."""
     if len(url) > _LONGEST or not url.isprintable() or " " in url:
         return False
     try:
@@ -35,7 +35,7 @@ def is_web_url(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine, where no proxy reaches it."""
+    """Whether an address is on this machine, which no proxy can reach."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -44,36 +44,37 @@ def is_loopback(url: str) -> bool:
 
 
 def redact_url(url: str) -> str:
-    """An address without user, password and parameters; the same again for one that has lost them already."""
+    """Return an address without user, password and query parameters; a redacted address is returned unchanged."""
     hidden = _BEFORE_HOST.sub(lambda found: f"{found['scheme'] or ''}{HIDDEN}@", url, count=1)
     return _AFTER_PATH.sub(lambda found: f"{found['mark']}{HIDDEN}", hidden, count=1)
 
 
 def redact_passwords(text: str) -> str:
-    """A text in which addresses have lost user and password."""
+    """Return a text with user and password removed from its addresses."""
     return _IN_TEXT.sub(f"{HIDDEN}@", text)
 
 
 def redact_secrets(text: str) -> str:
-    """A text without the key in ``$OPENAI_API_KEY`` and without passwords in addresses."""
+    """Return a text without the key in ``$OPENAI_API_KEY`` and without passwords in addresses."""
     key = os.environ.get("OPENAI_API_KEY", "").strip()
     return redact_passwords(text.replace(key, "[secret]") if len(key) >= LEAST_SECRET else text)
 
 
 def is_redacted(url: str) -> bool:
-    """Whether an address has lost something that it needs."""
+    """Whether something was removed from an address that it needs."""
     return HIDDEN in url
 
 
 def secret_texts(key: str, url: str) -> list[str]:
-    """Texts that must not be shown: the key, passwords of an address in every form that they are sent in, keys in it.
+    """Return the texts that must not be shown: the key, the address's password in every form that is sent, and keys in its
+    query.
 
     Args:
-        key: for the server; may be empty.
-        url: of the server; it has to be an address.
+        key: Key for the server; may be empty.
+        url: Address of the server; it must be valid.
 
     Returns:
-        The longest first, so that none remains when they are replaced in turn.
+        The texts, longest first, so that replacing them in turn leaves no part of one.
     """
     parts = urlsplit(url)
     user, password = parts.username or "", parts.password or ""
@@ -83,7 +84,7 @@ def secret_texts(key: str, url: str) -> list[str]:
 
 
 def remove_secrets(text: str, secret: Iterable[str]) -> str:
-    """A text without any of some secrets."""
+    """Return a text with secrets replaced by a placeholder."""
     for each in secret:
         text = text.replace(each, "[secret]")
     return text

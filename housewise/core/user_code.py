@@ -1,7 +1,7 @@
-"""Code that settings name: an installed plugin by name, or ``module:Class`` or ``./file.py:Class`` of the user's own.
+"""Imports code that settings name: a plugin's name, ``module:Class``, or ``./file.py:Class``.
 
-Here alone is such code imported. What the user typed, or wrote in a file that they named, is followed. What a run's
-folder or a record kept may be somebody else's: it is followed only where the user says so.
+Only this module imports such code. References that the user typed, or wrote into a file that they named, are imported.
+References in the folder of a run or in a record may be somebody else's: they are imported only if the user allows it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def is_code_reference(name: str) -> bool:
 
 
 class UntrustedCodeError(UserError):
-    """Settings that were kept name code, and nobody has said that it may run."""
+    """Stored settings refer to code that the user has not allowed to run."""
 
 
 def _check_trust(name: str, info: ValidationInfo) -> str:
     if is_code_reference(name) and (info.context or {}).get("trust_code") is False:
         raise UntrustedCodeError(
-            f"setting {info.field_name} names code, {excerpt(name)!r}, which would run; look at it, and if you trust it "
-            "say trust_code=True, or name it yourself on the command line"
+            f"setting {info.field_name} names code, {excerpt(name)!r}, which would run; look at it, and if you trust "
+            "it say trust_code=True, or name it yourself on the command line"
         )
     return name
 
@@ -42,22 +42,20 @@ def _check_trust(name: str, info: ValidationInfo) -> str:
 CodeReference = Annotated[str, AfterValidator(_check_trust)]
 """A setting that names a plugin or code.
 
-What the user typed, or wrote in a file that they named, is followed. Settings that a run's folder or a record kept are
-validated with the context ``{"trust_code": False}`` unless the user says otherwise, and code that they name is refused.
-"""
+Settings of a run's folder or of a record are validated with the context ``{"trust_code": False}`` unless the user
+allows code; a reference to code is then refused."""
 
 
 def load_plugin_or_code(group: str, name: str, what: str) -> Any:
-    """A part that settings name: an installed one, or code of the user's own; see is_code.
+    """Import the part that a setting names: a plugin, or code of the user; see ``is_code_reference``.
 
-    Its module is imported and so runs: settings that somebody else may have written are validated with trust_code=False
-    before; see CodeName.
+    Importing runs the module. Validate settings of somebody else with trust_code=False first; see ``CodeReference``.
 
     Args:
-        group, name, what: see load_plugin.
+        group, name, what: See ``load_plugin``.
 
     Raises:
-        UserError: see load_plugin.
+        UserError: See ``load_plugin``.
     """
     if not is_code_reference(name):
         return load_plugin(group, name, what)
@@ -77,13 +75,13 @@ def load_plugin_or_code(group: str, name: str, what: str) -> Any:
 
 
 def referenced_file(name: str) -> Path | None:
-    """The file that a name in settings refers to as ``./file.py:Class``; None for ``module:Class`` and for plugins."""
+    """Return the file of a reference such as ``./file.py:Class``; None for ``module:Class`` and for plugins."""
     module = name.rpartition(":")[0]
     return Path(module).expanduser().resolve() if is_code_reference(name) and module.endswith(".py") else None
 
 
 def _import_module(name: str) -> ModuleType:
-    """Import a module that is installed, or else one in the working directory, as ``python -m`` would."""
+    """Import an installed module, or else one in the working directory, as ``python -m`` does."""
     here, first = Path.cwd(), name.partition(".")[0]
     spec = importlib.util.find_spec(first)
     is_here = spec is not None and spec.origin is not None and Path(spec.origin).parent in (here, here / first)
@@ -91,7 +89,7 @@ def _import_module(name: str) -> ModuleType:
 
 
 def _import_from(folder: Path, module: str) -> ModuleType:
-    """Import a module from a folder, where processes that episodes are played in find it as well."""
+    """Import a module from a folder, and let worker processes find it there too."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     return importlib.import_module(module)
@@ -101,7 +99,7 @@ def _import_file(path: Path) -> ModuleType:
     """Import a file under its own name, from its folder.
 
     Raises:
-        ImportError: Another module is called so.
+        ImportError: If another module has that name.
     """
     module = _import_from(path.parent, path.stem)
     if Path(module.__file__ or "").resolve() != path:

@@ -1,4 +1,4 @@
-"""Folders of the user's own, where there may be no home folder, as for a container's user without a name."""
+"""Finds the user's folders, also if there is no home folder, as for an unnamed user of a container."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def expand_user(path: str | Path, remedy: str = "write the whole path") -> Path:
     """Expand a ``~`` at the beginning of a path.
 
     Raises:
-        UserError: when there is no such home folder.
+        UserError: If there is no such home folder.
     """
     try:
         return Path(path).expanduser()
@@ -24,9 +24,9 @@ def expand_user(path: str | Path, remedy: str = "write the whole path") -> Path:
 
 
 def provide_cache_folders() -> None:
-    """Without a home folder, have libraries keep their caches and settings in a temporary one, and know a user's name.
+    """Without a home folder, let libraries use temporary folders for caches and settings, and set a user name.
 
-    They would end in a traceback (matplotlib, getpass) or make a folder of the name ``~`` (Hugging Face) otherwise.
+    Otherwise matplotlib and getpass would fail, and Hugging Face would create a folder named ``~``.
     """
     try:
         Path.home()

@@ -1,6 +1,6 @@
-"""YAML as plain values: whatever is wrong with it is told in one line that names the file.
+"""Reads YAML files as plain values; an error is one line that names the file.
 
-It is read by libyaml where PyYAML was built with it, ten times as fast.
+libyaml is used if PyYAML was built with it; it is ten times as fast.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import LONGEST_NUMBER, read_text
 
 DEEPEST = 50
-"""Levels that values may be nested."""
+"""Maximum nesting depth of values."""
 MOST_REPEATED = 100_000
-"""Values that references in YAML (``*name``) may stand for in all."""
+"""Maximum number of values that YAML aliases (``*name``) may stand for in total."""
 
 SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -26,26 +26,28 @@ _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 def read_yaml(path: Path, remedy: str = "correct it", loader: Any = SafeLoader) -> Any:
-    """Read a YAML file; see read_text and parse_yaml.
+    """Read a YAML file; see ``read_text`` and ``parse_yaml``.
+
+    To validate the content with a pydantic class, use ``core.validation.read_model``.
 
     Raises:
-        DataError: when it cannot be read, or is no YAML.
+        DataError: If the file cannot be read or is not YAML.
     """
     return parse_yaml(read_text(path, remedy), str(path), remedy, loader)
 
 
 def parse_yaml(text: str, source: str, remedy: str = "correct it", loader: Any = SafeLoader) -> Any:
-    """Parse YAML into plain values, without objects of any program's.
+    """Parse YAML into plain values, without objects of a program.
 
     Args:
-        text: the YAML.
-        source: where it is from, for the message.
-        remedy: what to do when it is no YAML, for the message.
-        loader: a safe loader of PyYAML's.
+        text: YAML text.
+        source: Where the text is from, for the message.
+        remedy: What to do about an error, for the message.
+        loader: A safe loader of PyYAML.
 
     Raises:
-        DataError: when it is no YAML, has a tag that is not known or does not fit its value, or values that are too
-            many, too large or nested too deeply.
+        DataError: If the text is not YAML, has an unknown or unsuitable tag, or its values are too many, too large or
+            nested too deeply.
     """
     with convert_yaml_errors(source, remedy):
         reader = loader(text)
@@ -58,13 +60,13 @@ def parse_yaml(text: str, source: str, remedy: str = "correct it", loader: Any =
 
 @contextmanager
 def convert_yaml_errors(source: str, remedy: str) -> Iterator[None]:
-    """Turn whatever reading YAML raises into one line.
+    """Convert any error raised while reading YAML into a ``DataError`` of one line.
 
-    Besides its own errors PyYAML lets through those of the functions that it makes values with, such as KeyError for
-    ``!!bool abc``, AttributeError for ``!!timestamp abc`` and OverflowError for numbers to the base of 60.
+    PyYAML also raises the errors of the functions that construct values, such as KeyError for ``!!bool abc``,
+    AttributeError for ``!!timestamp abc`` and OverflowError for sexagesimal numbers.
 
     Raises:
-        DataError: for any error.
+        DataError: For any error.
     """
     try:
         yield
@@ -73,12 +75,12 @@ def convert_yaml_errors(source: str, remedy: str) -> Iterator[None]:
 
 
 def check_yaml(text: str) -> None:
-    """See whether a text is YAML whose values are few, small and flat enough; references count as what they name.
+    """Check that a text is YAML whose values are few, small and flat enough; aliases count as what they stand for.
 
     Raises:
-        yaml.YAMLError: when it is not YAML.
-        ValueError: when it is too large.
-        RecursionError: when it is nested too deeply for the parser.
+        yaml.YAMLError: If the text is not YAML.
+        ValueError: If it is too large.
+        RecursionError: If it is nested too deeply for the parser.
     """
     root = yaml.compose(text, Loader=SafeLoader)
     if root is not None:
@@ -114,12 +116,12 @@ def _check_size(root: yaml.Node) -> yaml.Node:
 def _check_scalar(node: yaml.ScalarNode) -> None:
     if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
         raise ValueError(f"a number has {len(node.value)} digits")
-    # The loader that is not libyaml's takes halves of surrogate pairs.
+    # PyYAML's own loader accepts unpaired surrogates.
     node.value.encode("utf-8")
 
 
 def _yaml_problem(error: Exception) -> str:
-    """What is wrong, and where where that is known, on a line."""
+    """Return what is wrong, and the place if it is known, on one line."""
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""

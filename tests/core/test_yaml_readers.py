@@ -41,7 +41,7 @@ from housewise.systems.stars.house_body import load_stand_ins
 from housewise.worlds.choices.ambik_labels import FAMILIES_FILE, UnifiedPerson
 from housewise.worlds.choices.introplan_text import ORDERS_FILE, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
-from housewise.worlds.house.housekeep.files import read_metadata
+from housewise.worlds.house.housekeep.file_schemas import read_metadata
 from housewise.worlds.house.preferences import load_person
 from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
 from tests.worlds.house.housekeep_folder import METADATA, make_folder

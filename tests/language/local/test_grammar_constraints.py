@@ -22,7 +22,7 @@ from housewise.language.grammar_matching import matches_grammar
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.model_runner import ModelRunner
-from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.language.tiny import SPECIAL, save_tiny_model
 

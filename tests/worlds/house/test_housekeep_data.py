@@ -1,161 +1,397 @@
-"""The whole of the public data; HOUSEKEEP_DATA names its folder."""
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-import itertools
-
+import numpy as np
 import pytest
-import shapely
 
-from housewise.worlds.house.episode import Episode, ShelfState
-from housewise.worlds.house.housekeep.reader import COMING_AND_GOING, HousekeepData
-from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelves import Shelves
-
-pytestmark = pytest.mark.housekeep
-
-SCENES = {
-    "Benevolence_2_int": 1000,
-    "Ihlen_1_int": 200,
-    "Merom_1_int": 200,
-    "Pomaria_0_int": 1000,
-    "Pomaria_1_int": 0,
-    "Pomaria_2_int": 1000,
-    "Rs_int": 0,
-}
-MISSING_MODELS = {"Merom_1_int": ["kitchen_0-stove_59_0.urdf: no model, a box stands in"]}
-
-
-def test_the_folder_has_seven_scenes(housekeep: HousekeepData) -> None:
-    assert housekeep.scenes() == list(SCENES)
-    assert [housekeep.has_episodes(scene) for scene in SCENES] == [count > 0 for count in SCENES.values()]
+from housewise.core.errors import DataError
+from housewise.worlds.house.geometry import Pose, yaw_rotation
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from housewise.worlds.house.scene import Room
+from housewise.worlds.house.shelf_packing import Shelves
+from tests.worlds.house.housekeep_folder import (
+    ANNOTATIONS,
+    BED,
+    COUNTER,
+    DOORS,
+    EPISODES,
+    METADATA,
+    MODELS,
+    NAVMESH,
+    SCENE,
+    STOVE,
+    change_episodes,
+    episode,
+    make_folder,
+    write_episodes,
+)
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_a_scene_and_all_its_episodes(housekeep: HousekeepData, name: str) -> None:
-    scene = housekeep.scene(name)
-    check_scene(scene)
-    assert [note for note in scene.notes if "no model" in note] == MISSING_MODELS.get(name, [])
-    episodes = list(housekeep.episodes(name)) if SCENES[name] else []
-    assert len(episodes) == SCENES[name]
-    for episode in episodes:
-        check_episode(scene, episode)
-    for episode in episodes[::4]:
-        check_shelves(episode)
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder of the Housekeep form with one small scene."""
+    return make_folder(tmp_path / "housekeep")
 
 
-def check_scene(scene: Scene) -> None:
-    assert len({thing.name for thing in scene.receptacles}) == len(scene.receptacles)
-    rooms = {room.name for room in scene.rooms}
-    assert {thing.room for thing in scene.receptacles if thing.usable} == rooms
-    assert all(scene.by_key[room.anchor or ""].room == room.name for room in scene.rooms)
-    assert not any(thing.usable for thing in scene.receptacles if thing.kind in ("door", "window", "picture"))
-    assert scene.navmesh.area.is_valid and scene.navmesh.area.area > 10
-    assert all(scene.navmesh.contains(point) for point in scene.navmesh.viewpoints)
-    standpoints = [scene.navmesh.snap(thing.box.centre[::2]) for thing in scene.receptacles if thing.usable]
-    assert all(len(scene.navmesh.path(standpoints[0], point)) for point in standpoints)
+@dataclass(frozen=True)
+class Folder:
+    """A folder that a test may damage."""
+
+    root: Path
+    scene: str
+
+    @property
+    def episodes(self) -> Path:
+        return next((self.root / "data/datasets/cos_eor_v11_pruned").glob(f"*/{self.scene}.json.gz"))
+
+    @property
+    def first(self) -> int:
+        return int(json.loads(gzip.decompress(self.episodes.read_bytes()))["episodes"][0]["episode_id"])
+
+    def play(self) -> None:
+        """Read what a run of the first episode needs."""
+        data = HousekeepData(self.root)
+        data.scene(self.scene)
+        data.episode(self.scene, self.first)
 
 
-@pytest.mark.parametrize("name", [name for name, count in SCENES.items() if count])
-def test_rooms_are_entered_at_the_first_receptacle_that_takes_part_in_every_episode(
-    housekeep: HousekeepData, name: str
-) -> None:
-    """Which kinds those are is a rule for all houses; here it is held against what the episodes say."""
-    scene = housekeep.scene(name)
-    taking_part = [set(housekeep.episode(name, number).receptacles) for number in housekeep.episode_ids(name)[::7]]
-    always, ever = set.intersection(*taking_part), set.union(*taking_part)
-    assert {scene.by_key[key].kind for key in ever - always} <= COMING_AND_GOING
-    assert all(not (present - always) or present == ever for present in taking_part)
-    for room in scene.rooms:
-        inside = [thing.key for thing in scene.receptacles if thing.room == room.name and thing.usable]
-        assert room.anchor == next((key for key in inside if key in always), inside[0])
+@pytest.fixture
+def made(root: Path) -> Folder:
+    """The small folder."""
+    return Folder(root, SCENE)
 
 
-def test_some_houses_have_episodes_without_cabinets_and_shelves(housekeep: HousekeepData) -> None:
-    scene = housekeep.scene("Ihlen_1_int")
-    numbers = housekeep.episode_ids(scene.name)[::4]
-    taking_part = [set(housekeep.episode(scene.name, number).receptacles) for number in numbers]
-    absent = {scene.by_key[key].kind for key in set.union(*taking_part) - set.intersection(*taking_part)}
-    assert absent == COMING_AND_GOING
+@pytest.fixture(scope="module")
+def excerpt(housekeep: HousekeepData, tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """A part of the real data: two episodes of one scene, boxes instead of its models."""
+    root, scene = tmp_path_factory.mktemp("excerpt"), "Pomaria_2_int"
+    for name in (METADATA, DOORS, NAVMESH, ANNOTATIONS):
+        path = name.replace(SCENE, scene)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(housekeep.root / path, root / path)
+    path = EPISODES.replace(SCENE, scene)
+    raw = json.loads(gzip.decompress((housekeep.root / path).read_bytes()))["episodes"][:2]
+    write_episodes(root / path, {"episodes": raw})
+    return Folder(root, scene)
+
+
+@pytest.fixture(params=["made", pytest.param("copied", marks=pytest.mark.housekeep)])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
+    """The small folder, and a copy of a part of the real data."""
+    if request.param == "made":
+        return request.getfixturevalue("made")
+    excerpt = request.getfixturevalue("excerpt")
+    shutil.copytree(excerpt.root, tmp_path / "copied")
+    return Folder(tmp_path / "copied", excerpt.scene)
+
+
+def refusal(action: Callable[[], Any]) -> str:
+    """What is said of data that cannot be used."""
+    with pytest.raises(DataError) as refused:
+        action()
+    message = str(refused.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_scene_has_what_its_metadata_names(root: Path) -> None:
+    data = HousekeepData(root)
+    assert data.scenes() == [SCENE]
+    scene = data.scene(SCENE)
+    assert list(scene.by_key) == [COUNTER, STOVE, BED, "bedroom_0-picture_4_0.urdf", "None-door_5_0.urdf"]
+    assert scene.rooms == (Room("kitchen 0", "kitchen", COUNTER), Room("bedroom 0", "bedroom", BED))
+    names = ["kitchen 0 counter 1", "kitchen 0 stove 2", "bedroom 0 bed 3", "bedroom 0 picture 4", "door 5"]
+    assert [thing.name for thing in scene.receptacles] == names
+    assert [thing.kind for thing in scene.receptacles] == ["counter", "stove", "bed", "picture", "door"]
+    assert [thing.usable for thing in scene.receptacles] == [True, True, True, False, False]
+    assert scene.by_key["None-door_5_0.urdf"].room is None
+    assert scene.navmesh.height == pytest.approx(0.2)
+    assert scene.navmesh.contains((2.0, 2.0)) and scene.navmesh.contains((6.0, 3.0))
+
+
+def test_models_are_centred_on_their_pose(root: Path) -> None:
+    counter = HousekeepData(root).scene(SCENE).by_key[COUNTER].box
+    assert counter.low == pytest.approx((0.0, 0.0, 1.0))
+    assert counter.high == pytest.approx((0.6, 0.9, 3.0))
+
+
+def test_a_box_stands_in_for_the_missing_model_and_is_noted(root: Path) -> None:
+    scene = HousekeepData(root).scene(SCENE)
+    notes = [note for note in scene.notes if note.startswith(STOVE)]
+    assert notes == [f"{STOVE}: no model, a box stands in"]
+    # Its footprint is the one that the episodes' free space tells of, however the metadata turns it.
+    assert scene.by_key[STOVE].box.low == pytest.approx((0.1, 0.0, 3.2))
+    assert scene.by_key[STOVE].box.high == pytest.approx((0.7, 0.9, 4.0))
+
+
+def test_a_scene_can_do_without_doors_models_and_episodes(root: Path) -> None:
+    (root / DOORS).unlink()
+    (root / EPISODES).unlink()
+    shutil.rmtree(root / MODELS)
+    data = HousekeepData(root)
+    scene = data.scene(SCENE)
+    assert not data.has_episodes(SCENE)
+    assert sum("no model" in note for note in scene.notes) == len(scene.receptacles) == 4
+    assert scene.rooms[0].anchor == COUNTER
+
+
+def test_an_episode_is_what_the_file_says(root: Path) -> None:
+    data = HousekeepData(root)
+    assert data.episode_ids(SCENE) == [3, 12]
+    read = data.episode(SCENE, 3)
+    assert (read.id, read.scene, read.split) == (3, SCENE, "train")
+    assert read.start == Pose((2.0, 0.2, 2.0), yaw_rotation(0.0))
+    mug, pan = read.objects
+    assert (mug.key, mug.name, mug.category, mug.receptacle) == ("mug_1", "mug 1", "mug", BED)
+    assert mug.correct == {COUNTER} and mug.misplaced
+    assert mug.size == pytest.approx((0.12, 0.12, 0.1))
+    assert pan.correct == {STOVE} and not pan.misplaced
+    assert pan.size == pytest.approx((0.3, 0.08, 0.3))
+    assert read.misplaced == (mug,)
+    assert [each.id for each in data.episodes(SCENE)] == [3, 12]
+    shelves = Shelves(read.shelves[BED])
+    shelves.remove("mug_1")
+    spot = shelves.insert("mug_1", mug.size[0], mug.size[2])
+    assert spot is not None
+    assert (spot.x, spot.z) == pytest.approx((mug.pose.position[0], mug.pose.position[2]))
+
+
+def test_a_folder_of_another_kind_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere"):
+        message = refusal(lambda path=path: HousekeepData(path))
+        assert message.startswith(f"{path}: ")
+        assert "HOUSEKEEP_DATA" in message and "generated houses" in message
+
+
+def test_the_home_folder_can_be_abbreviated(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(root.parent))
+    assert HousekeepData("~/housekeep").scenes() == [SCENE]
+
+
+def test_what_does_not_exist_is_answered_with_what_does(folder: Folder) -> None:
+    data = HousekeepData(folder.root)
+    assert f"it has {folder.scene}" in refusal(lambda: data.scene("Atlantis_int"))
+    assert f"it has {folder.scene}" in refusal(lambda: data.episode_ids("Atlantis_int"))
+    assert f"no episode 99999; it has 2, from {folder.first} to " in refusal(lambda: data.episode(folder.scene, 99999))
+
+
+def test_a_scene_without_navigation_mesh_is_not_listed_and_said_to_lack_it(folder: Folder) -> None:
+    path = folder.root / NAVMESH.replace(SCENE, folder.scene)
+    path.unlink()
+    data = HousekeepData(folder.root)
+    assert data.scenes() == []
+    assert refusal(lambda: data.scene(folder.scene)).startswith(f"{path}: scene {folder.scene} has no navigation mesh")
+    assert "no scene 'elsewhere'" in refusal(lambda: data.scene("elsewhere"))
+
+
+def test_a_damaged_navigation_mesh_is_named(folder: Folder) -> None:
+    path = folder.root / NAVMESH.replace(SCENE, folder.scene)
+    path.write_bytes(path.read_bytes()[:100])
+    assert refusal(folder.play).startswith(f"{path}: not a readable navigation mesh")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_cut_episode_file_is_named(folder: Folder, share: float) -> None:
+    content, path = folder.episodes.read_bytes(), folder.episodes
+    path.write_bytes(content[: int(share * len(content))])
+    message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
+    assert message.startswith(f"{path}: damaged or incomplete") and message.endswith("fetch the file again")
+
+
+def test_a_damaged_archive_is_named(folder: Folder) -> None:
+    path, content = folder.episodes, bytearray(folder.episodes.read_bytes())
+    for place in range(20, len(content), 50):
+        content[place] ^= 0x5A
+    path.write_bytes(content)
+    assert str(path) in refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
 
 
 @pytest.mark.parametrize(
-    ("name", "room", "anchor"),
-    [("Rs_int", "living room 0", "living room 0 carpet 27"), ("Pomaria_1_int", "kitchen 0", "kitchen 0 carpet 34")],
+    "text",
+    [
+        "",
+        "{",
+        '{"episodes": [{"episode_id": 0,}]}',
+        '{"episodes": 3}',
+        '{"tasks": []}',
+        "[]",
+        '{"episodes": ["one"]}',
+        '{"episodes": [{"episode_id": "first"}]}',
+        "[" * 5000,
+        '"\\ud800',
+    ],
 )
-def test_rooms_of_scenes_without_episodes_are_entered_where_published_runs_did(
-    housekeep: HousekeepData, name: str, room: str, anchor: str
+def test_damaged_json_is_named(made: Folder, text: str) -> None:
+    made.episodes.write_bytes(gzip.compress(text.encode()))
+    assert str(made.episodes) in refusal(lambda: HousekeepData(made.root).scene(made.scene))
+
+
+def test_a_file_without_episodes_is_named(folder: Folder) -> None:
+    write_episodes(folder.episodes, {"episodes": []})
+    data = HousekeepData(folder.root)
+    assert str(folder.episodes) in refusal(lambda: data.episode(folder.scene, 0))
+    assert str(folder.episodes) in refusal(lambda: data.scene(folder.scene))
+
+
+def spoil(field: str) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw.pop(field)
+
+
+def put(field: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw.update({field: value})
+
+
+def first_packer(raw: dict[str, Any]) -> dict[str, Any]:
+    return next(packer for packer in raw["recs_packers"].values() if packer["matches"])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (spoil("objs_pos"), "objs_pos"),
+        (spoil("recs_keys"), "recs_keys"),
+        (spoil("start_matrix"), "start_matrix"),
+        (put("start_position", [1.0, 2.0]), "start_position"),
+        (put("objs_keys", 5), "objs_keys"),
+        (put("recs_packers", []), "recs_packers"),
+        (lambda raw: raw["recs_keys"].append("attic_0-trunk_1_0.urdf"), "attic_0-trunk_1_0.urdf"),
+        (lambda raw: raw["start_matrix"].pop(), "matrix"),
+        (lambda raw: raw["end_matrix"].append(raw["end_matrix"][0]), "matrix"),
+        (lambda raw: raw["end_matrix"][0].pop(), "matrix"),
+        (lambda raw: raw["end_matrix"][0].append(1.0), "matrix"),
+        (lambda raw: [row.pop() for row in raw["start_matrix"]], "matrix"),
+        (lambda raw: raw["start_matrix"][0].__setitem__(0, "yes"), "start_matrix"),
+        (lambda raw: [row.__setitem__(0, 0.0) for row in raw["start_matrix"]], "stands on 0 receptacles"),
+        (lambda raw: [row.__setitem__(0, 1.0) for row in raw["start_matrix"]], "receptacles, not one"),
+        (lambda raw: raw["objs_cats"].pop(), "objs_cats"),
+        (lambda raw: raw["objs_pos"].pop(), "objs_pos"),
+        (lambda raw: raw["objs_keys"].__setitem__(1, raw["objs_keys"][0]), "objs_keys"),
+        (lambda raw: first_packer(raw)["matches"][0].update(shelf_idx=7), "recs_packers"),
+        (lambda raw: first_packer(raw)["matches"][0].update(space_idx=-3), "recs_packers"),
+        (lambda raw: first_packer(raw).pop("shelves"), "recs_packers"),
+    ],
+)
+def test_a_contradiction_is_told_with_file_episode_and_field(
+    made: Folder, change: Callable[[dict[str, Any]], None], told: str
 ) -> None:
-    scene = housekeep.scene(name)
-    anchors = {room.name: scene.by_key[room.anchor or ""].name for room in scene.rooms}
-    assert anchors[room] == anchor
+    number = made.first
+    change_episodes(made.episodes, change)
+    message = refusal(lambda: HousekeepData(made.root).episode(made.scene, number))
+    assert message.startswith(f"{made.episodes}: ")
+    assert told in message
 
 
-def check_episode(scene: Scene, episode: Episode) -> None:
-    assert scene.navmesh.contains((episode.start.position[0], episode.start.position[2]))
-    assert episode.misplaced
-    assert len({thing.key for thing in episode.objects}) == len(episode.objects)
-    for thing in episode.objects:
-        assert thing.correct and thing.correct <= set(episode.receptacles)
-        assert all(scene.by_key[key].usable for key in (thing.receptacle, *thing.correct))
-        assert min(thing.size) > 0.005 and max(thing.size) < 2.0
-        box, point = scene.by_key[thing.receptacle].box, thing.pose.position
-        assert box.low[0] <= point[0] <= box.high[0] and box.low[2] <= point[2] <= box.high[2]
+def test_an_unknown_receptacle_is_told(folder: Folder) -> None:
+    change_episodes(folder.episodes, lambda raw: raw["recs_keys"].__setitem__(0, "attic_0-trunk_1_0.urdf"))
+    message = refusal(folder.play)
+    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field recs_keys: ")
+    assert "'attic_0-trunk_1_0.urdf'" in message
 
 
-def check_shelves(episode: Episode) -> None:
-    """Our packing does what the data's did: the last object comes to lie where the file has it."""
-    things = {thing.key: thing for thing in episode.objects}
-    for key, state in episode.shelves.items():
-        check_rows(state)
-        if not state.items:
-            continue
-        thing = things[state.items[-1].object]
-        assert thing.receptacle == key
-        shelves = Shelves(state)
-        shelves.remove(thing.key)
-        spot = shelves.insert(thing.key, thing.size[0], thing.size[2])
-        assert spot is not None
-        assert (spot.x, spot.z) == pytest.approx((thing.pose.position[0], thing.pose.position[2]), abs=2e-3)
-        assert (spot.width, spot.depth) == pytest.approx((thing.size[0], thing.size[2]), abs=4e-3)
+def test_a_matrix_of_another_shape_is_told(folder: Folder) -> None:
+    change_episodes(folder.episodes, lambda raw: raw["end_matrix"].pop())
+    message = refusal(folder.play)
+    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field start_matrix or end_matrix: not ")
 
 
-def check_rows(state: ShelfState) -> None:
-    for one, other in itertools.pairwise(state.rows):
-        assert one.z + one.depth <= other.z + 1e-6
-    for row in state.rows:
-        assert all(one.end <= other.start + 1e-6 for one, other in itertools.pairwise(row.spans))
-    surface = shapely.box(*state.low, state.low[0] + state.size[0], state.low[1] + state.size[1]).buffer(1e-6)
-    rows = [shapely.box(row.x, row.z, row.x + row.length, row.z + row.depth) for row in state.rows]
-    assert all(surface.covers(row) for row in rows)
+def test_an_episode_without_a_number_is_told(folder: Folder) -> None:
+    change_episodes(folder.episodes, spoil("episode_id"))
+    message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
+    assert message.startswith(f"{folder.episodes}: ") and "episode_id" in message
 
 
-def test_the_data_agrees_with_its_annotators(housekeep: HousekeepData) -> None:
-    """An object's right places are those that at least six of ten people ranked as right."""
-    majority = housekeep.preferences()
-    scene = housekeep.scene("Merom_1_int")
-    rooms = {room.name: room.kind for room in scene.rooms}
-    agreed = total = 0
-    for number in housekeep.episode_ids("Merom_1_int")[:20]:
-        episode = housekeep.episode("Merom_1_int", number)
-        for thing, key in itertools.product(episode.objects, episode.receptacles):
-            place = scene.by_key[key]
-            if place.usable and place.room:
-                wanted = majority.wants(thing.category, rooms[place.room], place.kind)
-                agreed += wanted == (key in thing.correct)
-                total += 1
-    assert total > 5000
-    assert agreed == total
+def test_one_bad_episode_does_not_spoil_the_others(root: Path) -> None:
+    spoilt = {**episode(3), "objs_pos": [[0.0, 0.0]]}
+    write_episodes(root / EPISODES, {"episodes": [spoilt, episode(12)]})
+    data = HousekeepData(root)
+    assert data.episode(SCENE, 12).id == 12
+    assert "episode 3, field objs_pos" in refusal(lambda: data.episode(SCENE, 3))
 
 
-def test_ten_people_annotated_each_with_a_mind_of_their_own(housekeep: HousekeepData) -> None:
-    episode, scene = housekeep.episode("Merom_1_int", 0), housekeep.scene("Merom_1_int")
-    rooms = {room.name: room.kind for room in scene.rooms}
-    places = {(rooms[place.room], place.kind) for place in scene.receptacles if place.usable and place.room}
-    wishes = set()
-    for number in range(10):
-        person = housekeep.preferences(f"annotator-{number}")
-        wishes.add(
-            frozenset(
-                (thing.key, spot) for thing in episode.objects for spot in places if person.wants(thing.category, *spot)
-            )
-        )
-    assert len(wishes) == 10
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "urdfs: [1, 2]",
+        "urdfs: {counter_1_0.urdf: {room: kitchen_0}}",
+        "urdfs: {counter_1_0.urdf: 7}",
+        "urdfs: {counter_1_0.urdf: {room: kitchen_0, pos: [0, 0], rot: [0, 0, 0, 1]}}",
+        "urdfs: {counter.urdf: {room: kitchen_0, pos: [0, 0, 0], rot: [0, 0, 0, 1]}}",
+        "urdfs: {counter_1_0.urdf: {room: kitchen_0, pos: [0, 0, 0], rot: [0, 0, 0, 0]}}",
+        "default_mapping: 7\nurdfs: {}",
+        "urdfs: {}",
+        "urdfs: {3: {room: kitchen_0, pos: [0, 0, 0], rot: [0, 0, 0, 1]}}",
+        "urdfs: {\n  open: [\n",
+        "urdfs: !!python/object/apply:os.system [touch hacked]",
+        "\x00",
+    ],
+)
+def test_damaged_metadata_is_named(made: Folder, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = made.root / METADATA
+    path.write_text(text)
+    assert refusal(made.play).startswith(f"{path}: ")
+    assert not Path("hacked").exists()
+
+
+def test_a_damaged_model_is_named(root: Path) -> None:
+    path = root / MODELS / SCENE / "bed_3_0" / "model.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\n")
+    assert refusal(lambda: HousekeepData(root).scene(SCENE)).startswith(f"{path}: ")
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99\n")
+    assert refusal(lambda: HousekeepData(root).scene(SCENE)).startswith(f"{path}: ")
+
+
+def test_the_majority_is_six_of_ten(root: Path) -> None:
+    data = HousekeepData(root)
+    everyone = data.preferences()
+    assert everyone.name == "majority"
+    assert everyone.wants("mug", "kitchen", "counter")
+    assert not everyone.wants("mug", "bedroom", "bed")
+    assert everyone.wants("saute_pan", "kitchen", "stove")
+    assert not everyone.wants("saute_pan", "bedroom", "bed")
+    assert not everyone.wants("unicorn", "kitchen", "counter") and not everyone.wants("mug", "attic", "trunk")
+
+
+def test_annotators_disagree_with_the_majority(root: Path) -> None:
+    data = HousekeepData(root)
+    one, other = data.preferences("annotator-0"), data.preferences("annotator-9")
+    assert (one.name, other.name) == ("annotator-0", "annotator-9")
+    assert one.wants("mug", "bedroom", "bed") and not one.wants("mug", "kitchen", "counter")
+    assert other.wants("mug", "kitchen", "counter") and not other.wants("mug", "bedroom", "bed")
+
+
+@pytest.mark.parametrize("who", ["ada", "annotator-10", "annotator--1", "annotator-x", "annotator-²", ""])
+def test_nobody_is_told_with_who_there_is(root: Path, who: str) -> None:
+    assert "0 to" in refusal(lambda: HousekeepData(root).preferences(who)).replace("annotator-0", "0")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"objects": [], "ranks": []},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": np.zeros((2, 1, 10))},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": np.zeros((1, 1))},
+        {"room_receptacles": ["kitchen"], "objects": ["mug"], "ranks": np.zeros((1, 1, 10))},
+        {"room_receptacles": 7, "objects": ["mug"], "ranks": np.zeros((1, 1, 10))},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": [[[10**30]]]},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": "x" * 10_000},
+        [1, 2],
+        7,
+    ],
+)
+def test_other_arrays_are_no_annotations(root: Path, content: Any) -> None:
+    holder = np.empty((), dtype=object)
+    holder[()] = content
+    np.save(root / ANNOTATIONS, holder, allow_pickle=True)
+    assert refusal(lambda: HousekeepData(root).preferences()).startswith(f"{root / ANNOTATIONS}: ")
+
+
+def test_missing_annotations_are_named(root: Path) -> None:
+    (root / ANNOTATIONS).unlink()
+    assert refusal(lambda: HousekeepData(root).preferences()).startswith(f"{root / ANNOTATIONS}: ")

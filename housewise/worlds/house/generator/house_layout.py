@@ -1,0 +1,384 @@
+"""Floor plans: which rooms a house has, how they lie side by side, and which doors join them.
+
+Many quick drafts are drawn, each of them judged by the rooms' shapes and by how one would walk through
+them, and the best is kept. Small houses are halved again and again; larger ones have a block of rooms to
+live in at one end and the private rooms along both sides of a corridor.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from housewise.core.errors import UserError
+from housewise.worlds.house.generator.rectangles import Rect
+from housewise.worlds.house.scene import Room
+
+WALL = 0.12
+"""Thickness of every wall, metres."""
+
+_MOST_DRAFTS = 150
+_GOOD_DRAFTS = 12
+_CORRIDOR_WIDTH = (1.5, 1.8)
+_JAMB = 0.12
+_SKETCH_LIMIT = 12.0
+
+_AREAS: dict[str, tuple[float, float]] = {
+    "living room": (20, 27),
+    "kitchen": (12, 16),
+    "dining room": (12, 16),
+    "bedroom": (12, 16),
+    "childs room": (10.5, 13),
+    "bathroom": (5.5, 8),
+    "home office": (9, 12),
+    "utility room": (5.5, 8),
+    "pantry room": (4.5, 6),
+    "lobby": (6, 9),
+    "television room": (13, 17),
+}
+_LEAST_SIDE: dict[str, float] = {
+    "living room": 3.4, "kitchen": 2.5, "dining room": 2.8, "bedroom": 2.8, "childs room": 2.5, "bathroom": 1.9,
+    "corridor": 1.3, "home office": 2.4, "utility room": 1.8, "pantry room": 1.6, "lobby": 1.9, "television room": 3.0,
+}  # fmt: skip
+
+_DAY = ("living room", "kitchen", "dining room", "television room", "pantry room", "lobby")
+_THROUGH = ("corridor", "lobby", "living room", "dining room", "kitchen", "television room")
+_OPEN = ("living room", "dining room", "kitchen", "television room")
+
+# How odd it is to walk from the one room straight into the other; pairs that lack are never joined.
+_ODDNESS: dict[frozenset[str], float] = {
+    frozenset(pair.split(" - ")): odd
+    for odd, pairs in {
+        0.5: ("kitchen - pantry room", "kitchen - dining room", "corridor - living room", "corridor - lobby"),
+        1.0: (
+            "corridor - bedroom", "corridor - childs room", "corridor - bathroom", "corridor - home office",
+            "corridor - utility room", "living room - dining room", "living room - lobby", "living room - kitchen",
+            "living room - television room", "kitchen - utility room", "lobby - bathroom", "lobby - utility room",
+        ),
+        2.0: (
+            "corridor - kitchen", "corridor - television room", "corridor - dining room", "lobby - kitchen",
+            "lobby - bedroom", "lobby - childs room", "lobby - home office", "living room - bedroom",
+            "living room - home office", "living room - childs room", "corridor - pantry room",
+            "lobby - dining room", "lobby - television room", "dining room - television room",
+        ),
+        3.5: (
+            "living room - bathroom", "dining room - pantry room", "dining room - home office",
+            "lobby - pantry room", "television room - home office", "dining room - utility room",
+        ),
+        6.0: (
+            "kitchen - bathroom", "dining room - bathroom", "television room - bedroom",
+            "television room - childs room", "television room - bathroom", "dining room - bedroom",
+            "dining room - childs room", "kitchen - home office", "living room - utility room",
+            "kitchen - television room", "living room - pantry room",
+        ),
+    }.items()
+    for pair in pairs
+}  # fmt: skip
+
+
+class GenerationError(UserError):
+    """No house, or no episode, could be made for a seed."""
+
+
+@dataclass(frozen=True)
+class PlannedRoom:
+    """A room and the rectangle between the middles of its walls."""
+
+    room: Room
+    rect: Rect
+
+    @property
+    def interior(self) -> Rect:
+        """The floor between the walls' faces."""
+        return self.rect.grown(-WALL / 2)
+
+
+@dataclass(frozen=True)
+class Door:
+    """A gap in the wall between two rooms.
+
+    Attributes:
+        rooms: indices of the two rooms.
+        gap: the hole in the wall; as deep as the wall is thick.
+        axis: along which the wall runs: 0 for x, 1 for z.
+    """
+
+    rooms: tuple[int, int]
+    gap: Rect
+    axis: int
+
+    def reaching(self, into: float, beside: float) -> Rect:
+        """The gap made longer through the wall on both sides, and wider (or narrower) along it, metres."""
+        along, across = (beside, into) if self.axis == 0 else (into, beside)
+        gap = self.gap
+        return Rect(gap.x0 - along, gap.z0 - across, gap.x1 + along, gap.z1 + across)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A floor plan.
+
+    Attributes:
+        rooms: the living room first.
+        doors: between rooms; every room can be reached from every other.
+        entrance: the front door: the room behind it is given twice; its gap holds a closed door.
+        outline: the rectangle between the middles of the outer walls.
+    """
+
+    rooms: tuple[PlannedRoom, ...]
+    doors: tuple[Door, ...]
+    entrance: Door
+    outline: Rect
+
+
+def draw_plan(count: int, rng: np.random.Generator) -> Plan:
+    """Draw a floor plan.
+
+    Args:
+        count: number of rooms, 3 to 8.
+        rng: every choice is taken from it.
+
+    Raises:
+        GenerationError: when no draft is good enough; another rng may fare better.
+        ValueError: when count is not 3 to 8.
+    """
+    if not 3 <= count <= 8:
+        raise ValueError(f"a house has 3 to 8 rooms, not {count}")
+    kinds = _choose_kinds(count, rng)
+    rects = _flipped(_best_sketch(kinds, rng), rng)
+    pairs = _joined(kinds, rects)
+    if pairs is None:
+        raise GenerationError(f"the rooms of a plan cannot be joined: {', '.join(kinds)}")
+    outline = _outline(rects)
+    doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
+    return Plan(_named(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
+
+
+def _choose_kinds(count: int, rng: np.random.Generator) -> list[str]:
+    kinds = ["living room", "kitchen", "bathroom", "bedroom"][:count]
+    if count >= 6 or (count == 5 and rng.uniform() < 0.6):
+        kinds.append("corridor")
+    wishes = {
+        "childs room": 3.0, "dining room": 3.0, "bedroom": 2.0, "home office": 2.5, "bathroom": 1.0,
+        "utility room": 1.5, "pantry room": 1.5, "television room": 1.0, "lobby": 0.0 if "corridor" in kinds else 1.5,
+    }  # fmt: skip
+    weights = np.array(list(wishes.values()))
+    extra = rng.choice(len(wishes), size=count - len(kinds), replace=False, p=weights / weights.sum())
+    return kinds + [list(wishes)[pick] for pick in sorted(extra)]
+
+
+def _best_sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
+    best, least, good = [], _SKETCH_LIMIT, 0
+    for _ in range(_MOST_DRAFTS):
+        rects = _sketch(kinds, rng)
+        cost = _cost(kinds, rects)
+        good += cost < _SKETCH_LIMIT
+        if cost < least:
+            best, least = rects, cost
+        if good == _GOOD_DRAFTS:
+            break
+    if not best:
+        raise GenerationError(f"no good floor plan for {', '.join(kinds)}")
+    return best
+
+
+def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
+    """A rectangle for every room; together they fill one rectangle."""
+    areas = {place: rng.uniform(*_AREAS[kind]) for place, kind in enumerate(kinds) if kind != "corridor"}
+    if "corridor" in kinds:
+        rects = _along_corridor(kinds, areas, rng)
+    else:
+        total = sum(areas.values())
+        width = np.sqrt(total * rng.uniform(1.0, 1.5))
+        rects = _halved(_rect(0, 0, width, total / width), areas, rng)
+    return [rects[place] for place in range(len(kinds))]
+
+
+def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
+    """Day rooms on the left over the whole depth, the others above and below a corridor to the right."""
+    day = {place: area for place, area in areas.items() if kinds[place] in _DAY}
+    night = [int(place) for place in rng.permutation([place for place in areas if place not in day])]
+    cut = int(rng.integers(1, len(night)))
+    upper, lower = night[:cut], night[cut:]
+    above, below = (sum(areas[place] for place in band) for band in (upper, lower))
+    corridor = rng.uniform(*_CORRIDOR_WIDTH)
+    depth = np.sqrt((sum(areas.values()) + 7) / rng.uniform(1.1, 1.7))
+    left, right = sum(day.values()) / depth, (above + below) / (depth - corridor)
+    near = (depth - corridor) * above / (above + below)
+    rects = _halved(_rect(0, 0, left, depth), day, rng)
+    rects |= _in_a_row(_rect(left, 0, left + right, near), upper, areas)
+    rects |= _in_a_row(_rect(left, near + corridor, left + right, depth), lower, areas)
+    rects[kinds.index("corridor")] = _rect(left, near, left + right, near + corridor)
+    return rects
+
+
+def _halved(rect: Rect, areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
+    """Cut a rectangle in two again and again, mostly across, until every part holds one room."""
+    places = list(areas)
+    if len(places) == 1:
+        return {places[0]: rect}
+    order = [places[pick] for pick in rng.permutation(len(places))]
+    cut = int(rng.integers(1, len(order)))
+    first, second = ({place: areas[place] for place in part} for part in (order[:cut], order[cut:]))
+    share = sum(first.values()) / sum(areas.values())
+    across = rect.width > rect.depth
+    if rng.uniform() < 0.2:
+        across = not across
+    if across:
+        x = rect.x0 + share * rect.width
+        halves = _rect(rect.x0, rect.z0, x, rect.z1), _rect(x, rect.z0, rect.x1, rect.z1)
+    else:
+        z = rect.z0 + share * rect.depth
+        halves = _rect(rect.x0, rect.z0, rect.x1, z), _rect(rect.x0, z, rect.x1, rect.z1)
+    return _halved(halves[0], first, rng) | _halved(halves[1], second, rng)
+
+
+def _in_a_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) -> dict[int, Rect]:
+    """Divide a rectangle along x in proportion to the rooms' areas."""
+    ends = np.cumsum([areas[place] for place in places]) / sum(areas[place] for place in places)
+    borders = [rect.x0, *(rect.x0 + ends * rect.width)]
+    return {
+        place: _rect(low, rect.z0, high, rect.z1)
+        for place, low, high in zip(places, borders[:-1], borders[1:], strict=True)
+    }
+
+
+def _rect(x0: float, z0: float, x1: float, z1: float) -> Rect:
+    # Whole centimetres, so that neighbours share their sides to the last bit.
+    return Rect(*(round(float(value), 2) for value in (x0, z0, x1, z1)))
+
+
+def _flipped(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
+    """The same plan mirrored and turned at random."""
+    flip_x, flip_z, swap = rng.uniform(size=3) < 0.5
+    outline = _outline(rects)
+    if flip_x:
+        rects = [_rect(outline.x1 - r.x1, r.z0, outline.x1 - r.x0, r.z1) for r in rects]
+    if flip_z:
+        rects = [_rect(r.x0, outline.z1 - r.z1, r.x1, outline.z1 - r.z0) for r in rects]
+    if swap:
+        rects = [Rect(r.z0, r.x0, r.z1, r.x1) for r in rects]
+    return rects
+
+
+def _outline(rects: Sequence[Rect]) -> Rect:
+    return Rect(min(r.x0 for r in rects), min(r.z0 for r in rects), max(r.x1 for r in rects), max(r.z1 for r in rects))
+
+
+def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:
+    """How far a draft is from a good plan; infinite when its rooms cannot be joined sensibly."""
+    shapes = sum(_shape_cost(kind, rect) for kind, rect in zip(kinds, rects, strict=True))
+    pairs = _joined(kinds, rects) if shapes <= _SKETCH_LIMIT else None
+    if pairs is None:
+        return float("inf")
+    return shapes + 0.5 * sum(_oddness(kinds, pair) - 0.5 for pair in pairs)
+
+
+def _shape_cost(kind: str, rect: Rect) -> float:
+    short, long = sorted((rect.width - WALL, rect.depth - WALL))
+    lacking = max(0.0, _LEAST_SIDE[kind] - short)
+    narrow = 0.0 if kind == "corridor" else max(0.0, long / max(short, 0.1) - 1.5)
+    return (_SKETCH_LIMIT + 1 if lacking > 0.15 else 20 * lacking) + 3 * narrow**2
+
+
+def _joined(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
+    """The least odd way to join all rooms by doors, or None; only some kinds of room are walked through."""
+    count = len(kinds)
+    pairs = [
+        (one, other)
+        for one in range(count)
+        for other in range(one + 1, count)
+        if frozenset((kinds[one], kinds[other])) in _ODDNESS and _shared(rects[one], rects[other]) is not None
+    ]
+    group, used, chosen = list(range(count)), [0] * count, []
+    for one, other in sorted(pairs, key=lambda pair: _oddness(kinds, pair)):
+        ends = [place for place in (one, other) if kinds[place] not in _THROUGH]
+        if group[one] == group[other] or any(used[place] for place in ends):
+            continue
+        chosen.append((one, other))
+        group = [group[one] if mark == group[other] else mark for mark in group]
+        used[one], used[other] = used[one] + 1, used[other] + 1
+    return chosen if len(chosen) == count - 1 else None
+
+
+def _oddness(kinds: Sequence[str], pair: tuple[int, int]) -> float:
+    return _ODDNESS[frozenset((kinds[pair[0]], kinds[pair[1]]))]
+
+
+def _shortcuts(
+    kinds: Sequence[str], rects: Sequence[Rect], pairs: list[tuple[int, int]], rng: np.random.Generator
+) -> list[tuple[int, int]]:
+    """A few more doors between the rooms for the day, so that some houses can be walked in a circle."""
+    return [
+        (one, other)
+        for one in range(len(kinds))
+        for other in range(one + 1, len(kinds))
+        if (one, other) not in pairs
+        and kinds[one] in _OPEN
+        and kinds[other] in _OPEN
+        and frozenset((kinds[one], kinds[other])) in _ODDNESS
+        and _oddness(kinds, (one, other)) <= 1
+        and _shared(rects[one], rects[other]) is not None
+        and rng.uniform() < 0.5
+    ]
+
+
+def _shared(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
+    """The wall between two rooms that is long enough for a door: its axis, line, start and end."""
+    for axis in (0, 1):
+        (low, high), (low_too, high_too) = one.span(1 - axis), other.span(1 - axis)
+        line = high if high == low_too else low if low == high_too else None
+        start = max(one.span(axis)[0], other.span(axis)[0]) + WALL / 2 + _JAMB
+        end = min(one.span(axis)[1], other.span(axis)[1]) - WALL / 2 - _JAMB
+        # Rounded, so that mirroring a plan cannot take a door away.
+        if line is not None and round(end - start, 4) >= 0.9:
+            return axis, line, start, end
+    return None
+
+
+def _door(kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rng: np.random.Generator) -> Door:
+    shared = _shared(rects[pair[0]], rects[pair[1]])
+    assert shared is not None
+    axis, line, start, end = shared
+    opening = kinds[pair[0]] in _OPEN and kinds[pair[1]] in _OPEN
+    width = min(rng.uniform(1.2, 1.8) if opening else rng.uniform(0.92, 1.0), end - start)
+    # Doors near a corner leave long walls for furniture; openings look better towards the middle.
+    place = rng.uniform(0.3, 0.7) if opening else rng.choice([0.0, 1.0])
+    return Door(pair, _gap(axis, line, start + place * (end - start - width), width), axis)
+
+
+def _gap(axis: int, line: float, start: float, width: float) -> Rect:
+    across, along = (line - WALL / 2, line + WALL / 2), (start, start + width)
+    (x0, x1), (z0, z1) = (along, across) if axis == 0 else (across, along)
+    return Rect(*(round(value, 3) for value in (x0, z0, x1, z1)))
+
+
+def _entrance(kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: np.random.Generator) -> Door:
+    """A front door in the outer wall of the first room that one would like to come in by."""
+    order = ("lobby", "corridor", "living room", "dining room", "kitchen", "television room")
+    for kind in order:
+        for place in (place for place, name in enumerate(kinds) if name == kind):
+            walls = [
+                (axis, line, *rects[place].span(axis))
+                for axis in (0, 1)
+                for line in rects[place].span(1 - axis)
+                if line in outline.span(1 - axis)
+            ]
+            if walls:
+                axis, line, low, high = walls[int(rng.integers(len(walls)))]
+                room = high - low - 2 * _JAMB - WALL - 0.95
+                start = low + WALL / 2 + _JAMB + room * rng.choice([0.0, 0.5, 1.0])
+                return Door((place, place), _gap(axis, line, start, 0.95), axis)
+    raise GenerationError("no room has an outer wall for the front door")
+
+
+def _named(kinds: Sequence[str], rects: Sequence[Rect]) -> tuple[PlannedRoom, ...]:
+    seen: Counter[str] = Counter()
+    rooms = []
+    for kind, rect in zip(kinds, rects, strict=True):
+        rooms.append(PlannedRoom(Room(f"{kind} {seen[kind]}", kind), rect))
+        seen[kind] += 1
+    return tuple(rooms)

@@ -1,0 +1,146 @@
+"""The forms of the Housekeep data's files: what we use of them, checked."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, field_validator, model_validator
+
+from housewise.core.errors import DataError, excerpt
+from housewise.core.validation import validate_model
+from housewise.core.yaml_files import SafeLoader, read_yaml
+from housewise.worlds.house.housekeep.field_types import (
+    Coordinate,
+    Extent,
+    Fields,
+    FileName,
+    Name,
+    Number,
+    Point,
+    Share,
+    Spot,
+    Turn,
+    unpacked,
+)
+from housewise.worlds.house.spoken_names import spoken_receptacle
+
+
+class Entry(Fields):
+    """One piece of furniture in a scene's metadata."""
+
+    pos: Point
+    rot: Turn
+    room: Name | None = None
+
+
+class Metadata(Fields):
+    """The file that names a scene's furniture; what stands on other furniture is mapped to it."""
+
+    urdfs: dict[FileName, Entry] = Field(min_length=1)
+    default_mapping: list[tuple[str, str]] | None = None
+
+    @field_validator("urdfs")
+    @classmethod
+    def _named(cls, urdfs: dict[str, Entry]) -> dict[str, Entry]:
+        for file, entry in urdfs.items():
+            spoken_receptacle(f"{entry.room}-{file}")
+        return urdfs
+
+
+class _Rect(Fields):
+    id: Name
+    size: Extent
+    bottom_left: Spot
+
+
+class _Match(Fields):
+    rect: _Rect
+    space_idx: int
+    shelf_idx: int
+
+
+class _Space(Fields):
+    kind: str
+    dims: Spot
+
+
+class _Shelf(Fields):
+    size: Extent
+    bottom_left: Spot
+    max_height: Coordinate
+    spaces: list[_Space]
+
+
+class Packer(Fields):
+    """The free and the taken space on one receptacle."""
+
+    shelves: list[_Shelf]
+    bottom_left: Spot
+    size: Extent
+    matches: list[_Match]
+
+    @model_validator(mode="after")
+    def _matched(self) -> Packer:
+        for match in self.matches:
+            there = 0 <= match.shelf_idx < len(self.shelves)
+            if not there or not 0 <= match.space_idx < len(self.shelves[match.shelf_idx].spaces):
+                raise ValueError(f"{match.rect.id!r} lies on a shelf or in a space that it does not have")
+        return self
+
+
+class EpisodeFields(Fields):
+    """The fields of an episode that we use, as the file has them."""
+
+    episode_id: Number
+    start_position: Point
+    start_rotation: Turn
+    start_matrix: list[list[Share]]
+    end_matrix: list[list[Share]]
+    objs_keys: list[Name]
+    objs_cats: list[Name]
+    objs_pos: list[Point]
+    objs_rot: list[Turn]
+    objs_files: list[str] = Field(default_factory=list)
+    recs_keys: list[Name] = Field(min_length=1)
+    recs_packers: dict[Name, Packer] = Field(default_factory=dict)
+
+
+class _Loader(SafeLoader):  # type: ignore[misc]
+    """SafeLoader that also admits the tuples in the data's YAML."""
+
+
+def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
+    return tuple(loader.construct_sequence(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
+
+
+def read_metadata(path: Path) -> Metadata:
+    """What a file says of a scene's furniture.
+
+    Raises:
+        DataError: when it is damaged or holds what it may not.
+    """
+    return validate_model(Metadata, read_yaml(path, "fetch the file again", _Loader), path, "fetch the file again")
+
+
+def read_episodes(path: Path) -> dict[int, dict[str, Any]]:
+    """A file's episodes by number, in its order, each still to be checked: one bad one does not spoil the others.
+
+    Raises:
+        DataError: when the file is damaged, or unpacks to far more than files of the data do.
+    """
+    try:
+        episodes = json.loads(unpacked(path).decode("utf-8"))["episodes"]
+        if not isinstance(episodes, list) or not episodes:
+            raise ValueError("it holds no episode")
+        return {int(episode["episode_id"]): episode for episode in episodes}
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise DataError(f"{path}: damaged or incomplete ({excerpt(error)}); fetch the file again") from error
+    except MemoryError as error:
+        raise DataError(f"{path}: holds more than fits in memory; fetch the file again") from error

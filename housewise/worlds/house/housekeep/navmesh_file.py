@@ -1,0 +1,195 @@
+"""Reads the navigation meshes that habitat-sim saves: tiles of the Recast/Detour library.
+
+The layout is Detour's own (``DetourNavMesh.h``, data version 7) inside habitat-sim's tile-set header.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry import Polygon
+
+from housewise.core.errors import DataError
+from housewise.core.files import read_bytes
+from housewise.worlds.house.geometry import FARTHEST
+from housewise.worlds.house.navmesh import NavMesh
+from housewise.worlds.house.polygon_navmesh import PolygonMesh, PolygonNavMesh
+
+_SET_HEADER = struct.Struct("<4sii5f2i")
+_TILE_REFERENCE = struct.Struct("<II")
+_TILE_HEADER = struct.Struct("<4s4iI9i3f3f3ff")
+_POLYGON = np.dtype(
+    [("link", "<u4"), ("verts", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"), ("count", "u1"), ("kind", "u1")]
+)
+_DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u1"), ("tri_count", "u1"), ("", "<u2")])
+_DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
+_LINK_BYTES = 12
+_MERGE = 1e-3
+# The ways through a house are sought among the pairs of its corners; the largest of the data has 293.
+_MOST_CORNERS = 4000
+_LEAST_AREA = 0.1
+
+
+class NavMeshFileError(DataError):
+    """The file is not a navigation mesh that can be read; the message names it and says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Tile:
+    """Convex polygons of one tile: corners by polygon, the neighbour behind each edge or -1, and the vertices of their
+    detail triangles."""
+
+    corners: list[NDArray[np.float64]]
+    neighbours: list[list[int]]
+    vertices: list[NDArray[np.float64]]
+
+
+def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
+    """The walkable floor of a ``.navmesh`` file.
+
+    The island with the most vertices below max_height is taken, as Housekeep does; its vertices are the places
+    where Housekeep's robot stops to look at something.
+
+    Args:
+        path: the file.
+        max_height: y in metres under which a vertex counts as floor (shells also have walkable roofs).
+
+    Raises:
+        NavMeshFileError: when the file is damaged or of another version.
+    """
+    with _readable(path):
+        return _navmesh(*_floor(path, max_height), max_height)
+
+
+def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
+    """The same floor as read_navmesh's, walked on as Habitat does: polygon by polygon.
+
+    Raises:
+        NavMeshFileError: when the file is damaged or of another version.
+    """
+    with _readable(path):
+        tile, island = _floor(path, max_height)
+        places = {number: place for place, number in enumerate(island)}
+        rings = [tile.corners[number][:, [0, 2]] for number in island]
+        neighbours = [[places.get(other, -1) for other in tile.neighbours[number]] for number in island]
+        return PolygonNavMesh(PolygonMesh(rings, neighbours), _navmesh(tile, island, max_height))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NavMeshFileError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
+    except (struct.error, ValueError, IndexError, shapely.errors.ShapelyError) as error:
+        raise NavMeshFileError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
+
+
+def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
+    """The tile and the polygons of the island that is the floor."""
+    islands = [(tile, island) for tile in _tiles(read_bytes(path)) for island in _islands(tile)]
+    tile, island = max(islands, key=lambda floor: len(_low_vertices(floor[0], floor[1], max_height)))
+    if not len(_low_vertices(tile, island, max_height)):
+        raise ValueError(f"no walkable place lies below {max_height} m")
+    return tile, island
+
+
+def _navmesh(tile: _Tile, island: list[int], max_height: float) -> NavMesh:
+    vertices = _low_vertices(tile, island, max_height)
+    shapes = [Polygon(tile.corners[number][:, [0, 2]]) for number in island]
+    # Neighbouring polygons share corners only up to rounding: grow, join, shrink.
+    area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
+    area = area.buffer(-_MERGE, join_style="mitre").simplify(_MERGE)
+    if not area.area >= _LEAST_AREA:
+        raise ValueError(f"its polygons have no area of {_LEAST_AREA} square metres")
+    if shapely.count_coordinates(area) > _MOST_CORNERS:
+        raise ValueError(f"its floor has more than {_MOST_CORNERS} corners")
+    return NavMesh(area, float(np.median(vertices[:, 1])), np.unique(vertices[:, [0, 2]].round(6), axis=0))
+
+
+def _tiles(data: bytes) -> list[_Tile]:
+    magic, version, count, *_ = _SET_HEADER.unpack_from(data)
+    if magic != b"TESM" or version != 1:
+        raise ValueError(f"starts with {magic!r}, version {version}, expected b'TESM', version 1")
+    offset, tiles = _SET_HEADER.size, []
+    for _ in range(count):
+        _, size = _TILE_REFERENCE.unpack_from(data, offset)
+        offset += _TILE_REFERENCE.size
+        tiles.append(_tile(data[offset : offset + size]))
+        offset += size
+    return tiles
+
+
+def _tile(data: bytes) -> _Tile:
+    header = _TILE_HEADER.unpack_from(data)
+    if header[0] != b"VAND" or header[1] != 7:
+        raise ValueError(f"tile starts with {header[0]!r}, version {header[1]}, expected b'VAND', version 7")
+    polygon_count, vertex_count, link_count, detail_count, detail_vertices, detail_triangles = header[6:12]
+    if min(header[6:12]) < 0:
+        raise ValueError("a tile has fewer than no parts")
+    offset = _TILE_HEADER.size
+    vertices = _points(data, vertex_count, offset)
+    offset += vertex_count * 12
+    polygons = np.frombuffer(data, _POLYGON, polygon_count, offset)
+    offset += polygon_count * _POLYGON.itemsize + link_count * _LINK_BYTES
+    details = np.frombuffer(data, _DETAIL, detail_count, offset)
+    offset += detail_count * _DETAIL.itemsize
+    extra = _points(data, detail_vertices, offset)
+    offset += detail_vertices * 12
+    triangles = np.frombuffer(data, "u1", detail_triangles * 4, offset).reshape(-1, 4)
+    if details["tri_count"].sum(dtype=np.int64) > detail_triangles:
+        raise ValueError("its polygons have more triangles than their tile")
+    corners = [vertices[polygon["verts"][: polygon["count"]]] for polygon in polygons]
+    return _Tile(
+        corners,
+        [[int(n) - 1 if n < 0x8000 else -1 for n in p["neighbours"][: p["count"]]] for p in polygons],
+        [_detail_vertices(corners[i], detail, extra, triangles) for i, detail in enumerate(details)],
+    )
+
+
+def _points(data: bytes, count: int, offset: int) -> NDArray[np.float64]:
+    points = np.frombuffer(data, "<f4", count * 3, offset).reshape(-1, 3)
+    if not (np.abs(points) < FARTHEST).all():
+        raise ValueError(f"a vertex lies more than {FARTHEST:.0f} m away")
+    return points.astype(np.float64)
+
+
+def _detail_vertices(
+    corners: NDArray[np.float64], detail: np.void, extra: NDArray[np.float64], triangles: NDArray[np.uint8]
+) -> NDArray[np.float64]:
+    """The vertices, once per triangle that uses them, of the fine triangles that cover one polygon."""
+    vert_base, tri_base, vert_count, tri_count = (int(detail[name]) for name in _DETAIL_FIELDS)
+    own = np.concatenate([corners, extra[vert_base : vert_base + vert_count]])
+    used = triangles[tri_base : tri_base + tri_count, :3]
+    return own[used.ravel()]
+
+
+def _islands(tile: _Tile) -> list[list[int]]:
+    """Groups of polygons that are connected."""
+    seen: set[int] = set()
+    islands = []
+    for start in range(len(tile.corners)):
+        if start in seen:
+            continue
+        island, queue = [], [start]
+        seen.add(start)
+        while queue:
+            number = queue.pop()
+            island.append(number)
+            fresh = [n for n in tile.neighbours[number] if n >= 0 and n not in seen]
+            seen.update(fresh)
+            queue.extend(fresh)
+        islands.append(island)
+    return islands
+
+
+def _low_vertices(tile: _Tile, island: list[int], max_height: float) -> NDArray[np.float64]:
+    vertices = np.concatenate([tile.vertices[number] for number in island])
+    return vertices[vertices[:, 1] < max_height]

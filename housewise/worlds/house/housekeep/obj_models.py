@@ -1,0 +1,96 @@
+"""Receptacle models of the Housekeep data: OBJ files with textures, one colour taken for each triangle."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from trimesh.resolvers import FilePathResolver
+
+from housewise.core.errors import DataError, excerpt
+from housewise.core.files import read_bytes
+from housewise.worlds.house.geometry import FARTHEST
+from housewise.worlds.house.model_checks import check_parts
+from housewise.worlds.house.scene import Mesh
+
+_GREY = (150, 150, 150)
+
+
+class _RegularFiles(FilePathResolver):  # type: ignore[misc]
+    """Finds the materials and textures of a model in its folder; pipes and devices count as missing."""
+
+    def get(self, name: str) -> bytes:
+        """See Resolver.get of trimesh."""
+        name, root = name.strip(), Path(self.parent).resolve()
+        for candidate in (name, name.lstrip("/"), Path(name).name):
+            path = (root / candidate).resolve()
+            if path.is_relative_to(root) and path.exists():
+                return read_bytes(path)
+        raise FileNotFoundError(name)
+
+
+def read_model(path: Path) -> Mesh:
+    """The triangles of an OBJ file around the centre of its bounding box.
+
+    habitat-sim moves a model's origin there too, so poses of the data apply as they are.
+
+    Raises:
+        DataError: when the file cannot be read.
+    """
+    check_parts(path)
+    try:
+        mesh = Mesh.join([_part(part) for part in model_parts(path)])
+    except Exception as error:  # trimesh raises whatever its parsers meet
+        raise DataError(f"{path}: not a readable OBJ model ({excerpt(error)}); fetch the file again") from error
+    if not len(mesh.faces):
+        raise DataError(f"{path}: the model has no triangles; fetch the file again")
+    if not (np.ptp(mesh.vertices, axis=0) <= FARTHEST).all():
+        raise DataError(f"{path}: the model is larger than {FARTHEST:.0f} m, or a vertex is nowhere; fetch it again")
+    centre = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
+    return Mesh(mesh.vertices - centre, mesh.faces, mesh.colors)
+
+
+def model_parts(path: Path) -> list[trimesh.Trimesh]:
+    """The meshes of a file that have triangles, as they are in it.
+
+    Raises:
+        OSError: when it is no regular file.
+        ValueError: when a vertex has not three coordinates.
+    """
+    loaded = trimesh.load(
+        BytesIO(read_bytes(path)),
+        file_type=path.suffix.lstrip("."),
+        resolver=_RegularFiles(str(path)),
+        process=False,
+        maintain_order=True,
+    )
+    parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
+    parts = [part for part in parts if len(part.faces)]
+    for part in parts:
+        if np.shape(part.vertices)[1:] != (3,):
+            raise ValueError("a vertex has not three coordinates")
+    return parts
+
+
+def _part(part: trimesh.Trimesh) -> Mesh:
+    faces = np.asarray(part.faces, dtype=np.int64)
+    return Mesh(np.asarray(part.vertices, dtype=np.float64), faces, _face_colors(part.visual, faces))
+
+
+def _face_colors(visual: Any, faces: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The texture's colour at the middle of each triangle, or the material's own colour."""
+    material = getattr(visual, "material", None)
+    image, uv = getattr(material, "image", None), getattr(visual, "uv", None)
+    if image is None or uv is None:
+        color = getattr(material, "main_color", _GREY)
+        return np.tile(np.asarray(color, dtype=np.uint8)[:3], (len(faces), 1))
+    pixels = np.asarray(image.convert("RGB"))
+    height, width = pixels.shape[:2]
+    middle = np.asarray(uv)[faces].mean(axis=1) % 1.0
+    columns = np.minimum((middle[:, 0] * width).astype(int), width - 1)
+    rows = np.minimum(((1 - middle[:, 1]) * height).astype(int), height - 1)
+    return np.asarray(pixels[rows, columns], dtype=np.uint8)

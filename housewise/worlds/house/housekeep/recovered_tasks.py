@@ -1,0 +1,210 @@
+"""Episodes made from recovered tasks: what stood where is known, how exactly it stood is not.
+
+The public copy of Housekeep lacks the episodes of two of LLM-Personalize's scenes, whose published logs tell where each
+thing starts and where it is wanted. From a JSON file of those, this makes episodes in Housekeep's own format: things of
+a kind's usual size are laid out on their receptacles, and the robot starts anywhere. A task that names no cabinet or
+shelf, neither as a start nor as wanted, had none: what the annotators want elsewhere is complete in it. Such files look
+like
+
+    {"scenes": {"Rs_int": [{"set": "test", "start": {"vase 1": "bathroom 0 toilet 30"},
+                            "correct": {"vase 1": ["living room 0 table 18"]}}]}}
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from housewise.core.errors import DataError
+from housewise.core.files import find_paths
+from housewise.core.validation import read_model
+from housewise.worlds.house.episode import ShelfState
+from housewise.worlds.house.geometry import Vec3, yaw_rotation
+from housewise.worlds.house.housekeep.housekeep_data import COMING_AND_GOING, EPISODES, HousekeepData
+from housewise.worlds.house.scene import Receptacle, Scene
+from housewise.worlds.house.shelf_packing import Shelves
+
+_USUAL_SIZE: Vec3 = (0.1, 0.1, 0.1)
+_SPLIT = "recovered"
+# Enough to meet nearly every kind of object.
+_EPISODES_READ = 200
+
+
+class RecoveredTask(BaseModel):
+    """One task.
+
+    Attributes:
+        set: which list of tasks it belongs to.
+        start: receptacle of each object, both as spoken.
+        correct: receptacles where each object is wanted.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    set: Literal["test", "train"]
+    start: dict[str, str]
+    correct: dict[str, list[str]]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    scenes: dict[str, list[RecoveredTask]]
+
+
+def read_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
+    """Recovered tasks by scene, tests first.
+
+    Raises:
+        DataError: when the file is missing or not one of recovered tasks.
+    """
+    scenes = read_model(path, _File, "name another file", "a file of recovered tasks").scenes
+    return {scene: sorted(tasks, key=lambda task: task.set != "test") for scene, tasks in scenes.items()}
+
+
+def recover(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Path) -> Path:
+    """Make a Housekeep folder that has the episodes of recovered tasks as well, numbered from 0; what is there stays.
+
+    Args:
+        root: the Housekeep folder, which the new one links to.
+        tasks: by scene.
+        folder: the new one.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        DataError: when a scene, or a receptacle that a task names, does not exist, or has no room.
+    """
+    paths = {scene: folder / EPISODES / _SPLIT / f"{scene}.json.gz" for scene in tasks}
+    missing = [scene for scene, path in paths.items() if not path.exists()]
+    if not missing:
+        return folder
+    data = HousekeepData(root)
+    sizes = _sizes(data)
+    for part in ("cos_eor", "data/scene_datasets", *(f"{EPISODES}/{path.name}" for path in _splits(root))):
+        link = folder / part
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to((root / part).resolve())
+    for scene in missing:
+        layout = _Layout(data.scene(scene), sizes)
+        episodes = [layout.episode(number, task) for number, task in enumerate(tasks[scene])]
+        paths[scene].parent.mkdir(parents=True, exist_ok=True)
+        partial = paths[scene].with_suffix(".partial")
+        partial.write_bytes(gzip.compress(json.dumps({"episodes": episodes}).encode("utf-8"), mtime=0))
+        partial.replace(paths[scene])
+    return folder
+
+
+def _splits(root: Path) -> list[Path]:
+    return [path for path in find_paths(root / EPISODES, "*") if path.is_dir()]
+
+
+def _sizes(data: HousekeepData) -> dict[str, Vec3]:
+    """What things of each kind measure in the episodes that there are."""
+    found: dict[str, Vec3] = {}
+    for scene in data.scenes():
+        for number in data.episode_ids(scene)[:_EPISODES_READ] if data.has_episodes(scene) else ():
+            for thing in data.episode(scene, number).objects:
+                found.setdefault(thing.category, thing.size)
+    return found
+
+
+class _Layout:
+    """Lays tasks out in a scene."""
+
+    def __init__(self, scene: Scene, sizes: Mapping[str, Vec3]) -> None:
+        self._scene, self._sizes = scene, sizes
+        self._places = {place.name: place for place in scene.receptacles if place.usable}
+
+    def episode(self, number: int, task: RecoveredTask) -> dict[str, Any]:
+        """An episode in Housekeep's own format."""
+        rng = np.random.default_rng(number)
+        places, keys = self._present(task), [_key(name) for name in task.start]
+        shelves: dict[str, Shelves] = {}
+        spots = [self._lay(name, self._place(place), shelves) for name, place in task.start.items()]
+        x, z = self._scene.navmesh.random_point(rng)
+        wanted = [{self._place(name).name for name in task.correct.get(thing, ())} for thing in task.start]
+        return {
+            "episode_id": number,
+            "start_position": [float(x), self._scene.navmesh.height, float(z)],
+            "start_rotation": list(yaw_rotation(float(rng.uniform(-np.pi, np.pi)))),
+            "start_matrix": [[float(start == place.name) for start in task.start.values()] for place in places],
+            "end_matrix": [[float(place.name in goals) for goals in wanted] for place in places],
+            "objs_keys": keys,
+            "objs_cats": [_category(key) for key in keys],
+            "objs_pos": [position for position, _ in spots],
+            "objs_rot": [[0.0, 0.0, 0.0, 1.0]] * len(keys),
+            "recs_keys": [place.key for place in places],
+            "recs_packers": {
+                key: _packer(shelf.state, {thing: footprint for thing, (_, footprint) in zip(keys, spots, strict=True)})
+                for key, shelf in shelves.items()
+            },
+        }
+
+    def _present(self, task: RecoveredTask) -> list[Receptacle]:
+        """The receptacles that take part in a task."""
+        named = {self._place(name).kind for name in (*task.start.values(), *itertools.chain(*task.correct.values()))}
+        absent = frozenset() if named & COMING_AND_GOING else COMING_AND_GOING
+        return [place for place in self._places.values() if place.kind not in absent]
+
+    def _place(self, name: str) -> Receptacle:
+        if name not in self._places:
+            raise DataError(f"{self._scene.name} has no receptacle {name!r}; the recovered tasks are for other data")
+        return self._places[name]
+
+    def _lay(
+        self, name: str, place: Receptacle, shelves: dict[str, Shelves]
+    ) -> tuple[list[float], tuple[float, float]]:
+        """Middle and footprint of a thing that is laid on a receptacle; one that is too large is made to fit."""
+        low, size = place.box.low, place.box.size
+        shelf = shelves.setdefault(place.key, Shelves(ShelfState((low[0], low[2]), (size[0], size[2]))))
+        width, height, depth = self._sizes.get(_category(_key(name)), _USUAL_SIZE)
+        for shrunk in (1.0, 0.75, 0.5, 0.25, 0.1):
+            spot = shelf.insert(_key(name), shrunk * width, shrunk * depth)
+            if spot is not None:
+                return [spot.x, place.box.top + height / 2, spot.z], (spot.width, spot.depth)
+        raise DataError(f"{self._scene.name}: no room for {name} on {place.name}")
+
+
+def _key(name: str) -> str:
+    return name.replace(" ", "_")
+
+
+def _category(key: str) -> str:
+    return key.rpartition("_")[0]
+
+
+def _packer(state: ShelfState, footprints: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """The free and the taken space of a receptacle as Housekeep writes it."""
+    return {
+        "bottom_left": state.low,
+        "size": state.size,
+        "shelves": [
+            {
+                "size": (row.length, row.depth),
+                "bottom_left": (row.x, row.z),
+                "max_height": row.max_depth,
+                "spaces": [
+                    {"kind": "occupied" if span.occupied else "free", "dims": (span.start, span.end)}
+                    for span in row.spans
+                ],
+            }
+            for row in state.rows
+        ],
+        "matches": [
+            {
+                "rect": {"id": item.object, "size": footprints[item.object], "bottom_left": state.low},
+                "space_idx": item.span,
+                "shelf_idx": item.row,
+            }
+            for item in state.items
+        ],
+    }

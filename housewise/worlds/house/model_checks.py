@@ -1,0 +1,194 @@
+"""Whether files of 3D models are whole, with what they refer to: checked before a simulator meets a damaged one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import trimesh
+from PIL import Image, UnidentifiedImageError
+
+from housewise.core.errors import DataError, excerpt
+from housewise.core.files import open_regular, read_bytes
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+# A larger texture would fill the memory.
+_MOST_PIXELS = 1 << 26
+_GLB_HEADER, _GLB_CHUNK = struct.Struct("<4sII"), struct.Struct("<I4s")
+# Textures that Pillow does not read: KTX 2 and Basis Universal.
+_COMPRESSED = (b"\xabKTX 20\xbb", b"sB")
+_TEXTURES = ("map_kd", "map_ka", "map_ks")
+
+
+def check_mesh(path: Path) -> None:
+    """Make sure that a file of a 3D model, its textures and its other parts are whole.
+
+    The triangles are read, but for glTF files that need extensions, which few programs read, and for other kinds of
+    files than ``.obj``, ``.ply``, ``.stl``, ``.glb`` and ``.gltf``.
+
+    Raises:
+        DataError: when one is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
+    """
+    check_parts(path)
+    kind = path.suffix.lower()
+    with _reading(path):
+        if kind in (".glb", ".gltf"):
+            _check_gltf(path, binary=kind == ".glb")
+        elif kind in (".obj", ".ply", ".stl"):
+            _check_triangles(path)
+
+
+def check_parts(path: Path) -> None:
+    """Make sure that a file of a 3D model holds something, and that materials and textures of an ``.obj`` are whole.
+
+    Raises:
+        DataError: see check_mesh.
+    """
+    _check_file(path)
+    if path.suffix.lower() != ".obj":
+        return
+    for library in _named(path, ("mtllib",)):
+        _check_file(library)
+        for texture in _named(library, _TEXTURES):
+            _check_file(texture)
+            with _reading(texture):
+                _check_picture(read_bytes(texture))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Names the file in whatever its parser raises."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # parsers raise whatever they meet
+        raise DataError(f"{path}: damaged ({excerpt(error) or type(error).__name__}); fetch the file again") from error
+
+
+def _check_file(path: Path) -> None:
+    try:
+        with open_regular(path) as stream:
+            begin = stream.read(len(_POINTER))
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file; fetch it again") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
+    if not begin:
+        raise DataError(f"{path}: the file is empty; fetch it again")
+    if begin == _POINTER:
+        folder = shlex.quote(str(path.parent))
+        raise DataError(f"{path}: only Git LFS's pointer to the file; run git -C {folder} lfs pull")
+
+
+def _named(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
+    """The files that are there of those that a text names behind keywords."""
+    for line in read_bytes(path).decode("utf-8", errors="replace").splitlines():
+        keyword, _, name = line.strip().partition(" ")
+        if keyword.lower() in keywords:
+            # Names may hold spaces, and may have options before them or other names behind them.
+            names = [name.strip(), *name.split()]
+            yield from [file for file in (path.parent / each for each in dict.fromkeys(names) if each) if _exists(file)]
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _check_picture(content: bytes) -> None:
+    if content.startswith(_COMPRESSED):
+        return
+    try:
+        opened = Image.open(BytesIO(content))
+    except UnidentifiedImageError:
+        raise ValueError("not a picture") from None
+    with opened as picture:
+        if picture.width * picture.height > _MOST_PIXELS:
+            raise ValueError(f"its texture has {picture.width} x {picture.height} pixels")
+        picture.load()
+
+
+def _check_triangles(path: Path) -> None:
+    loaded = trimesh.load(path, process=False, maintain_order=True)
+    parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
+    parts = [part for part in parts if len(getattr(part, "faces", ()))]
+    if not parts:
+        raise ValueError("no triangles")
+    corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3) for part in parts])
+    if not np.isfinite(corners).all():
+        raise ValueError("a vertex is nowhere")
+    if np.count_nonzero(np.ptp(corners, axis=0)) < 2:
+        raise ValueError("all of it is in one place")
+
+
+def _check_gltf(path: Path, binary: bool) -> None:
+    content = read_bytes(path)
+    text, rest = _glb_chunks(content) if binary else (content, b"")
+    document = json.loads(text)
+    buffers = [_buffer(path, each, rest) for each in document.get("buffers", ())]
+    views = [_view(each, buffers) for each in document.get("bufferViews", ())]
+    if not any(mesh["primitives"] for mesh in document.get("meshes", ())):
+        raise ValueError("no triangles")
+    for image in document.get("images", ()):
+        if "uri" in image:
+            file, picture = _resource(path, image["uri"])
+            with _reading(file):
+                _check_picture(picture)
+        else:
+            _check_picture(views[image["bufferView"]])
+    if not document.get("extensionsRequired"):
+        _check_triangles(path)
+
+
+def _glb_chunks(content: bytes) -> tuple[bytes, bytes]:
+    """The JSON and the data of a binary glTF file."""
+    chunks: dict[bytes, bytes] = {}
+    magic, version, length = _GLB_HEADER.unpack_from(content)
+    if magic != b"glTF" or version != 2:
+        raise ValueError("not binary glTF of version 2")
+    if length > len(content):
+        raise ValueError(f"{len(content)} of {length} bytes")
+    place = _GLB_HEADER.size
+    while place < length:
+        size, kind = _GLB_CHUNK.unpack_from(content, place)
+        place += _GLB_CHUNK.size
+        chunks[kind] = content[place : place + size]
+        place += size
+    return chunks[b"JSON"], chunks.get(b"BIN\0", b"")
+
+
+def _buffer(path: Path, buffer: dict[str, Any], rest: bytes) -> bytes:
+    file, content = _resource(path, buffer["uri"]) if "uri" in buffer else (path, rest)
+    with _reading(file):
+        if len(content) < buffer["byteLength"]:
+            raise ValueError(f"{len(content)} of {buffer['byteLength']} bytes")
+    return content
+
+
+def _view(view: dict[str, Any], buffers: list[bytes]) -> bytes:
+    buffer: bytes = buffers[view["buffer"]]
+    start = view.get("byteOffset", 0)
+    if start + view["byteLength"] > len(buffer):
+        raise ValueError("data that it refers to is not there")
+    return buffer[start : start + view["byteLength"]]
+
+
+def _resource(path: Path, uri: str) -> tuple[Path, bytes]:
+    """The file that a model refers to, which may be itself, and the content."""
+    if uri.startswith("data:"):
+        return path, base64.b64decode(uri.partition(",")[2])
+    file = path.parent / unquote(uri)
+    _check_file(file)
+    return file, read_bytes(file)

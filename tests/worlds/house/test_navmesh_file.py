@@ -1,0 +1,115 @@
+import shutil
+from pathlib import Path
+
+import pytest
+import shapely
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from housewise.core.errors import DataError
+from housewise.worlds.house.housekeep.navmesh_file import NavMeshFileError, read_navmesh, read_polygon_navmesh
+from housewise.worlds.house.navmesh import NavMesh
+from tests.worlds.house.navmesh_file import pack_navmesh, rectangle, write_navmesh
+
+FLOOR = [rectangle(0, 0, 2, 3), rectangle(2, 0, 5, 3), [(5, 0.2, 0), (5, 0.2, 3), (7, 0.2, 3)]]
+ROOF = [rectangle(0, 0, 2, 3, 2.5), rectangle(2, 0, 5, 3, 2.5), *[rectangle(x, 0, x + 1, 3, 2.5) for x in range(5, 9)]]
+PACKED = pack_navmesh(FLOOR)
+
+
+def read(path: Path, content: bytes) -> NavMesh:
+    path.write_bytes(content)
+    return read_navmesh(path)
+
+
+def refusal(path: Path) -> str:
+    """What the reader says of a file that it refuses."""
+    with pytest.raises(NavMeshFileError) as refused:
+        read_navmesh(path)
+    message = str(refused.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message
+
+
+def test_polygons_become_one_floor(tmp_path: Path) -> None:
+    navmesh = read(tmp_path / "a.navmesh", PACKED)
+    whole = shapely.union(shapely.box(0, 0, 5, 3), shapely.Polygon([(5, 0), (5, 3), (7, 3)]))
+    assert navmesh.area.symmetric_difference(whole).area < 0.02
+    assert navmesh.height == pytest.approx(0.2)
+    corners = {(0, 0), (0, 3), (2, 0), (2, 3), (5, 0), (5, 3), (7, 3)}
+    assert {tuple(point) for point in navmesh.viewpoints.tolist()} == corners
+
+
+def test_the_roof_is_no_floor(tmp_path: Path) -> None:
+    navmesh = read(tmp_path / "a.navmesh", pack_navmesh([*ROOF, *FLOOR]))
+    assert navmesh.height == pytest.approx(0.2)
+    assert navmesh.area.bounds == pytest.approx((0, 0, 7, 3), abs=0.01)
+    (tmp_path / "roof.navmesh").write_bytes(pack_navmesh(ROOF))
+    assert "no walkable place lies below 1.0 m" in refusal(tmp_path / "roof.navmesh")
+    assert read_navmesh(tmp_path / "roof.navmesh", max_height=3.0).height == pytest.approx(2.5)
+
+
+def test_of_two_islands_the_one_with_more_corners_counts(tmp_path: Path) -> None:
+    navmesh = read(tmp_path / "a.navmesh", pack_navmesh([rectangle(20, 20, 30, 30), *FLOOR]))
+    assert navmesh.area.bounds == pytest.approx((0, 0, 7, 3), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "unpack"),
+        (b"not a mesh at all, but long enough for a header", "starts with b'not '"),
+        (b"TESM\x02" + PACKED[5:], "version 2"),
+        (PACKED.replace(b"VAND", b"DNAV"), "tile starts with b'DNAV'"),
+        (PACKED.replace(b"VAND\x07", b"VAND\x06"), "version 6"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, content: bytes, told: str) -> None:
+    path = tmp_path / "other.navmesh"
+    path.write_bytes(content)
+    assert told in refusal(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    refusal(tmp_path / "nowhere.navmesh")
+
+
+@pytest.mark.parametrize("length", [*range(0, len(PACKED), 7), len(PACKED) - 1])
+def test_a_file_cut_short_is_refused(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "short.navmesh"
+    path.write_bytes(PACKED[:length])
+    refusal(path)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, len(PACKED) - 1), st.integers(0, 255)), min_size=1, max_size=4))
+def test_damage_never_gives_another_error(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
+    content = bytearray(PACKED)
+    for place, value in damage:
+        content[place] = value
+    path = tmp_path / "damaged.navmesh"
+    path.write_bytes(content)
+    for reads in (read_navmesh, read_polygon_navmesh):
+        try:
+            navmesh = reads(path)
+        except NavMeshFileError as error:
+            assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
+        else:
+            assert navmesh.area.area > 0
+            assert navmesh.distance(navmesh.viewpoints[0], navmesh.viewpoints[-1]) >= 0
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300))
+def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "garbage.navmesh"
+    path.write_bytes(content)
+    refusal(path)
+
+
+def test_the_error_is_one_of_the_data(tmp_path: Path) -> None:
+    write_navmesh(tmp_path / "deep" / "a.navmesh", FLOOR)
+    assert isinstance(read_navmesh(tmp_path / "deep" / "a.navmesh"), NavMesh)
+    shutil.rmtree(tmp_path / "deep")
+    with pytest.raises(DataError):
+        read_navmesh(tmp_path / "deep" / "a.navmesh")
