@@ -111,7 +111,7 @@ class Cook:
     def _play(self, folder: str, **changes: Any) -> list[Record]:
         """Breakfasts, or what is left of them."""
         title = f"{self.name}: {folder.replace('-', ' ')}"
-        return play(title, self._settings.changed(**changes), self._folder / folder, self._observer)
+        return play(title, self._settings.with_changes(**changes), self._folder / folder, self._observer)
 
 
 def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]:
@@ -137,7 +137,7 @@ def _words(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: TrainingObserver) -> list[Cook]:
     """The scripted control, and the model where one is named."""
     # Workers of scripted cooks are processes, which take longer to begin than breakfasts do.
-    scripted = base.changed(planner="always", workers=1, models=AdaptSettings().models.model_dump())
+    scripted = base.with_changes(planner="always", workers=1, models=AdaptSettings().models.model_dump())
     cooks = [Cook(SCRIPTED, scripted, out / SCRIPTED, observer)]
     if model:
         cooks.append(Cook(MODEL, base, out / MODEL, observer))

@@ -174,7 +174,7 @@ class Study:
         else:
             # Where no model is asked, workers are processes.
             changes |= {"workers": 1}
-        settings = self._config.run.changed(**changes)
+        settings = self._config.run.with_changes(**changes)
         return play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder, self._observer)
 
     def _model(self, agent: Agent, number: int) -> ModelReference:

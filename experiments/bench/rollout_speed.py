@@ -63,7 +63,7 @@ def measure(config: PersonalizeSettings, parallel: int, folder: Path) -> dict[st
         Episodes and low-level steps a minute, reply tokens a second, and the seconds that it took, loading excepted.
     """
     clock = Clock()
-    Run(Personalize(config.changed(workers=parallel)), folder).play(clock)
+    Run(Personalize(config.with_changes(workers=parallel)), folder).play(clock)
     seconds = clock.seconds
     results = [record.result for record in read_house_records(folder / "episodes")]
     return {
@@ -85,12 +85,12 @@ def remembering(config: PersonalizeSettings, houses: int, folder: Path) -> Perso
         folder: for the demonstrations and the memory; nothing may be there yet.
     """
     begun = {"start": Path(config.tasks.person).stem, "folder": str(folder / "people"), "new": True}
-    shown = config.changed(
+    shown = config.with_changes(
         planner="demonstrator", tasks={"houses": houses, "seed": _SHOWN}, max_steps=1000, memory=begun
     )
     Run(Personalize(shown), folder / "shown").play(NullCallback())
     left = {"start": begun["start"], "folder": str(folder / "shown" / "memory"), "learn": "never"}
-    return config.changed(memory=left)
+    return config.with_changes(memory=left)
 
 
 def main(

@@ -43,10 +43,10 @@ from housewise.systems.personalize.settings import PersonalizeSettings, house_se
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator import SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Observation, Sensor, Simulator
-from housewise.worlds.house.world import World
+from housewise.worlds.house.state import World
 
 SCENES = oracle.SCENES
 SENSORS: tuple[Sensor, ...] = ("rgb", "depth", "instance")
@@ -242,7 +242,7 @@ def _tasks(data: Path | None, against: SimulatorChoice, quick: bool, console: Co
             [
                 oracle.Played(group, record.name, record.result, oracle.left_over(record))
                 for group, config in _runs(data, quick)
-                for record in _played(config.changed(simulator=simulator, gpu=against.gpu), console)
+                for record in _played(config.with_changes(simulator=simulator, gpu=against.gpu), console)
             ]
         )
         for simulator in ("raycast", against.name)

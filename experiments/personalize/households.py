@@ -77,7 +77,7 @@ class Setup:
         if settings.agent.planner != planner:
             raise UserError(f"setting planner={settings.agent.planner}: each row has its own; leave it out")
         # The others compare no meanings, and sentence embeddings take longer to load than some episodes to play.
-        return settings if planner in _COMPARING else settings.changed(memory={"meaning": False})
+        return settings if planner in _COMPARING else settings.with_changes(memory={"meaning": False})
 
     @property
     def adapted(self) -> bool:
@@ -202,13 +202,13 @@ class Stage:
             whose: name of the memory; the household's own by default.
         """
         folder = str(memory or self.folder / "nothing")
-        alone = settings.changed(agent={"explore": False})
+        alone = settings.with_changes(agent={"explore": False})
         start = whose or self.household.name
         self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
 
     def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: TrainingObserver) -> None:
         tasks = {**self.household.tasks(self.which), "series": self.series}
-        config = settings.changed(tasks=tasks, memory=memory)
+        config = settings.with_changes(tasks=tasks, memory=memory)
         play(self.title, config, self.folder, observer)
 
     def records(self) -> list[HouseRecord]:
@@ -256,7 +256,9 @@ class Episode:
     def of(cls, seed: int, record: HouseRecord) -> Episode:
         """What a record tells."""
         ended = record.final.placements
-        moved = {thing: ended[thing] for thing, place in record.setting.placements.items() if ended[thing] != place}
+        moved = {
+            thing: ended[thing] for thing, place in record.initial_state.placements.items() if ended[thing] != place
+        }
         result = record.result
         done = success(result), executability(result), unique_placements(result)
         return cls(seed, record.header.task, *done, moved)
@@ -310,7 +312,7 @@ def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
 
 def starts_of(records: Iterable[HouseRecord]) -> dict[str, dict[str, str]]:
     """Where things stand at first, by task."""
-    return {record.header.task: dict(record.setting.placements) for record in records}
+    return {record.header.task: dict(record.initial_state.placements) for record in records}
 
 
 def shareable_run(settings: PersonalizeSettings) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def episodes(
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
             config = house_settings(settings=wanted)
             for task in _spread(list_tasks(config.tasks), sample):
-                yield scene, config.changed(episodes=[task.episode])
+                yield scene, config.with_changes(episodes=[task.episode])
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
         yield GENERATED, house_settings(settings={**scripted, "seed": house, "houses": 1})
 
@@ -111,7 +111,7 @@ def play(group: str, config: PersonalizeSettings) -> Played:
 
 def left_over(record: HouseRecord) -> dict[str, str]:
     """Why each object that did not end up where people want it did not, by its name."""
-    correct = record.setting.correct
+    correct = record.initial_state.correct
     return {name: _why(record, name) for name, place in record.final.placements.items() if place not in correct[name]}
 
 

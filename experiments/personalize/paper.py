@@ -37,7 +37,7 @@ from housewise.selftrain.personalize.settings import (
 )
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.housekeep.recovered import read_tasks, recover
+from housewise.worlds.house.housekeep.recovered_tasks import read_tasks, recover
 
 
 class Experiment(Protocol):
@@ -293,7 +293,7 @@ def _with_data(recipe: SelfTrainingConfig, data: Path | None) -> SelfTrainingCon
     """A recipe with other data, unless there are none."""
     if data is None:
         return recipe
-    return recipe.model_copy(update={"run": recipe.run.changed(data=str(data))})
+    return recipe.model_copy(update={"run": recipe.run.with_changes(data=str(data))})
 
 
 def shareable(config: SelfTrainingConfig) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Pair:
         if person == NOBODY:
             return ModelReference(model=acting.model, adapter=acting.adapter)
         evaluation = self._config.evaluation.model_copy(update={"tasks": []})
-        changes = {"run": run.changed(person=person), "evaluation": evaluation}
+        changes = {"run": run.with_changes(person=person), "evaluation": evaluation}
         folder = self.folder / person / "selftraining"
         last = SelfTraining(self._config.model_copy(update=changes), folder, observer).run()["phases"][-1]
         return ModelReference(model=last["model"], adapter=last["adapter"])

@@ -91,7 +91,7 @@ class Robot:
 
     def learned(self, setup: Setup, observer: TrainingObserver) -> Iterator[tuple[str, Path | None]]:
         """Every stage with the folder of the memory that it has by then, filled as far as it is asked for."""
-        robot = setup.settings(self.row.planner).changed(agent={"explore": True})
+        robot = setup.settings(self.row.planner).with_changes(agent={"explore": True})
         memory = self.shown(setup, observer) if self.row.learns else None
         yield self.row.stages[0], memory
         for number, stage in enumerate(self.row.stages[1:], start=1):
@@ -106,7 +106,7 @@ class Robot:
 
     def shown(self, setup: Setup, observer: TrainingObserver) -> Path:
         """Folder of the memory of the demonstrations."""
-        settings = setup.settings("demonstrator").changed(agent={"demonstrator": {"verdicts": self.row.verdicts}})
+        settings = setup.settings("demonstrator").with_changes(agent={"demonstrator": {"verdicts": self.row.verdicts}})
         return self.demonstrations.learn(settings, None, observer)
 
     def attempts(self, number: int) -> Stage:

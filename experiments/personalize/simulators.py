@@ -74,7 +74,7 @@ class Simulated:
         """Play what is missing, of what is learned as well."""
         *_, (_, memory) = self._robot.learned(setup, observer)
         for name in simulators:
-            robot = setup.settings(self._robot.row.planner).changed(world={"simulator": name})
+            robot = setup.settings(self._robot.row.planner).with_changes(world={"simulator": name})
             self.tests(name).measure(robot, memory, observer)
 
     def tests(self, simulator: SimulatorName) -> Stage:

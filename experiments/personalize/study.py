@@ -28,11 +28,11 @@ from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
 RECOVERED = ("Pomaria_1_int", "Rs_int")
-"""Scenes whose episodes have to be made from recovered tasks; see housewise.worlds.house.housekeep.recovered."""
+"""Scenes whose episodes have to be made from recovered tasks; see housewise.worlds.house.housekeep.recovered_tasks."""
 
 ALL_SCENES = (*SCENES, *RECOVERED, GENERATED)
 
@@ -101,14 +101,14 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
         UserError: when there is no such scene, or tests are among what is learned from.
     """
     if scene == GENERATED:
-        alone = recipe.run.changed(data=None, scenes=None)
+        alone = recipe.run.with_changes(data=None, scenes=None)
         config = recipe.model_copy(update={"run": alone, "evaluation": _once(recipe.evaluation)})
     elif recipe.run.tasks.data is None:
         raise UserError(
             f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
         )
     else:
-        config = recipe.model_copy(update={"run": recipe.run.changed(scenes=[scene])})
+        config = recipe.model_copy(update={"run": recipe.run.with_changes(scenes=[scene])})
         config = first_tasks(config) if few else config
     _keep_apart(config)
     return config

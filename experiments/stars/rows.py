@@ -115,12 +115,12 @@ class Row:
         """
         if self.condition == TRIAL_2:
             learned = {"start": base.tasks.person, "folder": str(self._of(TAUGHT) / "memory"), "learn": "never"}
-            return base.changed(condition="STARS", seed=self.seed, memory=learned, **_NOBODY)
+            return base.with_changes(condition="STARS", seed=self.seed, memory=learned, **_NOBODY)
         changes: dict[str, Any] = {"adapter": self.arm.adapter_of(self.seed)}
         if self._without_model:
             known = base.agent.examples if self.arm.adapter is None else str(self._examples)
             changes = {**_NOBODY, "examples": known}
-        return base.changed(condition=self.condition, seed=self.seed, memory={"learn": "run"}, **changes)
+        return base.with_changes(condition=self.condition, seed=self.seed, memory={"learn": "run"}, **changes)
 
     def prepare(self) -> None:
         """Write down what an adapter was taught, for the control that has no model.

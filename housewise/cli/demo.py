@@ -63,7 +63,7 @@ def demo_runs(houses: int, seed: int) -> dict[str, PersonalizeSettings]:
     return {
         SCRIPTED: house_settings(settings={"houses": houses, "seed": seed, "planner": "scripted"}),
         TRAINED: trained,
-        UNTRAINED: trained.changed(adapter=None),
+        UNTRAINED: trained.with_changes(adapter=None),
     }
 
 

@@ -92,10 +92,10 @@ def replay_run(
     changed = {
         "planner": "replay",
         "records": str(folder / "episodes"),
-        "simulator": first.setting.simulator,
+        "simulator": first.initial_state.simulator,
         **settings,
     }
-    play_run(Personalize(replay_settings(first.header).changed(**changed)), out, console)
+    play_run(Personalize(replay_settings(first.header).with_changes(**changed)), out, console)
     # A resumed folder may hold more episodes than the earlier run.
     replayed = [record for record in read_house_records(out / "episodes") if record.name in records]
     same = sum(records[record.name].final.placements == record.final.placements for record in replayed)

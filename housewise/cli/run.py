@@ -118,6 +118,6 @@ def run(
         check_settings(settings)
     playing = system_class(settings)
     if quick and settings.execution.max_episodes is None:
-        playing = system_class(settings.changed(max_episodes=quick_episodes(playing)))
+        playing = system_class(settings.with_changes(max_episodes=quick_episodes(playing)))
     with run_folder(out, dated_name(playing.agent)) as folder:
         play_run(playing, folder, Console(), log_to or [])

@@ -23,7 +23,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, truncation_warning
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError
-from housewise.tracking import Curves, TrackedEpisodes, following
+from housewise.tracking import Curves, EpisodeTrackingCallback, open_curves
 
 _MAX_FAILURES = 5
 _LONG_SECONDS = 10 * 60
@@ -42,7 +42,7 @@ def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[
     """
     session = Run(system, out)
     session.check_start()
-    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
+    with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
         return _play(session, curves, console)
 
 
@@ -59,7 +59,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     print_lines(console, *announcement_lines(session))
     try:
         with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
-            tracked = TrackedEpisodes(RunProgress(progress, session), curves, session)
+            tracked = EpisodeTrackingCallback(RunProgress(progress, session), curves, session)
             figures = session.play(tracked)
             # Log what an earlier process could not, if it was killed right after its last episode.
             tracked.catch_up()

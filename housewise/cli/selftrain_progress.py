@@ -27,8 +27,8 @@ from housewise.selftrain.stars.goal_training import GoalTraining
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
-from housewise.tracking import following
-from housewise.tracking.training_tracking import TrackedTraining
+from housewise.tracking import open_curves
+from housewise.tracking.training_tracking import TrainingTrackingObserver
 
 
 def run_selftraining(
@@ -45,9 +45,9 @@ def run_selftraining(
     Returns:
         The content of ``summary.json``.
     """
-    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
+    with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
         timer = PhaseTimer(list(remaining_phases(config, out)))
-        training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, timer), curves, out))
+        training = SelfTraining(config, out, TrainingTrackingObserver(TrainingDisplay(console, timer), curves, out))
         print_lines(
             console,
             f"self-training: {out}",
@@ -77,8 +77,8 @@ def run_goal_training(
         console: Where progress is shown.
         log_to: Names of the trackers that log losses.
     """
-    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
-        training = GoalTraining(config, out, TrackedTraining(TrainingDisplay(console), curves, out))
+    with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
+        training = GoalTraining(config, out, TrainingTrackingObserver(TrainingDisplay(console), curves, out))
         print_lines(console, f"training in goals: {out}")
         with resume_hint(console, out):
             trained = training.run()

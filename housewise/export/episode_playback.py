@@ -22,7 +22,7 @@ _LONGEST = 4000
 
 
 @dataclass(frozen=True)
-class Said:
+class LogLine:
     """A line of an episode's log.
 
     Attributes:
@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class PlaybackFrame:
     """The state before a low-level step.
 
     Attributes:
@@ -85,17 +85,17 @@ class Playback:
     actions: Sequence[str]
     field_of_view: float
     furniture: Mapping[str, Box]
-    frames: Sequence[Frame]
-    log: Sequence[Said]
+    frames: Sequence[PlaybackFrame]
+    log: Sequence[LogLine]
     differences: Sequence[str] = ()
 
     @property
-    def steps(self) -> Sequence[Frame]:
+    def steps(self) -> Sequence[PlaybackFrame]:
         """Frames with an action."""
         return [frame for frame in self.frames if frame.action is not None]
 
 
-class Player(Protocol):
+class EpisodePlayer(Protocol):
     """Replays records of a system. Its class is named in the entry points `housewise.exports`, under the system's name.
 
     The class is called with the simulator that renders the episodes, as `open_simulator` takes it.
@@ -110,7 +110,7 @@ class Player(Protocol):
         ...
 
 
-def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
+def find_player(system: str, simulator: SimulatorChoice) -> EpisodePlayer | None:
     """Return the player of a system's records, or None if the system has none.
 
     Raises:
@@ -118,11 +118,11 @@ def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
     """
     if system not in plugin_names(EXPORTS):
         return None
-    made: Player = open_plugin(EXPORTS, system, "export", simulator, needs=("play",))
+    made: EpisodePlayer = open_plugin(EXPORTS, system, "export", simulator, needs=("play",))
     return made
 
 
-def events_of(record: Record) -> list[Said]:
+def event_log(record: Record) -> list[LogLine]:
     """Return the log of a record of any system, one line per event."""
     log = []
     for event in record.events:
@@ -130,7 +130,7 @@ def events_of(record: Record) -> list[Said]:
             kind, data = event.kind, event.data
         else:
             kind, data = event.type, event.model_dump(mode="json")
-        log.append(Said(kind, plain("\n".join(f"{name}: {_words(value)}" for name, value in data.items()))))
+        log.append(LogLine(kind, clean_text("\n".join(f"{name}: {_words(value)}" for name, value in data.items()))))
     return log
 
 
@@ -139,7 +139,7 @@ def scores_in(record: Record) -> dict[str, float]:
     return {name: float(value) for name, value in result_metrics(record.result).items()}
 
 
-def plain(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text without control characters, truncated if it is very long."""
     text = make_printable(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.record import Event, Record
-from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
+from housewise.export.episode_playback import LogLine, Playback, PlaybackFrame, clean_text, event_log
 from housewise.playback.replay import ReplayState, find_task, replay_record
 from housewise.playback.simulators import CameraImage, PlaybackSimulator
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
@@ -55,7 +55,7 @@ class HousePlayer:
             field_of_view=self._camera.field_of_view,
             furniture=_furniture(task),
             frames=frames,
-            log=[_said(event, said) for event, said in zip(record.events, events_of(record), strict=True)],
+            log=[_log_line(event, said) for event, said in zip(record.events, event_log(record), strict=True)],
             differences=again.differences,
         )
 
@@ -66,10 +66,10 @@ class HousePlayer:
         sizes: dict[str, tuple[float, float, float]],
         action: Action | None,
         reward: float,
-    ) -> Frame:
+    ) -> PlaybackFrame:
         body = moment.body
         turned = Rotation.from_quat(yaw_rotation(body.yaw)) * Rotation.from_euler("x", body.pitch)
-        return Frame(
+        return PlaybackFrame(
             plan=moment.plan,
             picture=shot.picture,
             state=(body.x, body.z, body.yaw, body.pitch, float(moment.holding is not None)),
@@ -103,11 +103,11 @@ def _job(person: str) -> str:
     return f"Tidy the house: find what is out of place and put it where {whom} it."
 
 
-def _said(event: Event, said: Said) -> Said:
+def _log_line(event: Event, said: LogLine) -> LogLine:
     """Return a log line: a plan as the model's reply, an action with its outcome, any other event unchanged."""
     if isinstance(event, PlanEvent):
-        return Said(said.kind, plain(event.reply), event.step, event.plan)
+        return LogLine(said.kind, clean_text(event.reply), event.step, event.plan)
     if isinstance(event, ActionEvent):
         became = f"{event.status}: {event.reason}" if event.reason else event.status
-        return Said(said.kind, plain(f"{event.action or event.raw} ({became})"), event.end, event.plan)
+        return LogLine(said.kind, clean_text(f"{event.action or event.raw} ({became})"), event.end, event.plan)
     return said

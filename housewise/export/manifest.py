@@ -18,7 +18,7 @@ _MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
-class Episode:
+class ExportedEpisode:
     """A finished episode that is being exported.
 
     Attributes:
@@ -46,7 +46,7 @@ class Manifest:
         """Number of episodes in the export."""
         return len(self._episodes)
 
-    def add(self, episode: Episode, **place: Any) -> None:
+    def add(self, episode: ExportedEpisode, **place: Any) -> None:
         """Add an episode that was written.
 
         Args:
@@ -88,10 +88,10 @@ class Manifest:
     @property
     def omissions(self) -> list[str]:
         """One line per reason with the number and the names of the episodes that were left out."""
-        return [f"left out, {reason}: {len(names)} ({listed(names)})" for reason, names in self._left_out.items()]
+        return [f"left out, {reason}: {len(names)} ({join_names(names)})" for reason, names in self._left_out.items()]
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names; of many names, the first ten and the number of the others."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

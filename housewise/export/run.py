@@ -10,8 +10,8 @@ from pathlib import Path
 from housewise.core.errors import UserError, make_printable, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL
-from housewise.export.episode_playback import player_of
-from housewise.export.manifest import Episode, Manifest, listed
+from housewise.export.episode_playback import find_player
+from housewise.export.manifest import ExportedEpisode, Manifest, join_names
 from housewise.export.writer import ExportWriter
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
@@ -68,21 +68,21 @@ def export_run(
     systems = sorted({record.header.system for record in records})
     if len(systems) > 1:
         raise UserError(f"{run}: holds episodes of several systems ({', '.join(systems)}); name the folder of one run")
-    player = player_of(systems[0], simulator)
+    player = find_player(systems[0], simulator)
     writer = FORMATS[to]()
     writer.check(player, systems[0])
 
     manifest = Manifest()
-    for name, reason in _unfinished(run):
+    for name, reason in _unfinished_records(run):
         manifest.leave_out(name, reason)
 
-    def episodes() -> Iterator[Episode]:
+    def episodes() -> Iterator[ExportedEpisode]:
         progress(0, len(paths))
         for number, (path, record) in enumerate(zip(paths, records, strict=True), start=1):
             playback = player.play(record, path) if player else None
             for difference in playback.differences if playback else ():
                 tell(f"{record.name}: played again, {difference}")
-            yield Episode(run.resolve().name, record, playback, _id(path))
+            yield ExportedEpisode(run.resolve().name, record, playback, _id(path))
             progress(number, len(paths))
 
     with atomic_output(out) as partial:
@@ -100,15 +100,15 @@ def _records(run: Path) -> list[Path]:
         return paths
     inner = sorted({path.parents[1] for path in find_paths(run, f"*/**/episodes/*{FINISHED}")})
     named = f"it holds several runs: name one of them, such as {inner[0]}" if inner else ""
-    unfinished = [f"{name} ({reason})" for name, reason in _unfinished(run)]
+    unfinished = [f"{name} ({reason})" for name, reason in _unfinished_records(run)]
     if unfinished and not named:
-        named = f"there are {listed(unfinished)}: the same housewise run again finishes them"
+        named = f"there are {join_names(unfinished)}: the same housewise run again finishes them"
     raise UserError(
         f"{run}: no finished episodes in it; {named or 'name the folder of a run (it has episodes/ in it)'}"
     )
 
 
-def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
+def _unfinished_records(run: Path) -> Iterator[tuple[str, str]]:
     """Return the record names of unfinished episodes, each with the reason."""
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
         for path in find_paths(run / "episodes", f"*{ending}"):

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import UserError
-from housewise.export.episode_playback import Frame, Playback, Player
-from housewise.export.manifest import MANIFEST, Episode, Manifest
+from housewise.export.episode_playback import EpisodePlayer, Playback, PlaybackFrame
+from housewise.export.manifest import MANIFEST, ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 
 INSTALL = "pip install 'housewise[lerobot]'"
@@ -38,17 +38,17 @@ class LeRobotWriter(ExportWriter):
     )
     manifest = Path("meta") / MANIFEST
 
-    def check(self, player: Player | None, system: str) -> None:
+    def check(self, player: EpisodePlayer | None, system: str) -> None:
         """See `ExportWriter.check`."""
         if player is None:
             raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
         if importlib.util.find_spec("lerobot") is None:
             raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
 
-    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
+    def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """See `ExportWriter.write`."""
         dataset: Any = None
-        with _local():
+        with _offline_and_quiet():
             try:
                 for episode in episodes:
                     playback = episode.playback
@@ -110,12 +110,12 @@ def _add(dataset: Any, playback: Playback) -> None:
     dataset.save_episode()
 
 
-def _one_hot(frame: Frame, actions: int) -> NDArray[np.float32]:
+def _one_hot(frame: PlaybackFrame, actions: int) -> NDArray[np.float32]:
     return np.array([number == frame.action for number in range(actions)], dtype=np.float32)
 
 
 @contextmanager
-def _local() -> Iterator[None]:
+def _offline_and_quiet() -> Iterator[None]:
     """Keep lerobot and its dependencies offline and quiet while the data set is written."""
     import av
 

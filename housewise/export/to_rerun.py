@@ -13,8 +13,8 @@ from PIL import Image
 
 from housewise.core.errors import UserError, make_printable
 from housewise.core.record import Record
-from housewise.export.episode_playback import Frame, Playback, Player, Said, events_of, scores_in
-from housewise.export.manifest import Episode, Manifest
+from housewise.export.episode_playback import EpisodePlayer, LogLine, Playback, PlaybackFrame, event_log, scores_in
+from housewise.export.manifest import ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 from housewise.worlds.house.geometry import Box
 
@@ -25,12 +25,12 @@ _ROBOT = 0.2
 class RerunWriter(ExportWriter):
     """Writes one recording per episode; see `ExportWriter`."""
 
-    def check(self, player: Player | None, system: str) -> None:
+    def check(self, player: EpisodePlayer | None, system: str) -> None:
         """See `ExportWriter.check`."""
         if importlib.util.find_spec("rerun") is None:
             raise UserError(f"rerun is not installed; run {INSTALL}")
 
-    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
+    def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """See `ExportWriter.write`."""
         folder.mkdir()
         for episode in episodes:
@@ -38,17 +38,17 @@ class RerunWriter(ExportWriter):
             with _Recording(episode, path) as recording:
                 playback = episode.playback
                 if playback is not None:
-                    recording.furnish(playback)
-                    recording.play(playback)
-                recording.tell(events_of(episode.record) if playback is None else playback.log)
-                recording.score(episode.record)
+                    recording.log_scene(playback)
+                    recording.log_steps(playback)
+                recording.log_events(event_log(episode.record) if playback is None else playback.log)
+                recording.log_scores(episode.record)
             manifest.add(episode, file=path.name, recording_id=recording.id)
 
 
 class _Recording:
     """The recording of one episode."""
 
-    def __init__(self, episode: Episode, path: Path) -> None:
+    def __init__(self, episode: ExportedEpisode, path: Path) -> None:
         import rerun
 
         self._rr: Any = rerun
@@ -66,7 +66,7 @@ class _Recording:
         self._stream.flush()
         self._stream.disconnect()
 
-    def _describe(self, episode: Episode) -> None:
+    def _describe(self, episode: ExportedEpisode) -> None:
         """Set the name and the properties of the recording, which viewers list and catalogs search."""
         header, result = episode.record.header, episode.record.result
         self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.record.name}"))
@@ -83,22 +83,22 @@ class _Recording:
         facts = {name: make_printable(word) for name, word in words.items()}
         self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
 
-    def furnish(self, playback: Playback) -> None:
+    def log_scene(self, playback: Playback) -> None:
         """Log what does not change: coordinates, furniture, camera intrinsics and the robot's path."""
         rr, height, width = self._rr, *playback.frames[0].picture.shape[:2]
-        self._keep("world", rr.ViewCoordinates.RIGHT_HAND_Y_UP)
-        self._keep("world/furniture", self._boxes(playback.furniture))
-        self._keep("world/way", rr.LineStrips3D([[frame.feet.position for frame in playback.frames]]))
-        self._keep("world/robot", rr.Points3D([[0.0, 0.0, 0.0]], radii=_ROBOT))
+        self._log_static("world", rr.ViewCoordinates.RIGHT_HAND_Y_UP)
+        self._log_static("world/furniture", self._boxes(playback.furniture))
+        self._log_static("world/way", rr.LineStrips3D([[frame.feet.position for frame in playback.frames]]))
+        self._log_static("world/robot", rr.Points3D([[0.0, 0.0, 0.0]], radii=_ROBOT))
         lens = float(width / 2 / np.tan(playback.field_of_view / 2))
         axes = rr.ViewCoordinates.RUB
-        self._keep("world/camera", rr.Pinhole(focal_length=lens, width=width, height=height, camera_xyz=axes))
+        self._log_static("world/camera", rr.Pinhole(focal_length=lens, width=width, height=height, camera_xyz=axes))
 
-    def play(self, playback: Playback) -> None:
+    def log_steps(self, playback: Playback) -> None:
         """Log what changes from step to step."""
         rr, things, earned = self._rr, None, 0.0
         for step, frame in enumerate(playback.frames):
-            self._at(step, frame.plan)
+            self._set_time(step, frame.plan)
             self._pose("world/robot", frame.feet)
             self._pose("world/camera", frame.eye)
             self._log("world/camera/image", rr.EncodedImage(contents=_png(frame), media_type="image/png"))
@@ -113,26 +113,26 @@ class _Recording:
                 self._log("reward/total", rr.Scalars([earned]))
                 self._log("action", rr.TextLog(playback.actions[frame.action]))
 
-    def tell(self, log: Any) -> None:
+    def log_events(self, log: Any) -> None:
         """Log the events as text."""
-        said: Said
+        said: LogLine
         for number, said in enumerate(log):
             self._stream.reset_time()
             self._stream.set_time("event", sequence=number)
             if said.step is not None and said.plan is not None:
-                self._at(said.step, said.plan)
+                self._set_time(said.step, said.plan)
             # A list is a path whose parts need no escaping.
             self._log(["events", make_printable(said.kind)], self._rr.TextLog(said.text))
         self._last = max(len(log) - 1, 0)
 
-    def score(self, record: Record) -> None:
+    def log_scores(self, record: Record) -> None:
         """Log the scores of the episode at its end."""
         self._stream.set_time("event", sequence=self._last)
         for name, value in scores_in(record).items():
             self._log(["scores", make_printable(name)], self._rr.Scalars([value]))
         self._log("events/ended", self._rr.TextLog(make_printable(record.result.ended)))
 
-    def _at(self, step: int, plan: int) -> None:
+    def _set_time(self, step: int, plan: int) -> None:
         self._stream.set_time("step", sequence=step)
         self._stream.set_time("plan", sequence=plan)
 
@@ -145,7 +145,7 @@ class _Recording:
         labels = [make_printable(name) for name in boxes]
         return self._rr.Boxes3D(centers=[box.centre for box in boxes.values()], half_sizes=halves, labels=labels)
 
-    def _keep(self, path: str, what: Any) -> None:
+    def _log_static(self, path: str, what: Any) -> None:
         self._stream.log(path, what, static=True)
 
     def _log(self, path: Any, what: Any) -> None:
@@ -173,7 +173,7 @@ def _blueprint(seen: bool) -> Any:
     )
 
 
-def _png(frame: Frame) -> bytes:
+def _png(frame: PlaybackFrame) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(frame.picture).save(stream, "PNG")
     return stream.getvalue()

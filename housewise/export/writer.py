@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from housewise.export.episode_playback import Player
-from housewise.export.manifest import MANIFEST, Episode, Manifest
+from housewise.export.episode_playback import EpisodePlayer
+from housewise.export.manifest import MANIFEST, ExportedEpisode, Manifest
 
 
 class ExportWriter:
@@ -21,7 +21,7 @@ class ExportWriter:
     notes: Mapping[str, str] = MappingProxyType({})
     manifest = Path(MANIFEST)
 
-    def check(self, player: Player | None, system: str) -> None:
+    def check(self, player: EpisodePlayer | None, system: str) -> None:
         """Check that the format can hold the episodes, before any of them is replayed.
 
         Args:
@@ -32,6 +32,6 @@ class ExportWriter:
             UserError: The format cannot hold them, or its library is not installed.
         """
 
-    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
+    def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """Write all episodes to a folder and list each of them in the manifest."""
         raise NotImplementedError

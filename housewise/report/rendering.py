@@ -42,7 +42,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_neutralize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -61,7 +61,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _shown(value: Any) -> Any:
+def _neutralize(value: Any) -> Any:
     return neutralize_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

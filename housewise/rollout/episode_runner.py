@@ -63,7 +63,7 @@ class EpisodeRunner:
         chosen = model_settings(self._system)
         models = {role: meter_model(model, chosen[role].model, meter) for role, model in models.items()}
 
-        def checked(done: int, of: int, words: str) -> None:
+        def check_time_and_report(done: int, of: int, words: str) -> None:
             if meter is not None:
                 meter.check_time()
             progress(done, of, words)
@@ -71,11 +71,11 @@ class EpisodeRunner:
         writer = RecordWriter(folder, job.name)
         try:
             with self._loading:
-                context = EpisodeContext(job, models, scheduled.memory, scheduled.job_data, checked)
+                context = EpisodeContext(job, models, scheduled.memory, scheduled.job_data, check_time_and_report)
                 opened = self._system.open(context)
             header = self._header(scheduled, opened, writer.attempt)
             takes = writer if self._learns(scheduled) else NoteDroppingWriter(writer)
-            return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, checked).play(header)
+            return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, check_time_and_report).play(header)
         except Exception as error:
             if self._ends_run(error):
                 raise

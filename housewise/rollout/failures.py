@@ -82,7 +82,7 @@ class FailedEpisodesError(RunEndedError):
         self.share = share
 
     @classmethod
-    def of(cls, failed: Sequence[FailedEpisode], episodes: int, figures: dict[str, Any]) -> FailedEpisodesError:
+    def summarize(cls, failed: Sequence[FailedEpisode], episodes: int, figures: dict[str, Any]) -> FailedEpisodesError:
         """Return the error for failed episodes.
 
         Args:

@@ -163,9 +163,9 @@ class RunSettings(Settings):
             return self
         chosen = self.memory_person_settings
         before = {name: {key: getattr(getattr(earlier, name), key) for key in chosen[name]} for name in chosen}
-        return self if before == chosen else self.changed(**before)
+        return self if before == chosen else self.with_changes(**before)
 
-    def changed(self, **changes: Any) -> Self:
+    def with_changes(self, **changes: Any) -> Self:
         """Return a copy with other values for some keys, with or without their section; see `core.settings.placed`."""
         content = _unredacted_values(self)
         chosen = place_in_sections(_unredacted_values(changes), content, "the program")

@@ -18,7 +18,7 @@ Steps = Mapping[str, int]
 class Tracker(Protocol):
     """Stores curves. Its class is named in the entry points `housewise.trackers` and is called with a folder."""
 
-    def known(self) -> Steps:
+    def last_logged_step(self) -> Steps:
         """Return the last step of each curve that was stored in this folder before."""
         ...
 
@@ -83,11 +83,11 @@ class Curves:
                 last = self._last[name]
                 fresh = {curve: value for curve, value in named.items() if step > last.get(curve, -1)}
                 if fresh:
-                    with self._guarded(name):
+                    with self._drop_failing(name):
                         tracker.log(series, step, fresh)
                         last.update(dict.fromkeys(fresh, step))
 
-    def known(self, series: str) -> int:
+    def last_logged_step(self, series: str) -> int:
         """Return the step up to which every tracker has stored every curve of a series, or 0."""
         with self._lock:
             self._open_all()
@@ -99,20 +99,20 @@ class Curves:
 
     def _open_all(self) -> None:
         for name in list(self._waiting):
-            with self._guarded(name):
+            with self._drop_failing(name):
                 tracker = self._waiting.pop(name)(self._folder)
-                self._last[name] = dict(tracker.known())
+                self._last[name] = dict(tracker.last_logged_step())
                 self._open[name] = tracker
 
     def close(self) -> None:
         """Close all trackers."""
         with self._lock:
             for name, tracker in list(self._open.items()):
-                with self._guarded(name):
+                with self._drop_failing(name):
                     tracker.close()
 
     @contextmanager
-    def _guarded(self, name: str) -> Iterator[None]:
+    def _drop_failing(self, name: str) -> Iterator[None]:
         """Drop a tracker that raises any exception."""
         try:
             yield
@@ -123,7 +123,7 @@ class Curves:
 
 
 @contextmanager
-def following(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -> Iterator[Curves]:
+def open_curves(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -> Iterator[Curves]:
     """Open trackers by name and close them at the end.
 
     Args:

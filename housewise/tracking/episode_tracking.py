@@ -22,7 +22,7 @@ ORDER = "tracking.json"
 """File that lists the records of a run in the order of their points on the curves."""
 
 
-class TrackedEpisodes:
+class EpisodeTrackingCallback:
     """A run callback that logs the metrics of each episode over the number of finished episodes.
 
     Points follow from the records and from what the trackers have stored: if a run is killed between the end of an
@@ -72,7 +72,7 @@ class TrackedEpisodes:
             if self._order is None:
                 # The point of a deleted record stays. Its episode gets a new point when it is played again.
                 self._order = [name if name in records else "" for name in _read_order(self._path)]
-                self._passed = min(len(self._order), self._curves.known(self._series))
+                self._passed = min(len(self._order), self._curves.last_logged_step(self._series))
             fresh = sorted(records.keys() - {*self._order}, key=lambda name: (records[name].stat().st_mtime_ns, name))
             if fresh:
                 self._order += fresh

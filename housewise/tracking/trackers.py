@@ -53,9 +53,9 @@ class TensorBoard:
     @staticmethod
     def check() -> None:
         """See `TrackerClass.check`."""
-        _installed("tensorboard", "tensorboardX", "tensorboard")
+        _require("tensorboard", "tensorboardX", "tensorboard")
 
-    def known(self) -> Steps:
+    def last_steps(self) -> Steps:
         """See `Tracker.known`."""
         return self._known
 
@@ -117,9 +117,9 @@ class WandB:
     @staticmethod
     def check() -> None:
         """See `TrackerClass.check`."""
-        _installed("wandb", "wandb")
+        _require("wandb", "wandb")
 
-    def known(self) -> Steps:
+    def last_steps(self) -> Steps:
         """See `Tracker.known`."""
         return self._known
 
@@ -148,9 +148,9 @@ class WandB:
         # Earlier versions did not list the files.
         parts = state.get("parts", [{"folder": "", **state}])
         told = [Part(str(part["folder"]), int(part["points"]), dict(part["steps"])) for part in parts]
-        return str(state["id"]), [self._kept(str(state["id"]), part) for part in told]
+        return str(state["id"]), [self._read_part(str(state["id"]), part) for part in told]
 
-    def _kept(self, run: str, part: Part) -> Part:
+    def _read_part(self, run: str, part: Part) -> Part:
         path = self._path.parent / Path(part.folder).name / f"run-{run}.wandb"
         if not part.folder or not path.is_file():
             return part
@@ -181,7 +181,7 @@ def _settings(folder: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _installed(extra: str, *libraries: str) -> None:
+def _require(extra: str, *libraries: str) -> None:
     for library in libraries:
         if importlib.util.find_spec(library) is None:
             raise UserError(f"{library} is not installed; run pip install 'housewise[{extra}]', or leave out --log-to")

@@ -19,12 +19,12 @@ from housewise.selftrain.personalize.phases import UNTRAINED
 from housewise.selftrain.trainers import Progress
 from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 from housewise.tracking.curves import Curves
-from housewise.tracking.episode_tracking import TrackedEpisodes
+from housewise.tracking.episode_tracking import EpisodeTrackingCallback
 
 _BEFORE = (UNTRAINED, IMITATE)
 
 
-class TrackedTraining:
+class TrainingTrackingObserver:
     """An observer of self-training that logs losses, episodes and the metrics of each phase.
 
     Losses are read from the `curve.csv` that trainers write, so that it works with every trainer.
@@ -43,7 +43,7 @@ class TrackedTraining:
     def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See `TrainingObserver.watch_episodes`."""
         with self._observer.watch_episodes(name, session) as callback:
-            tracked = TrackedEpisodes(callback, self._curves, session, name.replace(": ", "/"))
+            tracked = EpisodeTrackingCallback(callback, self._curves, session, name.replace(": ", "/"))
             yield tracked
             tracked.catch_up()
 

@@ -62,7 +62,7 @@ class FoldTraining:
         rollouts, model = self._config.rollouts, self._training.warm_up_model
         changed = {"temperature": rollouts.temperature, "top_p": rollouts.top_p}
         sampling = self._config.run.models.agent.sampling.model_copy(update=changed)
-        settings = self._config.run.changed(
+        settings = self._config.run.with_changes(
             person=list(self._people), runs=rollouts.runs, model=model.model, adapter=model.adapter, sampling=sampling
         )
         records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)

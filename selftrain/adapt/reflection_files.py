@@ -106,7 +106,7 @@ class ReflectionFiles:
     def _reflect(self, records: Sequence[Record]) -> Iterator[tuple[Record, EpisodeReflection]]:
         training, run = self._training, self._training.config.run
         start, workers = training.warm_up_model, run.execution.workers
-        student = run.changed(model=start.model, adapter=start.adapter).models.agent
+        student = run.with_changes(model=start.model, adapter=start.adapter).models.agent
         topics = default_topics() if self._oracle else None
         with closing(_check_scores_texts(student.open(workers))) as model:
             reflector = Reflector(

@@ -245,7 +245,7 @@ class SelfTrainingConfig(Settings):
             chosen["misplaced"] = tasks.misplaced
         if self.run.tasks.data is not None:
             chosen = {"episodes": tasks.episodes}
-        return self.run.changed(**chosen, **changes)
+        return self.run.with_changes(**chosen, **changes)
 
 
 def _houses(tasks: TasksConfig | LessonsConfig) -> AbstractSet[int]:

@@ -76,7 +76,7 @@ def make_record(
     return HouseRecord.of(record, Path("by hand"))
 
 
-def changed(record: HouseRecord, **changes: Any) -> HouseRecord:
+def with_changes(record: HouseRecord, **changes: Any) -> HouseRecord:
     """A record with other parts.
 
     Args:

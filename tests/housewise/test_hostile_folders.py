@@ -19,7 +19,7 @@ from rich.console import Console
 from housewise.cli.compare import compare_runs
 from housewise.cli.replay import records_by_name, replay_run
 from housewise.core.errors import UserError
-from housewise.export.episode_playback import player_of
+from housewise.export.episode_playback import find_player
 from housewise.report import ReportOptions, write_report
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import load_run
@@ -51,7 +51,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(each, (*path, key))
 
 
-def changed(value: Any, path: tuple[Any, ...], odd: Any) -> None:
+def with_changes(value: Any, path: tuple[Any, ...], odd: Any) -> None:
     """Put something odd in a place, or take out what is there."""
     *outer, last = path
     for key in outer:
@@ -70,7 +70,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
         replay_run(run, records_by_name(run), {}, place / "again", out)
 
     def export() -> None:
-        player = player_of("personalize", "raycast")
+        player = find_player("personalize", "raycast")
         assert player is not None
         player.play(read_record(record), record)
 

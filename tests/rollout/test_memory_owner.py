@@ -100,9 +100,9 @@ def test_a_self_training_plays_for_the_person_of_its_memory_and_an_older_one_as_
     memory = {"run": {"memory": {"start": "ada"}}}
     chosen = [load_selftraining(settings=memory, overrides=words).run for words in ([], ["run.person=farid"])]
     assert [run.tasks.person for run in chosen] == ["ada", "farid"]
-    older = chosen[0].changed(person="majority")
+    older = chosen[0].with_changes(person="majority")
     assert [run.adopt_person(older).tasks.person for run in chosen] == ["majority", "farid"]
-    assert chosen[0].adopt_person(older.changed(memory={"start": "esi"})).tasks.person == "ada"
+    assert chosen[0].adopt_person(older.with_changes(memory={"start": "esi"})).tasks.person == "ada"
 
 
 def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path, memories: MemoryFolder) -> None:

@@ -25,7 +25,7 @@ def test_what_a_run_learns_is_in_its_own_folder(tmp_path: Path) -> None:
     later = source.load("ada").digest
     assert continued_memory_settings(MemorySettings(start="ada", folder=str(source.root)), folder) == memory
     task = {"planner": "demonstrator", "person": "ada", "houses": 1, "seed": 1000, "max_steps": 400}
-    Run(Personalize(house_settings(settings=task).changed(memory=memory)), folder).play()
+    Run(Personalize(house_settings(settings=task).with_changes(memory=memory)), folder).play()
     assert MemoryFolder(folder / "memory_at_start").load("ada").digest == before.digest
     learned = MemoryFolder(folder / "memory").load("ada")
     assert set(before.notes) < set(learned.notes) and source.load("ada").digest == later

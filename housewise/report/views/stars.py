@@ -80,7 +80,7 @@ FindRepairs = Callable[[str], list[ResponseTree]]
 
 
 @dataclass(frozen=True)
-class DialogueTurn:
+class GoalTurn:
     """A choice among goals, or a question to the person.
 
     Attributes:
@@ -120,7 +120,7 @@ class ObjectStory:
     recalled: str
     tree: ResponseTree | None
     left_out: int
-    turns: list[DialogueTurn]
+    turns: list[GoalTurn]
     goal: GoalEvent | None
     wrong: str
     acts: list[ManipulationEvent]
@@ -324,13 +324,13 @@ def _make_object_story(
     )
 
 
-def _turns(events: Sequence[Event]) -> Iterator[DialogueTurn]:
+def _turns(events: Sequence[Event]) -> Iterator[GoalTurn]:
     said = {answer.question: answer.text for answer in _events_of_type(events, GoalAnswerEvent)}
     for event in events:
         if isinstance(event, SelectionEvent) and event.options:
-            yield DialogueTurn(choice=event)
+            yield GoalTurn(choice=event)
         elif isinstance(event, GoalQuestionEvent):
-            yield DialogueTurn(question=event.text, answer=said.get(event.text, ""))
+            yield GoalTurn(question=event.text, answer=said.get(event.text, ""))
 
 
 def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:

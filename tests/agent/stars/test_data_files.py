@@ -53,7 +53,7 @@ def test_58_names_of_objects() -> None:
     assert len({found.thing.noun for name in TASKS for found in load_task(name)[0].objects}) == 58
 
 
-def changed(tmp_path: Path, packaged: str, change: dict[str, object]) -> str:
+def with_changes(tmp_path: Path, packaged: str, change: dict[str, object]) -> str:
     from importlib import resources
 
     content = yaml.safe_load(

@@ -28,4 +28,4 @@ def test_with_notes_what_is_shown_is_known(tmp_path: Path) -> None:
     folders = (MemoryFolder(tmp_path / name) for name in ("shown/memory", "run/memory_at_start"))
     shown, known = (folder.load("majority").notes for folder in folders)
     assert known == shown and shown
-    assert noted == config.changed(memory=noted.memory)
+    assert noted == config.with_changes(memory=noted.memory)

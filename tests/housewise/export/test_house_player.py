@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from housewise.core.errors import UserError
 from housewise.export import FORMATS, export_run
-from housewise.export.episode_playback import Playback, events_of
+from housewise.export.episode_playback import Playback, event_log
 from housewise.export.house_player import HousePlayer
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
@@ -50,9 +50,9 @@ def test_rewards_are_the_records_and_are_earned_where_something_is_put_down(
 
 def test_things_move_when_they_are_carried(played: list[Playback], records: list[HouseRecord]) -> None:
     for playback, record in zip(played, records, strict=True):
-        assert set(playback.furniture) >= set(record.setting.placements.values())
+        assert set(playback.furniture) >= set(record.initial_state.placements.values())
         for frame in playback.frames:
-            missing = set(record.setting.placements) - set(frame.things)
+            missing = set(record.initial_state.placements) - set(frame.things)
             assert len(missing) == frame.state[-1]
     assert any(frame.state[-1] for playback in played for frame in playback.frames)
 
@@ -84,7 +84,7 @@ def test_what_was_said_is_told_with_its_step(played: list[Playback], records: li
 
 
 def test_events_of_any_system_are_told_as_text(foreign: Path) -> None:
-    stirred, tasted = events_of(read_record(foreign / "episodes" / "soup-run0.jsonl"))
+    stirred, tasted = event_log(read_record(foreign / "episodes" / "soup-run0.jsonl"))
     assert tasted.text == "said: good"
     assert stirred.text.replace("\n", "").isprintable() and "times: 3" in stirred.text
     assert HOSTILE.partition(" \x1b")[0] in stirred.text and "\x1b" not in stirred.text

@@ -38,7 +38,7 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
     settings = replay_settings(record.header)
 
     def other(config: dict[str, Any] | None = None, **changes: Any) -> tuple[Header, Result]:
-        chosen = settings.changed(**config or {}).model_dump(mode="json")
+        chosen = settings.with_changes(**config or {}).model_dump(mode="json")
         return record.header.model_copy(update={"settings": chosen, **changes}), record.result
 
     def shown(*episodes: tuple[Header, Result]) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -72,7 +72,7 @@ def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: 
     plain = replay_settings(record.header)
 
     def with_kinds(*kinds: str) -> tuple[Header, Result]:
-        chosen = plain.changed(planner="llm", familiar=list(kinds)).model_dump(mode="json")
+        chosen = plain.with_changes(planner="llm", familiar=list(kinds)).model_dump(mode="json")
         return record.header.model_copy(
             update={"settings": chosen, "agent": "llm", "models": {"agent": "m"}}
         ), record.result

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.tracking import Curves, following
+from housewise.tracking import Curves, open_curves
 from housewise.tracking.curves import Steps
 
 
@@ -25,7 +25,7 @@ class Notebook:
     @staticmethod
     def check() -> None: ...
 
-    def known(self) -> Steps:
+    def last_logged_step(self) -> Steps:
         return self.before
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
@@ -79,12 +79,12 @@ def test_a_missing_library_is_told_at_once(
     monkeypatch.setitem(sys.modules, library, None)
     with (
         pytest.raises(UserError, match=rf"{library} is not installed.*'housewise\[{name}\]'"),
-        following([name], tmp_path, pytest.fail),
+        open_curves([name], tmp_path, pytest.fail),
     ):
         pytest.fail("it began")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_tracker_that_there_is_not_is_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="did you mean tensorboard"), following(["tensorbord"], tmp_path, pytest.fail):
+    with pytest.raises(UserError, match="did you mean tensorboard"), open_curves(["tensorbord"], tmp_path, pytest.fail):
         pytest.fail("it began")

@@ -27,7 +27,7 @@ def written(tmp_path, *wishes, **more):
     return file
 
 
-def changed(**changes):
+def with_changes(**changes):
     wish = {**copy.deepcopy(WISH), **changes}
     return {key: value for key, value in wish.items() if value is not None}
 

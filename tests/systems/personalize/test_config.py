@@ -58,7 +58,11 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
     assert agent.chat_template_kwargs == {"enable_thinking": False}
     assert agent.sampling.set_by_user == {"temperature", "max_tokens"}
     whole = house_settings(file, overrides=overrides)
-    assert whole.changed(seed=4, top_p=0.5).models.agent.sampling.set_by_user == {"temperature", "max_tokens", "top_p"}
+    assert whole.with_changes(seed=4, top_p=0.5).models.agent.sampling.set_by_user == {
+        "temperature",
+        "max_tokens",
+        "top_p",
+    }
     assert pickle.loads(pickle.dumps(whole)).models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
     (tmp_path / "config.json").write_text(whole.model_dump_json())
     assert read_run_settings(tmp_path / "config.json").models.agent.sampling.set_by_user == {
@@ -179,9 +183,9 @@ LEAVES = st.text(alphabet="${}\\:a") | st.integers()
 @given(st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=8))
 def test_what_is_hidden_comes_back(value: object) -> None:
     literals = Literals()
-    hidden = literals.hidden(value)
+    hidden = literals.hide(value)
     assert not any("${" in str(leaf) for leaf in leaves(hidden))
-    assert literals.shown(hidden) == value
+    assert literals.restore(hidden) == value
 
 
 def leaves(value: object) -> list[object]:

@@ -27,7 +27,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def changed(played: Path, target: Path, **words: object) -> Path:
+def with_changes(played: Path, target: Path, **words: object) -> Path:
     """The run with other words in its actions, answers and verdicts."""
     shutil.copytree(played, target)
     (path,) = (target / "episodes").glob("*.jsonl")

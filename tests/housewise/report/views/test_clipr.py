@@ -32,7 +32,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def changed(played: Path, target: Path, words: str) -> Path:
+def with_changes(played: Path, target: Path, words: str) -> Path:
     """The run with some words in place of all that anybody said or wrote."""
     shutil.copytree(played, target)
     (path,) = (target / "episodes").glob("*.jsonl")
