@@ -130,7 +130,7 @@ def apply_corrections(memory: Memory, corrections: Corrections, topic: str) -> l
         UserError: A rule is gone, or its text is too long. The memory must not be saved then.
     """
     new: list[Note] = []
-    for id, text in corrections.with_changes.items():
+    for id, text in corrections.changed.items():
         text = validate_rule_text(text)
         if rule_topic(memory[id]) == HOUSE_TOPIC:
             (about, value), *others = placement_statements(parse_house_rule(parse_rule(text)))
@@ -252,7 +252,7 @@ def parse_rule_list(text: str, notes: Mapping[int, Note]) -> Corrections:
             raise UserError(f"line {place}: rule {number}: {why}; write a new rule without a number")
         note = notes[number]
         if words and words != note.text:
-            corrections.with_changes[note.id] = words
+            corrections.changed[note.id] = words
         elif note.text and not words:
             corrections.forgotten.append(note.id)
     if notes and not found:

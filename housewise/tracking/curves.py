@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from housewise.core.plugins import TRACKERS, call_plugin, load_plugin
 
@@ -18,7 +18,7 @@ Steps = Mapping[str, int]
 class Tracker(Protocol):
     """Stores curves. Its class is named in the entry points `housewise.trackers` and is called with a folder."""
 
-    def last_logged_step(self) -> Steps:
+    def last_steps(self) -> Steps:
         """Return the last step of each curve that was stored in this folder before."""
         ...
 
@@ -101,7 +101,7 @@ class Curves:
         for name in list(self._waiting):
             with self._drop_failing(name):
                 tracker = self._waiting.pop(name)(self._folder)
-                self._last[name] = dict(tracker.last_logged_step())
+                self._last[name] = dict(_last_steps(tracker))
                 self._open[name] = tracker
 
     def close(self) -> None:
@@ -120,6 +120,12 @@ class Curves:
             self._open.pop(name, None)
             told = " ".join(f"{type(error).__name__}: {error}".split())
             self._tell(f"no longer logged to {name} ({told}); everything else goes on")
+
+
+def _last_steps(tracker: Any) -> Steps:
+    """Return the last step of each stored curve. Trackers may still call the method by its former name, `known`."""
+    steps: Steps = tracker.last_steps() if hasattr(tracker, "last_steps") else tracker.known()
+    return steps
 
 
 @contextmanager

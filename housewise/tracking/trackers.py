@@ -56,7 +56,7 @@ class TensorBoard:
         _require("tensorboard", "tensorboardX", "tensorboard")
 
     def last_steps(self) -> Steps:
-        """See `Tracker.known`."""
+        """See `Tracker.last_steps`."""
         return self._known
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
@@ -120,7 +120,7 @@ class WandB:
         _require("wandb", "wandb")
 
     def last_steps(self) -> Steps:
-        """See `Tracker.known`."""
+        """See `Tracker.last_steps`."""
         return self._known
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:

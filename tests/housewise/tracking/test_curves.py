@@ -25,7 +25,7 @@ class Notebook:
     @staticmethod
     def check() -> None: ...
 
-    def last_logged_step(self) -> Steps:
+    def last_steps(self) -> Steps:
         return self.before
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
