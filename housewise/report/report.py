@@ -304,7 +304,7 @@ def _filter_keys(entry: EpisodeEntry, agents: dict[Experiment, str]) -> dict[str
         "scene": [header.group.partition("/")[0]] if header else [],
         "person": [header.person] if header else [],
         "state": [state if entry.result else "failed"],
-        "ended": [entry.ended],
+        "ended": [entry.end_label],
         "went wrong": entry.troubles,
     }
 
