@@ -13,7 +13,7 @@ import math
 from dataclasses import replace
 
 from housewise.worlds.house.geometry import Array, forward_of
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose
 
 NEAR_GOAL = 0.75 * STEP

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from housewise.controller.skills import Controller, Skill, SkillOutcome, failure, not_attempted
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, View
 from housewise.worlds.house.simulator.base import Action
 

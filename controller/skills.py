@@ -20,7 +20,7 @@ from housewise.core.settings import MAX_COUNT, Settings
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Follower
-from housewise.worlds.house.world import REACH
+from housewise.worlds.house.state import REACH
 
 
 class ActionStatus(str, Enum):

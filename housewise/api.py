@@ -26,7 +26,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
-from housewise.worlds.house.registered import generated_env as make_env
+from housewise.worlds.house.generated_env import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 

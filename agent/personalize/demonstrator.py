@@ -45,4 +45,4 @@ class Demonstrator:
         reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(visible, attempts)
         if words.judging:
             reply = f"{words.prefix}{format_judgements(judgements, visible, names)}\n{reply}"
-        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)), shown=judgements)
+        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)), demonstrated=judgements)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judgement import judgement_line, judgement_rules
 from housewise.language.gbnf import REPLY, literal, one_of, rule
-from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 COMPLETE = "mission complete"

@@ -38,7 +38,7 @@ from housewise.agent.personalize.scripted_planner import (
     plans_from_judgements,
 )
 from housewise.language.base import ChatModel, Message, Reply, Sampling
-from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 MAX_REPAIRS = 2
@@ -137,7 +137,7 @@ class LLMPlanner:
         plans = [
             self._parse(graph, messages, reply) for reply in self._session.ask_all(messages, words.prefix, grammar)
         ]
-        return replace(plans[0], others=tuple(plans[1:]))
+        return replace(plans[0], alternatives=tuple(plans[1:]))
 
     def _judge_and_plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """Ask for judgements first, then for the steps behind them."""
@@ -149,18 +149,24 @@ class LLMPlanner:
         options = find_candidates(graph, knowledge, failed, use_similar=not words.note_alike)
         judged = self._judge.judge(graph, options, messages, attempts)
         thoughts = f"{format_judgements(judged.judgements, graph, words.prompt_names(graph))}\nstep 1:"
-        grammar, choices = self._grammar(graph, with_judgements=False) if self.config.grounded else None, None
+        grammar, choice_count = self._grammar(graph, with_judgements=False) if self.config.grounded else None, None
         if self.config.constrain_to_judgements:
             allowed = self._plans_from_judgements(graph, options, judged.judgements, attempts)
-            grammar, choices = choice_grammar(allowed), len(allowed)
+            grammar, choice_count = choice_grammar(allowed), len(allowed)
         replies = self._session.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
         plans = [self._parse(graph, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
-        others = tuple(plans[1:])
-        return replace(plans[0], earlier=judged.calls, scores=judged.compared_scores, others=others, choices=choices)
+        alternatives = tuple(plans[1:])
+        return replace(
+            plans[0],
+            prior_calls=judged.calls,
+            scores=judged.compared_scores,
+            alternatives=alternatives,
+            choice_count=choice_count,
+        )
 
     def _repair(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """Ask again for a plan with infeasible steps, then leave out those that remain."""
-        words, messages, others = self.context.template, plan.messages, plan.others
+        words, messages, alternatives = self.context.template, plan.messages, plan.alternatives
         plan, problem = remove_infeasible_steps(plan, graph, attempts)
         for _ in range(self.config.repairs):
             if not problem or plan.reply is None:
@@ -171,10 +177,10 @@ class LLMPlanner:
             judged = f"{split_judgements(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
             grammar = self._grammar(graph, with_judgements=False) if self.config.grounded else None
             reply = self._session.ask(prompt, f"{words.prefix}{judged}", grammar)
-            earlier = (*plan.earlier, ModelCall(plan.messages, plan.reply))
+            prior_calls = (*plan.prior_calls, ModelCall(plan.messages, plan.reply))
             repaired = self._parse(graph, prompt, replace(reply, text=f"{judged}{reply.text}"))
-            plan, problem = remove_infeasible_steps(replace(repaired, earlier=earlier), graph, attempts)
-        return replace(plan, others=others)
+            plan, problem = remove_infeasible_steps(replace(repaired, prior_calls=prior_calls), graph, attempts)
+        return replace(plan, alternatives=alternatives)
 
     def _recover_from_loop(
         self, graph: SceneGraph, visible: SceneGraph, attempts: Sequence[Attempt], plan: Plan
@@ -184,23 +190,23 @@ class LLMPlanner:
         judgements: Judgements = {}
         if words.judging:
             judgements = parse_judgements(split_judgements(plan.text)[0], visible, words.prompt_names(visible))
-        calls = (*plan.earlier, ModelCall(plan.messages, plan.reply)) if plan.reply else plan.earlier
+        calls = (*plan.prior_calls, ModelCall(plan.messages, plan.reply)) if plan.reply else plan.prior_calls
         scripted = planner_for_judgements(judgements).plan(visible, attempts)
-        if scripted.complete and (missed := self._missed(graph, attempts)):
+        if scripted.complete and (missed := self._missed_targets(graph, attempts)):
             return self._visit(graph, missed, calls)
         return self._plan_without_model(graph, f"step 1: {scripted.text}", calls)
 
     def _verify_completion(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """Return visits to what the robot has passed by. The model does not learn from such a plan."""
-        missed = self._missed(graph, attempts)
+        missed = self._missed_targets(graph, attempts)
         if not missed:
             return plan
         if plan.steps:
             return replace(plan, complete=False)
-        calls = tuple(ModelCall(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
+        calls = tuple(ModelCall(plan.messages, reply) for each in (plan, *plan.alternatives) for reply in each.replies)
         return self._visit(graph, missed, calls)
 
-    def _missed(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+    def _missed_targets(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
         """Return rooms and receptacles that the robot has not tried to go to."""
         return [*unentered_rooms(graph, attempts), *unvisited_receptacles(graph, attempts)]
 
@@ -212,7 +218,7 @@ class LLMPlanner:
     def _plan_without_model(self, graph: SceneGraph, text: str, calls: tuple[ModelCall, ...]) -> Plan:
         """Return a plan as if a model had written it, so that it can be replayed from its record."""
         reply = Reply(text.removeprefix(self.context.template.prefix))
-        return replace(self._parse(graph, (), reply), earlier=calls)
+        return replace(self._parse(graph, (), reply), prior_calls=calls)
 
     def _parse(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         steps = split_judgements(reply.text)[1] if self.context.template.judging else reply.text

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from housewise.language.gbnf import literal, one_of, rule
-from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
+from housewise.worlds.house.spoken_names import kind_of
 
 FINE = "fine"
 """Judgement that an object is in its place."""

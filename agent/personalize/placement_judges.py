@@ -24,8 +24,8 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
-from housewise.worlds.house.names import kind_of, without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
+from housewise.worlds.house.spoken_names import kind_of, without_numbers
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ConfidenceThresholds:
     unfamiliar: float | None = None
     familiar: frozenset[str] | None = None
 
-    def of(self, thing: str, options: PlacementCandidates) -> float:
+    def threshold_for(self, thing: str, options: PlacementCandidates) -> float:
         """Return the threshold for one object."""
         if options.similar and self.similar is not None:
             return self.similar
@@ -122,7 +122,8 @@ class WritingJudge:
             probabilities = line_probabilities(self.model, messages, words.prefix, reply, openings)
         written = parse_judgements(reply.text, graph, names)
         is_confident = {
-            thing: probabilities.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()
+            thing: probabilities.get(thing, 1.0) >= self.confidence.threshold_for(thing, each)
+            for thing, each in options.items()
         }
         judgements = {
             thing: _accept(each, written.get(thing, each.here), is_confident=is_confident[thing])
@@ -182,7 +183,7 @@ class ScoringJudge:
             else:
                 scores = self._scores(graph, thing, each, messages, judgements)
                 best = _most_likely_place(scores, each.default_place)
-                threshold = self._confidence.of(thing, each)
+                threshold = self._confidence.threshold_for(thing, each)
                 judgements[thing] = _choose_place(
                     each, scores, best, threshold, may_wait=may_wait and each.here is not None
                 )

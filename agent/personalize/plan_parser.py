@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from housewise.agent.personalize.step_phrasing import LONGEST_LINE, canonical_steps
 from housewise.agent.personalize.step_splitter import split_into_steps
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.name_resolution import Vocabulary
 
 NOT_AN_ACTION = "not an action: use go to, look at, pick up, or place ... on ..."
 """Problem of a line that does not start with the verb of an action."""

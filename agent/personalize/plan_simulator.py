@@ -9,7 +9,7 @@ from itertools import dropwhile
 from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedPlan, ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.step_phrasing import strip_numbering
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.language.base import Message, Reply
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 MOST_STEPS = 10
@@ -33,27 +33,27 @@ class Plan:
         complete: Whether the planner considers the task complete after these steps.
         messages: Prompt of the model. Empty for planners without a model.
         reply: Reply of the model. None for planners without a model.
-        earlier: Model calls that led to this plan, such as judgements and rejected plans.
+        prior_calls: Model calls that led to this plan, such as judgements and rejected plans.
         scores: Natural-log probability of each option that the planner scored.
-        others: Plans from the other replies to the same prompt, if several were sampled.
-        shown: Correct receptacle of each object in a demonstration; see placement_judgement.Judgements.
-        choices: Number of plans that the grammar allowed. None if the model could write any plan.
+        alternatives: Plans from the other replies to the same prompt, if several were sampled.
+        demonstrated: Correct receptacle of each object in a demonstration; see placement_judgement.Judgements.
+        choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
     """
 
     steps: tuple[ParsedStep, ...]
     complete: bool = False
     messages: tuple[Message, ...] = ()
     reply: Reply | None = None
-    earlier: tuple[ModelCall, ...] = ()
+    prior_calls: tuple[ModelCall, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
-    others: tuple[Plan, ...] = ()
-    shown: Mapping[str, str | None] = field(default_factory=dict)
-    choices: int | None = None
+    alternatives: tuple[Plan, ...] = ()
+    demonstrated: Mapping[str, str | None] = field(default_factory=dict)
+    choice_count: int | None = None
 
     @property
     def replies(self) -> tuple[Reply, ...]:
         """All replies that the model wrote for this plan."""
-        return (*(exchange.reply for exchange in self.earlier), *([self.reply] if self.reply else []))
+        return (*(exchange.reply for exchange in self.prior_calls), *([self.reply] if self.reply else []))
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 
 _MIN_SIMILARITY = 0.4
 """Cosine similarity of two kinds of objects below which one says little about the other."""

@@ -19,8 +19,8 @@ from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
 from housewise.core.validation import read_model
 from housewise.language.base import Message
-from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
+from housewise.worlds.house.spoken_names import without_numbers
 
 Placeholders = Mapping[str, AbstractSet[str]]
 """Allowed placeholders by field. A field without an entry may contain any text."""

@@ -19,7 +19,7 @@ from housewise.agent.personalize.planner import (
     untried_places,
     unvisited_receptacles,
 )
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 WantsFunction = Callable[[str, str], bool]

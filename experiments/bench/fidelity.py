@@ -39,9 +39,9 @@ from housewise.core.text_files import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
 from housewise.experiments.quick import QuickOption, say_left_out
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 

@@ -8,10 +8,10 @@ from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Skill
 from housewise.experiments.bench.recordings import Recording
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import BodyPose, Observation, Simulator
 from housewise.worlds.house.simulator.delegating import DelegatingSimulator

@@ -50,13 +50,13 @@ from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.generator.categories import SIZES
+from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.names import spoken
-from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.object_placeholders import object_mesh
 from housewise.worlds.house.scene import Mesh
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Sensor
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from housewise.worlds.house.spoken_names import spoken
 
 SCENE = "Merom_1_int"
 GENERATED_HOUSE = 3

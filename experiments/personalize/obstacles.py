@@ -9,7 +9,7 @@ from typing import Any
 from housewise.experiments.personalize.oracle import LEFT, left_over
 from housewise.playback.object_outcomes import HAND, ObjectOutcome, list_object_outcomes
 from housewise.systems.personalize.record import HouseRecord
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 
 FATES = ("tidied", "wrong place", "in the hand", "undiscovered", "no space", "no steps left", "failed", "left alone")
 """What may become of a thing that starts where people do not want it."""

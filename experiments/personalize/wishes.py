@@ -9,7 +9,7 @@ from housewise.core.errors import UserError
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks, load_task
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import Preferences, load_person, people
 
 Wishes = Sequence[frozenset[str]]

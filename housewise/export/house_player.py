@@ -36,7 +36,7 @@ class HousePlayer:
 
     def play(self, record: Record, path: Path) -> Playback:
         """See `EpisodePlayer.play`."""
-        house = HouseRecord.of(record, path)
+        house = HouseRecord.from_record(record, path)
         task = find_task(house)
         steps = list(_steps(house))
         with closing(PlaybackSimulator(self._camera, self._simulator)) as simulator:

@@ -23,7 +23,7 @@ from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import yaw_of
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import BodyPose
-from housewise.worlds.house.world import REACH, World
+from housewise.worlds.house.state import REACH, World
 
 ObjectPositions = dict[str, tuple[float, float]]
 """(x, z) of each object by name, metres. A held object has none."""
@@ -103,23 +103,19 @@ class _GenerationSettings(NamedTuple):
     misplaced: tuple[int, int]
 
 
-def _generation_settings(config: PersonalizeSettings) -> _GenerationSettings:
-    return _GenerationSettings(config.tasks.person, config.tasks.objects, config.tasks.misplaced)
-
-
 def find_task(record: HouseRecord) -> Task:
     """Return the house and the episode of a record.
 
     Raises:
         UserError: If they are not available or differ from the record. The message says what to do.
     """
-    setting = record.setting
+    setting = record.initial_state
     try:
         config = replay_settings(record.header)
         task = _load_task(
-            HouseTask.of(setting.scene, setting.episode, setting.task_set),
+            HouseTask.from_episode(setting.scene, setting.episode, setting.task_set),
             _data_folder(config.tasks.data),
-            _generation_settings(config),
+            _GenerationSettings(config.tasks.person, config.tasks.objects, config.tasks.misplaced),
         )
     except (OSError, KeyError, ValueError) as error:
         raise UserError(
@@ -192,7 +188,7 @@ class _Replayer:
         self._objects = {key: thing.name for key, thing in self._world.objects.items()}
         self._names.update(self._objects)
         self._keys = {name: key for key, name in self._names.items()}
-        self._recorded_placements: Placements = dict(record.setting.placements)
+        self._recorded_placements: Placements = dict(record.initial_state.placements)
         self._pictured_states = self._select_pictured_states(frames) if camera else set()
         self._replay = Replay(task)
         self._strayed_steps = 0
@@ -207,9 +203,9 @@ class _Replayer:
             for line in actions.get(plan.plan, ()):
                 self._replay_action(line)
         if self._strayed_steps:
-            self._report_difference(f"the robot stood elsewhere after {self._strayed_steps} of its steps")
+            self._replay.differences.append(f"the robot stood elsewhere after {self._strayed_steps} of its steps")
         if self._placements() != self._record.final.placements:
-            self._report_difference("the objects end in other places")
+            self._replay.differences.append("the objects end in other places")
         return self._replay
 
     def _select_pictured_states(self, frames: int) -> set[int]:
@@ -263,7 +259,7 @@ class _Replayer:
                 self._recorded_placements[name] = place
             else:
                 told = f"“{excerpt(name)}” to “{excerpt(place)}”"
-                self._report_difference(
+                self._replay.differences.append(
                     f"the record (step {line.start}) moves {told}, which are not both in this house"
                 )
 
@@ -272,7 +268,7 @@ class _Replayer:
         if self._placements() == self._recorded_placements:
             return
         if self._camera:
-            self._report_difference(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
+            self._replay.differences.append(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
         places = {self._keys[name]: self._keys.get(place) for name, place in self._recorded_placements.items()}
         self._world.arrange(places)
         if self._replay.states[-1].step:
@@ -300,9 +296,6 @@ class _Replayer:
         )
         if self._camera and number in self._pictured_states:
             replay.frames[number] = self._camera.capture(self._objects)
-
-    def _report_difference(self, text: str) -> None:
-        self._replay.differences.append(text)
 
 
 def _started_walk(line: ActionEvent) -> bool:

@@ -15,7 +15,7 @@ from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Observation
 from housewise.worlds.house.simulator.delegating import DelegatingSimulator
-from housewise.worlds.house.simulator.house import HouseSimulator
+from housewise.worlds.house.simulator.house_simulator import HouseSimulator
 
 Picture = NDArray[np.uint8]
 PLAYBACK_CAMERA = Camera(512, 384)

@@ -19,13 +19,13 @@ from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_p
 from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.generator import Kind, generate_house, kinds_in
-from housewise.worlds.house.invented import invented_person
-from housewise.worlds.house.names import spoken
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.preferences import Preferences
+from housewise.worlds.house.random_preferences import invented_person
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.spoken_names import spoken
 
 _RIGHT_SHARE = 0.6
 _ENTERED_SHARE = 0.7

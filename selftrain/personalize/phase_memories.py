@@ -61,8 +61,8 @@ class PhaseMemories:
         person = self._run.memory.start
         if person is None or not self._has_notes_in_prompts:
             return None
-        setting, memories = record.setting, MemoryFolder(folder / "memory_at_start")
-        task = HouseTask.of(setting.scene, setting.episode, setting.task_set, tasks.person)
+        setting, memories = record.initial_state, MemoryFolder(folder / "memory_at_start")
+        task = HouseTask.from_episode(setting.scene, setting.episode, setting.task_set, tasks.person)
         return Personalize(self._run).knowledge(memories.load(person), load_task(task, tasks).scene)
 
     def _memory_after(self, phase: str) -> MemorySettings:

@@ -25,11 +25,11 @@ from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planne
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.record_demonstrations import executed_reply, judgement_spans, make_demonstration
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.generator import Kind
-from housewise.worlds.house.names import without_numbers
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, View
+from housewise.worlds.house.spoken_names import without_numbers
 
 
 class PreferenceVotes:

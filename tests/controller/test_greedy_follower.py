@@ -13,8 +13,8 @@ from housewise.controller.greedy_follower import NEAR_GOAL, GreedyFollower
 from housewise.controller.skills import SUCCESS, Controller, ControllerSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import forward_of
-from housewise.worlds.house.navigation import NavMesh
-from housewise.worlds.house.polymesh import PolygonNavMesh
+from housewise.worlds.house.navmesh import NavMesh
+from housewise.worlds.house.polygon_navmesh import PolygonNavMesh
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.controller.conftest import drive

@@ -16,7 +16,7 @@ from housewise.controller.skills import (
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import TURN, Action, BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.world import REACH
+from housewise.worlds.house.state import REACH
 from tests.controller.conftest import drive
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE, thing
 

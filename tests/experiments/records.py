@@ -73,7 +73,7 @@ def make_record(
             final={"placements": dict(ends)},
         ),
     )
-    return HouseRecord.of(record, Path("by hand"))
+    return HouseRecord.from_record(record, Path("by hand"))
 
 
 def with_changes(record: HouseRecord, **changes: Any) -> HouseRecord:
@@ -102,7 +102,7 @@ def with_changes(record: HouseRecord, **changes: Any) -> HouseRecord:
     named = {"task": f"{setting['scene']}-{setting['episode']:04d}"} if {"scene", "episode"} & changes.keys() else {}
     header = header.model_copy(update={**named, "setting": setting})
     result = result.model_copy(update={"scores": scores, "final": final})
-    return HouseRecord.of(Record(header, tuple(events), result), Path("by hand"))
+    return HouseRecord.from_record(Record(header, tuple(events), result), Path("by hand"))
 
 
 def save(record: HouseRecord, folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:
     result = housewise("run", "--houses", "2", "--planner", "scripted", "--workers", "2", "--out", out, "max_steps=120")
     assert result.returncode == 0, result.stderr
     records = list(read_house_records(out / "episodes"))
-    assert [record.setting.scene for record in records] == ["generated-0", "generated-1"]
+    assert [record.initial_state.scene for record in records] == ["generated-0", "generated-1"]
     figures = json.loads((out / "metrics.json").read_text())
     assert figures["overall"]["episodes"] == 2
     assert figures["overall"]["steps"] == pytest.approx(sum(r.result.scores["steps"] for r in records) / 2)
@@ -187,7 +187,7 @@ def test_what_is_finished_survives_a_server_that_breaks(tmp_path: Path, server: 
     url = f"http://127.0.0.1:{server.server_port}/v1"
     arguments = ("run", "--houses", "2", "--model", "m", "--base-url", url, "--out", tmp_path)
     one_line(housewise(*arguments))
-    assert [record.setting.scene for record in read_house_records(tmp_path / "episodes")] == ["generated-0"]
+    assert [record.initial_state.scene for record in read_house_records(tmp_path / "episodes")] == ["generated-0"]
     server.answers = [well]
     assert housewise(*arguments).returncode == 0
     assert len(list(read_house_records(tmp_path / "episodes"))) == 2

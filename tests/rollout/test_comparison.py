@@ -102,7 +102,7 @@ def saved(folder: Path, episodes: list[FinishedEpisode], **changes: Any) -> Path
     for header, result in episodes:
         events = make_record(TABLE).record.events
         record = Record(header.model_copy(update=changes), events, result)
-        save(HouseRecord.of(record, folder), folder / "episodes")
+        save(HouseRecord.from_record(record, folder), folder / "episodes")
     return folder
 
 

@@ -74,7 +74,7 @@ def test_the_others_are_played(data: Path, tmp_path: Path, place: tuple[str, ...
     assert code == 3 and len(errors) == 1, errors
     assert errors[0].startswith("error: 2 of 4 episodes failed: 1 x ") and "*.jsonl.failed" in errors[0]
     assert f"{SCENE}-0007-run0: failed: " in told and "not in the table: 2 episodes that failed" in told
-    assert [record.setting.episode for record in read_house_records(out / "episodes")] == [3, 12]
+    assert [record.initial_state.episode for record in read_house_records(out / "episodes")] == [3, 12]
     failures = read_failures(out / "episodes")
     assert [failed.name for failed in failures] == [f"{SCENE}-0007-run0", f"{SCENE}-0015-run0"]
     assert all("mug_1" in failed.reason and not failed.failure.traceback for failed in failures)

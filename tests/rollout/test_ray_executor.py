@@ -294,7 +294,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
     stage = _Stage(Personalize(config), False, {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
-        stage.play(ScheduledJob(Job(HouseTask.of("Merom_1_int", 3))))
+        stage.play(ScheduledJob(Job(HouseTask.from_episode("Merom_1_int", 3))))
 
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Plac
 from housewise.agent.personalize.step_phrasing import canonical_steps
 from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
-from housewise.worlds.house.actions import HighLevelAction
+from housewise.worlds.house.high_level_actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 ActionOptions = dict[str, HighLevelAction | None]
@@ -109,7 +109,7 @@ class SayCanPlanner:
             return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, prompt, reply)
         # The plan's reply is the action, so that it can be replayed. The model's own text is an earlier call.
         steps, complete = _steps(option, options), option == COMPLETE
-        return Plan(steps, complete, prompt, Reply(option), earlier=(ModelCall(prompt, reply),))
+        return Plan(steps, complete, prompt, Reply(option), prior_calls=(ModelCall(prompt, reply),))
 
     def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> tuple[Message, ...]:
         words = self._words

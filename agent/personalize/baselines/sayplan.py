@@ -15,8 +15,8 @@ from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, 
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.language.markup import strip_markup
+from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.vocabulary import Vocabulary
 
 MAX_SEARCHES = 10
 """Search commands per plan (Rana et al. 2023)."""

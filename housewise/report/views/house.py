@@ -49,7 +49,7 @@ class HouseView:
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by outcome."""
         found: dict[str, int] = {}
-        for fate in list_object_outcomes(HouseRecord.of(record, path)):
+        for fate in list_object_outcomes(HouseRecord.from_record(record, path)):
             if not fate.is_correct:
                 found[fate.description] = found.get(fate.description, 0) + 1
         return found
@@ -112,4 +112,4 @@ class HouseView:
         from housewise.report.views.house_page import make_house_content
 
         ending, is_perfect = self.describe_ending(record.header, record.result), self.is_perfect(record.result)
-        return make_house_content(number, HouseRecord.of(record, path), simulator, keep, ending, is_perfect)
+        return make_house_content(number, HouseRecord.from_record(record, path), simulator, keep, ending, is_perfect)

@@ -63,7 +63,7 @@ class Adapt(System[AdaptSettings]):
         self._people = {person.name: person for person in load_profiles(chosen.people or ADAPT_PROFILES)}
         self._prompts = load_prompts(find_prompts(settings.agent.prompt))
         tasks = load_kitchen().tasks.tasks
-        self._cooked_for = [self._named(name) for name in chosen.person] or list(self._people.values())
+        self._cooked_for = [self._find_person(name) for name in chosen.person] or list(self._people.values())
         for number in chosen.task:
             if number not in tasks:
                 raise UserError(f"setting task: there is no task {number} in the kitchen; use one of {sorted(tasks)}")
@@ -238,7 +238,7 @@ class Adapt(System[AdaptSettings]):
         paraphrasing = answering == "paraphrase"
         return KitchenRespondent(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
 
-    def _named(self, name: str) -> KitchenProfile:
+    def _find_person(self, name: str) -> KitchenProfile:
         if name not in self._people:
             raise UserError(f"setting person: nobody is named {name!r}; use one of {', '.join(self._people)}")
         return self._people[name]

@@ -22,7 +22,7 @@ from housewise.systems.personalize.record import (
     displaced_objects,
 )
 from housewise.systems.personalize.world import HouseWorld, blocks_plan, make_action_event
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
@@ -58,14 +58,14 @@ class PlannerAgent:
             **_reply_fields(plan),
             model_seconds=seconds,
             complete=plan.complete,
-            choices=plan.choices,
+            choices=plan.choice_count,
             known=observation.tree,
-            earlier=[_call_record(call) for call in plan.earlier],
+            earlier=[_call_record(call) for call in plan.prior_calls],
             scores={action: round(score, 3) for action, score in plan.scores.items()},
-            tried=[_try_plan(other, self._world.robot) for other in plan.others],
+            tried=[_try_plan(other, self._world.robot) for other in plan.alternatives],
         )
         self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
-        for other in plan.others:
+        for other in plan.alternatives:
             usage = usage.plus(total_usage(other.replies))
         usage = usage.model_copy(update={"model_seconds": seconds})
         return Decision(plan.steps, (event, *self._notes(plan, observation)), plan.complete, usage)
@@ -75,7 +75,7 @@ class PlannerAgent:
         if self._person is None:
             return
         places = spoken_places(self._world.robot.env.world.scene)
-        for thing, right in plan.shown.items():
+        for thing, right in plan.demonstrated.items():
             here = graph.place_of(thing) if thing != graph.holding else None
             for place in dict.fromkeys(place for place in (here, right) if place in places):
                 if place is not None and (thing, place) not in self._noted_placements:

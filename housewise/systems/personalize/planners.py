@@ -203,10 +203,10 @@ class MemoryLookupFactory:
         random_seed = context.seed if self._places_at_random else None
         guesser = PlacementGuesser(context.knowledge or NoKnowledge(), self.use_similar, random_seed)
 
-        def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
+        def make_scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(context.task, context.env, context.seed, thorough=thorough, wants=wants)
 
-        return MemoryPlanner(self.name, guesser, scripted)
+        return MemoryPlanner(self.name, guesser, make_scripted)
 
 
 class MemoryNearestFactory(MemoryLookupFactory):

@@ -163,16 +163,16 @@ class HouseRecord:
 
     Attributes:
         record: The record as it was read.
-        setting: State before the first action.
+        initial_state: State before the first action.
         final: State after the last action.
     """
 
     record: Record
-    setting: InitialState
+    initial_state: InitialState
     final: FinalState
 
     @classmethod
-    def of(cls, record: Record, path: Path) -> HouseRecord:
+    def from_record(cls, record: Record, path: Path) -> HouseRecord:
         """Return a record of any system as a record of a house.
 
         Raises:
@@ -230,7 +230,7 @@ def read_house_record(path: Path) -> HouseRecord:
     Raises:
         UserError: If it is damaged or from another system. The message names file and line.
     """
-    return HouseRecord.of(read_record(path), path)
+    return HouseRecord.from_record(read_record(path), path)
 
 
 def read_house_records(folder: Path) -> Iterator[HouseRecord]:

@@ -11,7 +11,7 @@ from housewise.core.errors import UserError
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import HouseTaskSettings
 from housewise.worlds.house.env import Task as HouseEpisode
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task, wishes
 
 
@@ -30,7 +30,7 @@ class HouseTask(Task):
     task_set: str = ""
 
     @classmethod
-    def of(cls, scene: str, episode: int, task_set: str = "", person: str = "majority") -> HouseTask:
+    def from_episode(cls, scene: str, episode: int, task_set: str = "", person: str = "majority") -> HouseTask:
         """Return the task of a house and an episode."""
         group = f"{scene}/{task_set}" if task_set else scene
         return cls(f"{scene}-{episode:04d}", group, person, scene, episode, task_set)
@@ -50,7 +50,7 @@ def list_tasks(settings: HouseTaskSettings) -> list[HouseTask]:
     person = settings.person
     if settings.data is None:
         numbers = range(settings.seed, settings.seed + settings.houses)
-        return [HouseTask.of(f"generated-{number}", number, person=person) for number in numbers]
+        return [HouseTask.from_episode(f"generated-{number}", number, person=person) for number in numbers]
     data = _housekeep(settings.data)
     tasks = [
         name
@@ -86,7 +86,7 @@ def load_task(name: HouseTask, settings: HouseTaskSettings) -> HouseEpisode:
 def _tasks_of_scene(data: HousekeepData, scene: str, settings: HouseTaskSettings) -> Iterator[HouseTask]:
     task_set = settings.episodes if isinstance(settings.episodes, str) else ""
     numbers = episodes_of(data, scene, settings.episodes)
-    return (HouseTask.of(scene, number, task_set, settings.person) for number in numbers)
+    return (HouseTask.from_episode(scene, number, task_set, settings.person) for number in numbers)
 
 
 def _scenes_with_episodes(data: HousekeepData) -> list[str]:

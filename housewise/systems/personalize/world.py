@@ -15,9 +15,9 @@ from housewise.systems.personalize.record import (
     ActionEvent,
 )
 from housewise.worlds.base import Step
-from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
-from housewise.worlds.house.shortest import shortest_steps
+from housewise.worlds.house.shortest_steps import shortest_steps
 
 _PREREQUISITES = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 

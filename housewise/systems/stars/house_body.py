@@ -39,7 +39,7 @@ class _FurnitureShape(BaseModel):
 
     @field_validator("shape")
     @classmethod
-    def _known(cls, shape: str) -> str:
+    def _check_shape(cls, shape: str) -> str:
         if shape not in SIZES:
             raise ValueError(f"no furniture shape {shape}; {suggest_names(shape, SIZES)}")
         return shape

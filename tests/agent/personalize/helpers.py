@@ -12,7 +12,7 @@ from housewise.language.base import ChatRequest, Reply
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 JUDGING = ContextGenerator(PromptTemplate.load("judging"))

@@ -7,7 +7,7 @@ from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRec
     """What the demonstrator did is what the parser reads in its words."""
     for record in records:
         places = tuple(place for room in record.plans[-1].known.values() for place in room)
-        vocabulary = Vocabulary(tuple(record.setting.rooms), places, tuple(record.setting.placements))
+        vocabulary = Vocabulary(tuple(record.initial_state.rooms), places, tuple(record.initial_state.placements))
         for plan in record.plans:
             done = [action.action for action in record.actions if action.plan == plan.plan]
             parsed = parse_plan(plan.reply, vocabulary)
@@ -51,8 +51,8 @@ def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
     ).play()
     (record,) = read_house_records(tmp_path / "episodes")
     first = record.plans[0]
-    assert first.reply.splitlines()[0] == f" go to {record.setting.rooms[0]}"
-    assert first.reply.count("go to") == min(len(record.setting.rooms), 10)
+    assert first.reply.splitlines()[0] == f" go to {record.initial_state.rooms[0]}"
+    assert first.reply.count("go to") == min(len(record.initial_state.rooms), 10)
 
 
 def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRecord]) -> None:
@@ -66,5 +66,5 @@ def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRe
                 continue
             on = {thing: place for room in plan.known.values() for place, things in room.items() for thing in things}
             known = {place for room in plan.known.values() for place in room}
-            wrong = [thing for thing, place in on.items() if place not in record.setting.correct[thing]]
-            assert moved == [thing for thing in wrong if known & set(record.setting.correct[thing])][:1]
+            wrong = [thing for thing, place in on.items() if place not in record.initial_state.correct[thing]]
+            assert moved == [thing for thing in wrong if known & set(record.initial_state.correct[thing])][:1]

@@ -41,14 +41,14 @@ def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
     assert plan.text == f"{judged} go to mug" and model.requests[1].prefix == f"Objects:{judged}"
     assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.requests[0].grammar or "")
     assert '"elsewhere"' in (model.requests[0].grammar or "")
-    assert [exchange.reply.text for exchange in plan.earlier] == [FINE]
+    assert [exchange.reply.text for exchange in plan.prior_calls] == [FINE]
 
 
 def test_where_all_is_known_the_model_is_asked_for_steps_alone() -> None:
     model = RecordingModel(" mission complete")
     knows = recalled(make_note(1.0, room="kitchen"), make_note(1.0, room="hall"))
     plan = LLMPlanner(model, JUDGING, knowledge=knows).plan(house(), [])
-    assert plan.complete and len(model.requests) == 1 and plan.earlier == ()
+    assert plan.complete and len(model.requests) == 1 and plan.prior_calls == ()
 
 
 def test_what_cannot_be_read_moves_nothing() -> None:
@@ -66,7 +66,7 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
         config=PlannerConfig(loop_recovery=True, confidence=ConfidenceThresholds(0.5)),
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
-    assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
+    assert plan.prior_calls[-1].reply.text == f"{judged}\nstep 1: mission complete"
 
 
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
@@ -108,7 +108,7 @@ def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
     again = LLMPlanner(RecordingModel(circle), JUDGING, config=config).plan(graph, visits("hall 1", "kitchen 0"))
     assert [str(step.action) for step in again.steps][-1] == "place mug 1 on hall 1 shelf 4"
-    assert again.messages == () and again.earlier[0].reply.text == circle
+    assert again.messages == () and again.prior_calls[0].reply.text == circle
 
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:

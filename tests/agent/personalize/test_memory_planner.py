@@ -15,7 +15,7 @@ from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsF
 from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 SINK, SHELF, CHEST, RACK = "kitchen 0 sink 2", "kitchen 0 shelf 5", "hall 1 chest 3", "hall 1 rack 4"

@@ -15,7 +15,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
 
@@ -58,18 +58,18 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
     plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), similar=True)
     thresholds = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
-    assert [thresholds.of("mug 1", plain), thresholds.of("mug 1", alike), thresholds.of("ladle 2", plain)] == [
+    assert [thresholds.threshold_for("mug 1", plain), thresholds.threshold_for("mug 1", alike), thresholds.threshold_for("ladle 2", plain)] == [
         0.4,
         0.2,
         1.0,
     ]
-    assert thresholds.of("ladle 2", alike) == 0.2
+    assert thresholds.threshold_for("ladle 2", alike) == 0.2
     for same in (
         ConfidenceThresholds(0.7),
         ConfidenceThresholds(0.7, familiar=frozenset({"mug"})),
         ConfidenceThresholds(0.7, unfamiliar=0.9),
     ):
-        assert {same.of(thing, each) for thing in ("mug 1", "ladle 2") for each in (plain, alike)} == {0.7}
+        assert {same.threshold_for(thing, each) for thing in ("mug 1", "ladle 2") for each in (plain, alike)} == {0.7}
     assert (
         ConfidenceThresholds(0.0, 0.2)
         and ConfidenceThresholds(unfamiliar=1.0)

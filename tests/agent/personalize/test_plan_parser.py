@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.plan_parser import ParsedPlan, _text_before_end, parse_plan, parse_step
 from housewise.language.base import ChatRequest
 from housewise.language.replies import RawReply, read_reply
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.name_resolution import Vocabulary
 
 HOUSE = Vocabulary(
     rooms=("kitchen 0", "living room 0", "bedroom 0"),
@@ -391,7 +391,7 @@ def test_what_leads_to_the_end_is_left_out(words: str) -> None:
 
 HANGS = """
 from housewise.agent.personalize.plan_parser import parse_plan, parse_step
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
 for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
     for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):
         for line in ((start + unit * 300)[:290] + "x", (start + unit * 300)[:280] + "x mission complete"):

@@ -10,7 +10,7 @@ from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house
 
 PLANNER = ContextGenerator(PromptTemplate.load("planner"))
@@ -61,7 +61,7 @@ def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None
     assert "step 1 (pick up mug) cannot be done: you are not there" in second.messages[-1].content
     # Of what was wrong before only the newest is told.
     assert len(third.messages) == 4 and "unknown: moon" in third.messages[-1].content
-    assert [exchange.reply.text for exchange in plan.earlier] == ["pick up mug", FETCH.replace("chest", "moon")]
+    assert [exchange.reply.text for exchange in plan.prior_calls] == ["pick up mug", FETCH.replace("chest", "moon")]
 
 
 def test_after_two_repairs_what_cannot_be_done_is_left_out() -> None:

@@ -7,7 +7,7 @@ import pytest
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import PlanSimulator, find_problem
 from housewise.agent.personalize.planner import Attempt
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 MUG, SINK, TABLE = "mug 1", "kitchen 0 sink 2", "hall 1 table 3"

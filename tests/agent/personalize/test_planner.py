@@ -10,7 +10,7 @@ from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_tar
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.agent.personalize.helpers import RecordingModel
 
@@ -61,7 +61,7 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
-    assert [exchange.reply.text for exchange in visits.earlier] == ["mission complete"]
+    assert [exchange.reply.text for exchange in visits.prior_calls] == ["mission complete"]
     entered = Attempt(HighLevelAction(ActionKind.GO_TO, "kitchen 0"), True)
     assert not llm.plan(graph, [entered]).complete
     assert llm.plan(graph, [entered, Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), False)]).complete

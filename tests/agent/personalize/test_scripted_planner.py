@@ -12,9 +12,9 @@ from housewise.controller.skills import Controller
 from housewise.core.record_files import RecordWriter
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import read_house_record
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.generator import generate_episode, generate_house
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.preferences import load_person
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from housewise.worlds.house.simulator.raycast import RaycastSimulator

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.plan_parser import parse_plan, parse_step
 from housewise.agent.personalize.step_splitter import split_into_steps
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
 
 HOUSE = Vocabulary(
     rooms=("study 0", "guest room 1"),
@@ -294,7 +294,7 @@ HOSTILE += ("to see ", "because ", "a:b,", '["a",', "①", "一、", "\\n", "pla
 HANGS = """
 import sys
 from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):
         parse_plan((start + unit * 10_000)[:10_000], Vocabulary())

@@ -14,7 +14,7 @@ from housewise.core.errors import UserError
 from housewise.experiments.bench.fidelity import compare, figures
 from housewise.experiments.bench.recorded_player import Player
 from housewise.experiments.bench.recordings import Recording, recordings_in
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.housekeep_folder import BED, COUNTER, SCENE, make_folder
 

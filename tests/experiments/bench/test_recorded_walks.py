@@ -10,8 +10,8 @@ import pytest
 from housewise.agent.personalize.plan_parser import parse_step
 from housewise.experiments.bench.recorded_player import Player
 from housewise.experiments.bench.recordings import Recording
-from housewise.worlds.house.actions import ActionKind
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.high_level_actions import ActionKind
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
 pytestmark = pytest.mark.housekeep

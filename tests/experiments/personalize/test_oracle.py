@@ -14,7 +14,7 @@ from housewise.core.record import Header, Record, Result
 from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
@@ -29,7 +29,7 @@ def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = 
     )
     header = Header(system="personalize", task="s-0001", agent="scripted", setting=setting.model_dump())
     plan = PlanEvent(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
-    return HouseRecord.of(Record(header, (plan, *actions), ended_as(placements, ended)), Path("by hand"))
+    return HouseRecord.from_record(Record(header, (plan, *actions), ended_as(placements, ended)), Path("by hand"))
 
 
 def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> Result:

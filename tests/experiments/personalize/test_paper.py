@@ -22,7 +22,7 @@ from housewise.experiments.personalize.study import GENERATED, Study, placed, re
 from housewise.experiments.results import Cell, Figure, Results, published
 from housewise.selftrain.examples import EpisodeDemonstration, write_examples
 from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
@@ -69,7 +69,7 @@ def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
 
 def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
     results = MainResults([study(tmp_path, adapter="somewhere")]).results()[0]
-    assert {cell.row for cell in results.cells if cell.marked} == {"start", "IL", "ST1", "ST2"}
+    assert {cell.row for cell in results.cells if cell.mark_phrases} == {"start", "IL", "ST1", "ST2"}
     assert "| ST2 † |" in results.markdown and "† started from an adapter" in results.markdown
     plain = MainResults([study(tmp_path)]).results()[0]
     assert "start" not in plain.rows and "†" not in plain.markdown

@@ -23,7 +23,7 @@ from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.experiments.records import SHELF, TABLE, changed, make_record, save
 from tests.selftrain.tiny import save_learner, save_prompt
 
@@ -109,11 +109,11 @@ def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:
     config = house_settings(settings={"planner": "scripted", "houses": 1, "person": "ada"})
     Run(Personalize(config), tmp_path).play()
     own = next(read_house_records(tmp_path / "episodes"))
-    thing = next(name for name, place in own.final.placements.items() if place != own.setting.placements[name])
-    elsewhere = _put(own, thing, own.setting.placements[thing])
+    thing = next(name for name, place in own.final.placements.items() if place != own.initial_state.placements[name])
+    elsewhere = _put(own, thing, own.initial_state.placements[thing])
     assert same_things([own], [elsewhere]) == []
     moved = _put(
-        own, thing, next(place for place in own.setting.correct[thing] if place != own.final.placements[thing])
+        own, thing, next(place for place in own.initial_state.correct[thing] if place != own.final.placements[thing])
     )
     found = same_things([own], [moved])[0]
     draw_same_thing(found, [own], ("ada", "bruno"), tmp_path / "thing.png")

@@ -20,7 +20,7 @@ from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.swapped import ANOTHER, COMMON, OWN, Neighbours, Swapped
 from housewise.people.memory import MemoryFolder
 from housewise.systems.personalize.record import read_house_records
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 

@@ -13,7 +13,7 @@ from housewise.playback.floor_plan import draw_floor_plan
 from housewise.playback.replay import Replay, find_task, replay_record, replay_settings, select_states
 from housewise.playback.simulators import PlaybackSimulator
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
 from tests.experiments.records import changed
 from tests.housewise.report.conftest import Edit, play
@@ -63,7 +63,7 @@ def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
     record = record_of(run_folder)
     played = replay_record(record, find_task(record), PlaybackSimulator(Camera(256, 192)), 40)
     found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
-    assert found and {name for _, name, _ in found} <= set(record.setting.placements)
+    assert found and {name for _, name, _ in found} <= set(record.initial_state.placements)
     for number, name, extent in found:
         assert 0 <= extent.left < extent.right < 256 and 0 <= extent.top < extent.bottom < 192
         # What is in the hand is not in the house.

@@ -40,7 +40,7 @@ def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> 
 def test_branches_hold_every_object(run_folder: Path) -> None:
     for record in read_house_records(run_folder / "episodes"):
         shown = {place for branch in choose_rows(record, list_object_outcomes(record)) for place in branch.places}
-        assert {*record.setting.placements.values(), *record.final.placements.values()} - {"robot"} <= shown
+        assert {*record.initial_state.placements.values(), *record.final.placements.values()} - {"robot"} <= shown
 
 
 def test_rooms_are_told_by_the_longest_name() -> None:

@@ -14,7 +14,7 @@ from housewise.selftrain.personalize.lessons import generate_lessons
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
 from housewise.worlds.house.generator import generate_house
-from housewise.worlds.house.invented import invented_person
+from housewise.worlds.house.random_preferences import invented_person
 from housewise.worlds.house.tasks import wishes
 
 HOUSES = range(3000, 3004)

@@ -20,7 +20,7 @@ from housewise.selftrain.personalize.self_training import SelfTraining, play
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.settings import house_settings
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.commands import run_module
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 

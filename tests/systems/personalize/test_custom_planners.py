@@ -92,7 +92,7 @@ def test_what_is_no_planner_is_told_before_anything_is_made(source: str, name: s
 
 
 def test_a_file_without_a_name_in_it(tmp_path: Path) -> None:
-    assert "say ./my_planner.py:NAME" in last_line(run(tmp_path, "--planner", "./my_planner.py", source=FUNCTION))
+    assert "use ./my_planner.py:NAME" in last_line(run(tmp_path, "--planner", "./my_planner.py", source=FUNCTION))
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ def test_who_puts_things_right_and_looks_on_is_told_so_and_who_does_not_is_out_o
     looking = Played(toy, tmp_path / "looking", max_steps=most).result
     said = f"all in place at step {last:.0f}, kept looking until step {most}"
     assert Personalize.describe_ending(looking).startswith(said)
-    assert HouseView().ending(whole.record.header, looking) == said
+    assert HouseView().describe_ending(whole.record.header, looking) == said
     cut = Played(toy, tmp_path / "cut", max_steps=int(last) - 1)
     assert Personalize.describe_ending(cut.result).startswith(f"out of steps after {last - 1:.0f} steps")
     assert cut.result.scores["efficiency"] <= 0.5 and cut.result.scores["last_correct_step"] < last

@@ -41,7 +41,7 @@ def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt
     words = PromptTemplate.load(prompt)
     run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
-    plans = [(plan, record.setting.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
+    plans = [(plan, record.initial_state.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
     assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 5
     for plan, rooms in plans:
         known = graph(plan, rooms)

@@ -8,7 +8,7 @@ from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Controller
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.tasks import housekeep_task
 from tests.houses import HouseEpisode

@@ -23,8 +23,8 @@ from housewise.systems.personalize.planners import PlannerContext, open_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import ROBOT
+from housewise.worlds.house.spoken_names import kind_of
 from tests.commands import run_module
 from tests.worlds.house.toy import toy_task
 
@@ -45,8 +45,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_reaction_is_true(played: Path) -> None:
     found = 0
     for record in read_records(played / "run" / "episodes"):
-        house = HouseRecord.of(record, played)
-        correct, actions = house.setting.correct, house.actions
+        house = HouseRecord.from_record(record, played)
+        correct, actions = house.initial_state.correct, house.actions
         moves = [(thing, *places) for action in actions for thing, places in action.moved.items()]
         notes = [event.note for event in record.of_type(NoteEvent)]
         assert len(notes) == len(moves)
@@ -122,7 +122,7 @@ def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(tmp
         changes = {"planner": "demonstrator", "demonstrator": {"verdicts": verdicts}, "houses": 1, "max_steps": 1000}
         run(tmp_path / str(verdicts), tmp_path / f"memories-{verdicts}", **changes).play()
         (record,) = read_records(tmp_path / str(verdicts) / "episodes")
-        correct = HouseRecord.of(record, tmp_path).setting.correct
+        correct = HouseRecord.from_record(record, tmp_path).initial_state.correct
         notes = [event.note for event in record.of_type(NoteEvent)]
         for note in notes:
             about = note.about
@@ -152,7 +152,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
     record = read_house_record(path)
     put = [(thing, after) for action in record.actions for thing, (_, after) in action.moved.items() if after != ROBOT]
     assert len(put) > 1 and len({thing for thing, _ in put}) == len(put)
-    correct = record.setting.correct
+    correct = record.initial_state.correct
     # By chance: not as somebody would who knows.
     assert not all(place in correct[thing] for thing, place in put)
     learned = MemoryFolder(tmp_path / "memories").load("ada").notes

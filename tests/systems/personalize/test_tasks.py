@@ -12,7 +12,7 @@ from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.worlds.house.housekeep_folder import SCENE, make_folder
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate, sample_index, select_option
 from housewise.agent.personalize.planner import Attempt
 from housewise.language import ChatRequest, Sampling
-from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from tests.agent.personalize.helpers import RecordingModel
 
@@ -79,7 +79,7 @@ def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
     assert "1. go to kitchen 0\n2. go to hall 1\n3. go to attic 2\n" in listed
     assert listed.endswith("6. go to mug 1")
     assert [str(step.action) for step in plan.steps] == ["go to hall 1"] and plan.text == "go to hall 1"
-    assert [exchange.reply.text for exchange in plan.earlier] == ["2"]
+    assert [exchange.reply.text for exchange in plan.prior_calls] == ["2"]
     assert [sum(reply.prompt_tokens for reply in plan.replies), len(plan.scores)] == [10, 0]
 
 

@@ -47,8 +47,8 @@ def test_a_model_that_is_free_to_think_aloud_has_the_words_for_it(graph: SceneGr
 def test_the_record_has_every_question_and_answer(graph: SceneGraph) -> None:
     model = RecordingModel("expand attic 2", "plan", "pick up mug 1", GOOD)
     plan = planner(model).plan(graph, [])
-    assert [exchange.reply.text for exchange in plan.earlier] == ["expand attic 2", "plan", "pick up mug 1"]
-    assert [exchange.messages for exchange in plan.earlier] == [request.messages for request in model.requests[:-1]]
+    assert [exchange.reply.text for exchange in plan.prior_calls] == ["expand attic 2", "plan", "pick up mug 1"]
+    assert [exchange.messages for exchange in plan.prior_calls] == [request.messages for request in model.requests[:-1]]
     assert plan.reply is not None and plan.text == GOOD and plan.messages == model.requests[-1].messages
     assert sum(reply.prompt_tokens for reply in plan.replies) == 40
     assert "attic 2: not explored yet." in plan.messages[1].content
@@ -71,7 +71,7 @@ def test_what_is_wrong_with_a_plan_is_told_and_the_last_plan_counts(graph: Scene
 def test_the_search_ends(graph: SceneGraph) -> None:
     model = RecordingModel(*["expand cellar 7", "hm"] * 5, GOOD)
     plan = planner(model).plan(graph, [])
-    assert len(plan.earlier) == 10 and len(plan.steps) == 3
+    assert len(plan.prior_calls) == 10 and len(plan.steps) == 3
     assert "unknown: cellar 7, not a command" in model.requests[2].messages[1].content
     assert planner(RecordingModel(GOOD), searches=0).plan(graph, []).text == GOOD
 
@@ -109,7 +109,7 @@ def test_any_replies_make_a_plan(replies: list[str]) -> None:
     house = SceneGraph(["hall 1"])
     house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
     plan = planner(RecordingModel(*replies)).plan(house, [])
-    assert len(plan.steps) <= 10 and len(plan.earlier) <= 15
+    assert len(plan.steps) <= 10 and len(plan.prior_calls) <= 15
 
 
 def test_a_template_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
