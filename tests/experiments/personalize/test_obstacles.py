@@ -6,7 +6,7 @@ import pytest
 
 from housewise.experiments.personalize.obstacles import FATES, obstacles
 from housewise.systems.personalize.record import ActionEvent, ModelCallRecord, PlanEvent
-from tests.experiments.records import SHELF, TABLE, changed, make_record
+from tests.experiments.records import SHELF, TABLE, make_record, with_changes
 
 SOFA = "living room 0 sofa 3"
 
@@ -31,7 +31,7 @@ def test_every_misplaced_thing_has_one_fate(end: str, ended: str, seen: bool, fa
 def test_what_was_tried_in_vain_has_the_reason(reason: str, fate: str) -> None:
     record = make_record({"mug 1": TABLE})
     tried = ActionEvent(plan=0, raw="", target="mug 1", status="failed", reason=reason, start=0, end=1)
-    assert obstacles([changed(record, actions=[tried])])["things"][fate] == 1.0
+    assert obstacles([with_changes(record, actions=[tried])])["things"][fate] == 1.0
 
 
 def test_shares_are_of_what_was_misplaced_and_what_was_right_is_told_apart() -> None:
@@ -66,5 +66,5 @@ def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fa
     asked = ModelCallRecord(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
     look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
     assert look.second_look and not record.plans[0].second_look
-    things = obstacles([changed(record, plans=[*record.plans, look])])["things"]
+    things = obstacles([with_changes(record, plans=[*record.plans, look])])["things"]
     assert things[fate] == 1.0

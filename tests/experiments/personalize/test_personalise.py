@@ -24,7 +24,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from tests.experiments.records import SHELF, TABLE, changed, make_record, save
+from tests.experiments.records import SHELF, TABLE, make_record, save, with_changes
 from tests.selftrain.tiny import save_learner, save_prompt
 
 SOFA = "living room 0 sofa 3"
@@ -122,7 +122,7 @@ def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:
 
 def _put(record: HouseRecord, thing: str, place: str) -> HouseRecord:
     placements = {**record.final.placements, thing: place}
-    return changed(record, ends=placements)
+    return with_changes(record, ends=placements)
 
 
 @pytest.mark.slow

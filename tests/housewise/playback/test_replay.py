@@ -15,7 +15,7 @@ from housewise.playback.simulators import PlaybackSimulator
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
-from tests.experiments.records import changed
+from tests.experiments.records import with_changes
 from tests.housewise.report.conftest import Edit, play
 
 SMALL = Camera(64, 48)
@@ -91,7 +91,7 @@ def test_a_housekeep_episode_whose_data_has_moved(
     tasks = {**record.header.settings["tasks"], "data": str(tmp_path / "gone")}
     moved = {**record.header.settings, "tasks": tasks}
     monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
-    played = again(changed(record, settings=moved), frames=4)
+    played = again(with_changes(record, settings=moved), frames=4)
     assert played.differences == []
     plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
     assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
@@ -101,13 +101,13 @@ def test_a_housekeep_episode_whose_data_has_moved(
 def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     record = record_of(run_folder)
     thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moved.items())
-    honest = changed(record, ends={**record.final.placements, thing: "moon"})
+    honest = with_changes(record, ends={**record.final.placements, thing: "moon"})
     assert again(honest).differences == ["the objects end in other places"]
     tampered = [
         line.model_copy(update={"aimed": ["nowhere"] * len(line.aimed)}) if thing in line.moved else line
         for line in record.actions
     ]
-    played = again(changed(record, actions=tampered))
+    played = again(with_changes(record, actions=tampered))
     assert played.differences and "another outcome" in played.differences[0]
     assert place == "robot" or played.states[-1].placements == record.final.placements
 
@@ -119,7 +119,7 @@ def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
     x, z, yaw = line.path[-1]
     moved = line.model_copy(update={"path": [*line.path[:-1], (x + 0.1, z, yaw)]})
     actions = [*record.actions[:walked], moved, *record.actions[walked + 1 :]]
-    played = again(changed(record, actions=actions))
+    played = again(with_changes(record, actions=actions))
     assert "stood elsewhere" in " ".join(played.differences)
     assert played.states[line.end].body.x == pytest.approx(x + 0.1)
 
@@ -132,7 +132,7 @@ def test_replay_settings_other_versions_are_read_as_far_as_they_are_known() -> N
 def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
     record = record_of(run_folder)
     with pytest.raises(UserError, match="starts with other objects"):
-        find_task(changed(record, placements={"kettle 1": "moon"}))
+        find_task(with_changes(record, placements={"kettle 1": "moon"}))
 
 
 @pytest.mark.parametrize(("steps", "most"), [(0, 10), (5, 10), (1000, 150), (1000, 2)])

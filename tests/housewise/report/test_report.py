@@ -19,7 +19,7 @@ from housewise.report import ReportOptions, write_report, write_single
 from housewise.report.views.house import HouseView
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
-from tests.experiments.records import changed, make_record
+from tests.experiments.records import make_record, with_changes
 from tests.housewise.report.conftest import play
 
 VOID = {"meta", "img", "source", "br", "link", "input"}
@@ -191,7 +191,7 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
     record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended)
-    record = changed(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
+    record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
     result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
     assert HouseView().ending(record.header, result) == said
 
