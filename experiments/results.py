@@ -89,7 +89,7 @@ class Cell:
         row, column: where it stands.
         ours: None while nothing has been played.
         published: None where nothing was.
-        mark_phrases: whether the model behind it had also learned from something that the published one had not.
+        marked: whether the model behind it had also learned from something that the published one had not.
         expected: how many episodes there will be, None where nobody said.
     """
 
@@ -97,7 +97,7 @@ class Cell:
     column: str
     ours: Figure | None
     published: Figure | None = None
-    mark_phrases: bool = False
+    marked: bool = False
     expected: int | None = None
 
     @property
@@ -154,7 +154,7 @@ class Results:
         writer.writerow(("table", "row", "column", *fields, *(f"published_{field}" for field in fields), "marked"))
         for cell in self.cells:
             numbers = [number for figure in (cell.ours, cell.published) for number in _numbers(figure)]
-            writer.writerow((self.title, cell.row, cell.column, *numbers, int(cell.mark_phrases)))
+            writer.writerow((self.title, cell.row, cell.column, *numbers, int(cell.marked)))
         return stream.getvalue()
 
     @property
@@ -166,7 +166,7 @@ class Results:
                 "column": cell.column,
                 "ours": vars(cell.ours) if cell.ours else None,
                 "published": vars(cell.published) if cell.published else None,
-                "marked": cell.mark_phrases,
+                "marked": cell.marked,
                 "expected": cell.expected,
             }
             for cell in self.cells
@@ -180,7 +180,7 @@ class Results:
 
     @property
     def _said(self) -> list[str]:
-        marked = any(cell.mark_phrases for cell in self.cells)
+        marked = any(cell.marked for cell in self.cells)
         given = any(cell.published for cell in self.cells)
         beside = ", the paper's in brackets" if given else ""
         return [
@@ -190,7 +190,7 @@ class Results:
         ]
 
     def _called(self, row: str) -> str:
-        marked = any(cell.mark_phrases for cell in self.cells if cell.row == row)
+        marked = any(cell.marked for cell in self.cells if cell.row == row)
         return f"{row} {MARK}" if marked else row
 
 
@@ -282,7 +282,7 @@ def _numbers(figure: Figure | None) -> tuple[float | int | str | None, ...]:
 
 
 def _panel(axes: Any, cells: Sequence[Cell]) -> None:
-    names = [f"{cell.row}{MARK if cell.mark_phrases else ''}" for cell in cells]
+    names = [f"{cell.row}{MARK if cell.marked else ''}" for cell in cells]
     place = dict(zip((cell.row for cell in cells), range(len(cells)), strict=True))
     theirs = [(place[cell.row], cell.published) for cell in cells if cell.published]
     for missing, label in ((False, "ours"), (True, "ours, unfinished")):

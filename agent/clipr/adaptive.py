@@ -115,7 +115,7 @@ class Critic:
     settings: CriticSettings
     seed: int = 0
 
-    def question(
+    def choose_question(
         self,
         batch: Sequence[ScoredChoice],
         history: Sequence[float],
@@ -207,7 +207,7 @@ class AdaptiveClipr:
     ) -> tuple[Review, dict[int, ScoredChoice]]:
         critic = Critic(self.inference.language, self.settings, self.inference.seed)
         review, seen = Review(len(processed), accuracy(batch), "no question"), judged_choices(processed, current)
-        question, outcome = critic.question(batch, history, rules, seen)
+        question, outcome = critic.choose_question(batch, history, rules, seen)
         if question is None:
             return replace(review, outcome=outcome), {}
         try:

@@ -29,15 +29,15 @@ class PlaceVocabulary:
 
     def __init__(self, usual: Sequence[PlaceKind] = ()) -> None:
         self._usual = tuple(usual)
-        self.named = " ".join(_kinds_by_word())
+        self.topic_words = " ".join(_kinds_by_word())
 
-    def marked(self, text: str) -> str:
+    def mark_phrases(self, text: str) -> str:
         """Return the text in lower case, with everyday words replaced by names of kinds."""
         return phrase_pattern(_kinds_by_word()).sub(
             lambda found: self._kind(_kinds_by_word()[found[1]]), normalize_line(text)
         )
 
-    def values(self, text: str, wanted: bool) -> tuple[str, ...]:
+    def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
         """Return the places that a marked text names.
 
         A wanted place without a room gets the room of the only usual place with that receptacle.

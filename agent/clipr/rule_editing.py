@@ -197,7 +197,7 @@ def short_rule_ids(memory: Memory) -> dict[str, str]:
 
 def replace_everyday_words(text: str) -> str:
     """Replace everyday words for places in a rule by kinds of places, if the rule is only understood with them."""
-    replaced = PlaceVocabulary().marked(text)
+    replaced = PlaceVocabulary().mark_phrases(text)
     helps = parse_house_rule(parse_rule(text)) is None and parse_house_rule(parse_rule(replaced)) is not None
     return replaced[0].upper() + replaced[1:] if helps else text
 

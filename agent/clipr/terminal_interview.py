@@ -136,17 +136,17 @@ class WordReader(Protocol):
     """Finds the options or places that an answer names.
 
     Attributes:
-        named: Words that name options. They are ignored when deciding whether a clause wants or refuses something.
+        topic_words: Words that name options. They are ignored when deciding whether a clause wants or refuses something.
     """
 
     @property
-    def named(self) -> str: ...
+    def topic_words(self) -> str: ...
 
-    def marked(self, text: str) -> str:
-        """Return the text with known phrases replaced by the words that ``values`` reads."""
+    def mark_phrases(self, text: str) -> str:
+        """Return the text with known phrases replaced by the words that ``find_values`` reads."""
         ...
 
-    def values(self, text: str, wanted: bool) -> tuple[str, ...]:
+    def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
         """Return what a marked text names, in order.
 
         Args:
@@ -171,14 +171,14 @@ class OptionVocabulary:
         self._values = {mark: value for value, mark in marks.items()}
         self._marks = {phrase: marks[value] for phrase, value in phrases.items()}
         self._phrase = phrase_pattern(self._marks)
-        self.named = " ".join(self._values)
+        self.topic_words = " ".join(self._values)
 
-    def marked(self, text: str) -> str:
-        """See WordReader.marked."""
+    def mark_phrases(self, text: str) -> str:
+        """See WordReader.mark_phrases."""
         return self._phrase.sub(lambda found: self._marks[found[1]], normalize_line(text))
 
-    def values(self, text: str, wanted: bool) -> tuple[str, ...]:
-        """See WordReader.values."""
+    def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
+        """See WordReader.find_values."""
         words = (word.strip(" .,;:!?") for word in text.split())
         return tuple(dict.fromkeys(self._values[word] for word in words if word in self._values))
 
@@ -232,10 +232,10 @@ class WrittenQuestion(InterviewQuestion):
     def _find_wanted_and_unwanted(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what a text wants and what it refuses."""
         liked, refused = split_wanted_refused(
-            self.embedder, self.words.marked(normalize_negation(text)), self.words.named
+            self.embedder, self.words.mark_phrases(normalize_negation(text)), self.words.topic_words
         )
-        wanted = self.words.values(liked, wanted=True)
-        return wanted, tuple(value for value in self.words.values(refused, wanted=False) if value not in wanted)
+        wanted = self.words.find_values(liked, wanted=True)
+        return wanted, tuple(value for value in self.words.find_values(refused, wanted=False) if value not in wanted)
 
     def _parse_no_wish(self, said: str, missing: bool, left_out: Sequence[str]) -> ParsedAnswer:
         """Parse an answer that wants and refuses nothing: the person is indifferent or does not have the thing.
@@ -243,7 +243,7 @@ class WrittenQuestion(InterviewQuestion):
         Raises:
             AnswerNotUnderstood: Neither is the case.
         """
-        if missing and self.words.values(self.words.marked(said), wanted=True):
+        if missing and self.words.find_values(self.words.mark_phrases(said), wanted=True):
             raise AnswerNotUnderstood("Say what you want instead.")
         if missing or is_indifferent(said):
             return ParsedAnswer(said)

@@ -52,7 +52,7 @@ class TargetRequirement:
     needs: str | None = None
     forbids: str | None = None
 
-    def met(self, thing: PerceivedThing) -> bool:
+    def is_met_by(self, thing: PerceivedThing) -> bool:
         """Return whether a thing can be the target."""
         return (self.needs is None or self.needs in thing.affordances) and self.forbids not in thing.affordances
 
@@ -161,7 +161,7 @@ class GoalAnalyser:
                     yield Mismatch(MismatchKind.AFFORDANCE, self.embodiment.moves, thing.noun)
             demand = self.embodiment.relations.get(clause.relation)
             for thing in things[clause.target]:
-                if demand and not demand.met(thing):
+                if demand and not demand.is_met_by(thing):
                     yield Mismatch(MismatchKind.AFFORDANCE, demand.reason, thing.noun)
             return
         needed = self.language.vocabulary.states.get(clause.state)

@@ -55,7 +55,7 @@ class _SelectionPrompts(_PromptModel):
     question: str
     hints: str = ""
 
-    def told(self, hints: bool) -> str:
+    def system_message(self, hints: bool) -> str:
         """Return the system message, with or without facts about the house."""
         return "\n".join(filter(None, (self.system, self.hints if hints else "")))
 

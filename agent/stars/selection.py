@@ -66,7 +66,7 @@ class NumberedSelector:
 
     def __init__(self, model: CompletionModel, prompts: StarsPrompts, rotation: int = 0, hints: bool = False) -> None:
         self._model, self._prompts, self._rotation = model, prompts, rotation
-        self._system = prompts.selection.told(hints)
+        self._system = prompts.selection.system_message(hints)
 
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
@@ -100,7 +100,7 @@ class RotationSelector:
 
     def __init__(self, model: CompletionModel, prompts: StarsPrompts, hints: bool = False) -> None:
         self._model, self._prompts = model, prompts
-        self._system = prompts.selection.told(hints)
+        self._system = prompts.selection.system_message(hints)
 
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage

@@ -27,7 +27,7 @@ class PerceivedThing:
     kinds: frozenset[str] = frozenset()
     affordances: frozenset[str] = frozenset()
 
-    def called(self, noun: str, modifiers: Sequence[str]) -> bool:
+    def can_be_called(self, noun: str, modifiers: Sequence[str]) -> bool:
         """Return whether a noun with modifiers can mean this thing."""
         return (noun == self.noun or noun in self.kinds) and self.modifiers.issuperset(modifiers)
 
@@ -53,5 +53,5 @@ class PerceivedScene:
         if referent.absent:
             return ()
         noun = vocabulary.meaning(referent.noun)
-        found = tuple(thing for thing in self.things if thing.called(noun, referent.modifiers))
+        found = tuple(thing for thing in self.things if thing.can_be_called(noun, referent.modifiers))
         return (self.about,) if self.about in found and self.about is not None else found

@@ -63,11 +63,11 @@ LearningSteps = Generator[LearningEvent, str | None, "ObjectLesson"]
 class EarlierModelReplies(Protocol):
     """Replies of models from attempts that were interrupted. Models are not asked for them again."""
 
-    def brought(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
+    def find_goals(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
         """Return the earlier retrieved or repaired goals, or None if there are none. Adds their usage to ``usage``."""
         ...
 
-    def chosen(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
+    def find_selection(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
         """Return the earlier selection among candidates, or None if there is none. Adds its usage to ``usage``."""
         ...
 
@@ -205,13 +205,13 @@ class GoalLearner:
             return self._analyser.analyse(text, self._task.situation.with_focus(about.thing))
 
         def ask(wrong: GoalCandidate | None) -> list[RetrievedGoal]:
-            told = self._earlier.brought(about, wrong, self.usage) if self._earlier else None
+            told = self._earlier.find_goals(about, wrong, self.usage) if self._earlier else None
             if told is not None:
                 seen.texts.update(response.text for response in told)
                 return told
             if wrong is None:
                 return retriever.goals(about, seen, self.usage)
-            return retriever.mended(about, wrong, seen, self.usage)
+            return retriever.retrieve_repairs(about, wrong, seen, self.usage)
 
         first = [GoalCandidate(response, analyse(response.text)) for response in ask(None)]
         yield GoalsRetrieved(tuple(first))
@@ -230,7 +230,7 @@ class GoalLearner:
     def _select(self, about: TaskObject, pool: Sequence[GoalCandidate]) -> GoalSelection:
         best = sorted(pool, key=lambda each: -each.response.probability)[:MAX_OPTIONS]
         options = [each for each in pool if each in best] if len(pool) > MAX_OPTIONS else pool
-        told = self._earlier.chosen(about, options, self.usage) if self._earlier else None
+        told = self._earlier.find_selection(about, options, self.usage) if self._earlier else None
         return told or self._selector.select(self._task, about, options, self.usage)
 
     def _confirm_goal(

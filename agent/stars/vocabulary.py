@@ -80,7 +80,7 @@ class RobotVocabulary:
         """Return what can be done with things of a kind, including the affordances of more general kinds."""
         return frozenset().union(*(self.kinds[kind].affordances for kind in self._climb(noun) if kind in self.kinds))
 
-    def without(self, words: Iterable[str] = (), states: Iterable[str] = ()) -> RobotVocabulary:
+    def remove_words(self, words: Iterable[str] = (), states: Iterable[str] = ()) -> RobotVocabulary:
         """Return a copy that lacks some words, and in which some words are no states."""
         gone, stateless = set(words), {*states, *words}
         return replace(

@@ -65,7 +65,7 @@ class CrossScene:
                 _column(taught, tested),
                 self._figure(taught, tested, row),
                 taught.published("transfer", _column(taught, tested), row, "test"),
-                marked=taught.mark_phrases(row),
+                marked=taught.marked(row),
                 expected=tested.expected("test"),
             )
             for row in self.rows

@@ -203,7 +203,7 @@ class Study:
             return []
         return [f"{self.scene}: placements as published, poses ours; ten of the training tasks are demonstrated"]
 
-    def mark_phrases(self, row: str) -> bool:
+    def marked(self, row: str) -> bool:
         """Whether a row's model had also learned beforehand."""
         return self.config.run.models.agent.adapter is not None and row in PHASES
 
@@ -218,7 +218,7 @@ class Study:
         """
         ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
         theirs = self.published(name, self.scene, row, tasks)
-        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.mark_phrases(row), self.expected(tasks))
+        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
 
     def published(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
         """What the paper says, whose robots were all taught for the majority; see results.published."""

@@ -73,11 +73,11 @@ class Taught:
             PLAN_REWARDS: config.wording != "corrected",
             REVIEWS: config.review or config.imitation_review,
             f"{attempts} attempts at each training task in every round": attempts > 1,
-            GENERATED_HOUSES: self.mark_phrases(setup),
+            GENERATED_HOUSES: self.marked(setup),
         }
         return [what for what, whether in given.items() if whether]
 
-    def mark_phrases(self, setup: Setup) -> bool:
+    def marked(self, setup: Setup) -> bool:
         """Whether its model had also learned beforehand."""
         return setup.adapted
 

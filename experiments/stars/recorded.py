@@ -189,7 +189,7 @@ class Recordings:
             modifiers=words.modifiers,
             source=str(self.folder / "vocabulary.json"),
         )
-        return GoalAnalyser(GoalLanguage(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
+        return GoalAnalyser(GoalLanguage(vocabulary.remove_words(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
 
     def task(self, name: str, vocabulary: RobotVocabulary) -> StarsTask:
         """A recorded task as ours, with all objects of both shares: the robot saw them all."""

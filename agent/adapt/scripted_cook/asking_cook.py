@@ -62,7 +62,7 @@ class AskingCook:
             self.take_answer(question, answer)
 
     @property
-    def known(self) -> tuple[KitchenPreference, ...]:
+    def known_wishes(self) -> tuple[KitchenPreference, ...]:
         """The wishes that it was told."""
         return tuple(self._known.values())
 
@@ -102,7 +102,7 @@ class AskingCook:
 
     def _make_oracle(self, supposed: Condition | None = None) -> OracleCook:
         """Return a cook that knows what was told and assumes one more condition."""
-        wishes = self.known
+        wishes = self.known_wishes
         if supposed is not None:
             task = self._judge.task
             wishes += (KitchenPreference("", "", "preparation", (task,), (), None, supposed, "", ""),)

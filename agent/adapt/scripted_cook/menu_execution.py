@@ -38,7 +38,7 @@ class MenuExecution(KitchenActions):
             of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
             food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.find_food_with(id))), None)
             if food is not None and predicate.name == "made":
-                self._rename(food, [self._allowed(list(predicate.words))])
+                self._rename(food, [self._allowed_name(list(predicate.words))])
             elif food is not None:
                 self._treat(food, predicate.words)
 
@@ -52,7 +52,7 @@ class MenuExecution(KitchenActions):
             self.bring(food, "counter_0")
         elif verb in self._verbs.cooking and not is_on_appliance(self.state, food):
             self.do(f"Move {find_dish_root(self.state, food)} to stove_0")
-        self.do(f"{verb.capitalize()} the object {food} to get {self._allowed(['breakfast', 'dish'])}")
+        self.do(f"{verb.capitalize()} the object {food} to get {self._allowed_name(['breakfast', 'dish'])}")
 
     def _offer_water(self) -> None:
         """Prepare a glass of water if nothing that was asked for can be made."""
@@ -96,7 +96,7 @@ class MenuExecution(KitchenActions):
         else:
             self.do(f"Move {tool} to {menu.place}")
 
-    def _ordered(self, course: Course, first: Iterable[str] = ()) -> list[str]:
+    def _ingredient_order(self, course: Course, first: Iterable[str] = ()) -> list[str]:
         """Return base and additions in an order that respects ``earlier``; ``first`` comes first otherwise."""
         early = set(first)
         wanted = ([course.base] if course.base else []) + course.adds
@@ -111,7 +111,7 @@ class MenuExecution(KitchenActions):
     def _add_to(self, food: str, course: Course) -> None:
         """Add the additions to a finished dish."""
         root = find_dish_root(self.state, food)
-        for id in self._ordered(course):
+        for id in self._ingredient_order(course):
             if id != course.base and id not in course.already_in:
                 self.put(id, root)
 
@@ -121,7 +121,7 @@ class MenuExecution(KitchenActions):
             food = self.do_and_find_result(f"{self.allowed_verb('Stir')} the object {food} to get {result}") or food
         return food
 
-    def _begun(self, course: Course) -> str | None:
+    def _find_begun_food(self, course: Course) -> str | None:
         """Return the food that contains a course's base if somebody began the course, or None."""
         if course.base is None or (course.base not in course.already_in and self.is_endless(course.base)):
             return None
@@ -130,18 +130,18 @@ class MenuExecution(KitchenActions):
     def _make_eggs(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self._begun(course)
+        carrier = self._find_begun_food(course)
         if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has_tag(carrier, "cooked"):
             self._add_to(carrier, course)
             self._rename(carrier, course.names)
             return
         plain = ["omelette"] if self._task_says("omelet") else []
         names = [result_name(name) for name in course.names] or [
-            self._allowed([*plain, "fried_eggs", "breakfast", "dish"])
+            self._allowed_name([*plain, "fried_eggs", "breakfast", "dish"])
         ]
         self._cook_in_pan(course, carrier, names)
 
-    def _allowed(self, names: list[str]) -> str:
+    def _allowed_name(self, names: list[str]) -> str:
         """Return the first name that contains no forbidden word."""
         bad = [form for word in self._bad_words for form in verb_forms(word)]
         return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
@@ -160,7 +160,7 @@ class MenuExecution(KitchenActions):
         assert pan is not None
         fat = self._groups["fat"]
         moved: set[str] = set()
-        for id in self._ordered(course, first=[id for id in course.adds if id in fat]):
+        for id in self._ingredient_order(course, first=[id for id in course.adds if id in fat]):
             if id not in self.sources_in(pan) and id not in moved:
                 self.put(id, pan)
             moved.add(id)
@@ -189,7 +189,7 @@ class MenuExecution(KitchenActions):
 
     def _fill(self, role: str, course: Course) -> None:
         """Put base and additions into one vessel, in order. Continue in the vessel that holds the base already."""
-        carrier = self._begun(course)
+        carrier = self._find_begun_food(course)
         root = find_dish_root(self.state, carrier) if carrier is not None else None
         if root is not None and self.state[root].can("container"):
             vessel: str | None = root
@@ -198,7 +198,7 @@ class MenuExecution(KitchenActions):
         if vessel is None:
             return
         there = self.sources_in(vessel)
-        for id in self._ordered(course):
+        for id in self._ingredient_order(course):
             if id not in there:
                 self.put(id, vessel)
         if course.names:
@@ -208,7 +208,7 @@ class MenuExecution(KitchenActions):
     def _make_toast(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        toast = self._begun(course)
+        toast = self._find_begun_food(course)
         if toast is None or not self.state.has_tag(toast, "cooked"):
             toast = self._toast(base, course)
         elif course.names:
@@ -221,7 +221,7 @@ class MenuExecution(KitchenActions):
             plate = self.find_empty_vessel("plate")
         if plate is None:
             return
-        for id in self._ordered(course):
+        for id in self._ingredient_order(course):
             if id == base:
                 self.bring(toast, plate)
             elif id not in course.already_in:
@@ -245,7 +245,7 @@ class MenuExecution(KitchenActions):
     def _make_tea(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self._begun(course)
+        carrier = self._find_begun_food(course)
         if carrier is not None and self._judge.is_made("tea", self.trace):
             self._add_to(carrier, course)
             self._rename(carrier, course.names)
@@ -258,14 +258,14 @@ class MenuExecution(KitchenActions):
             mug = self.find_begun_vessel("mug", course.members | water, course.earlier) or self.find_empty_vessel("mug")
         if mug is None or (not self.sources_in(mug) & water and self._hot_water(mug) is None):
             return
-        early = [id for id in self._ordered(course) if any(a == id and b == base for a, b in course.earlier)]
+        early = [id for id in self._ingredient_order(course) if any(a == id and b == base for a, b in course.earlier)]
         there = self.sources_in(mug)
         for id in [*early, base]:
             if id not in there:
                 self.put(id, mug)
         for name in [result_name(name) for name in course.names] or ["tea"]:
             self.do(f"{self.allowed_verb('Brew')} items in {mug} to get {name}")
-        for id in self._ordered(course):
+        for id in self._ingredient_order(course):
             if id not in (*early, base) and id not in there:
                 self.put(id, mug)
 
@@ -288,7 +288,7 @@ class MenuExecution(KitchenActions):
     def _make_coffee(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self._begun(course)
+        carrier = self._find_begun_food(course)
         made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
         coffee = next((id for id in made if base in self.trace.sources_of(id)), None)
         if coffee is not None and self._judge.is_made("coffee", self.trace):
@@ -321,7 +321,7 @@ class MenuExecution(KitchenActions):
         )
         if coffee is None or mug is None:
             return
-        for id in self._ordered(course):
+        for id in self._ingredient_order(course):
             if id == base and mug != brewer:
                 self.do(f"Pour {coffee} from {brewer} to {mug}")
             elif id != base and id not in course.already_in:

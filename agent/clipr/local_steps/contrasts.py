@@ -65,21 +65,21 @@ def merge_contrasts(group: Sequence[Contrast]) -> Contrast:
 
 def distinctive_words(actions: Sequence[str]) -> tuple[str, ...]:
     """Remove from each action stop words and the words that more than half of the distinct actions share."""
-    shared = _shared(actions)
-    return tuple(_kept(action, shared) for action in actions)
+    shared = _frequent_stems(actions)
+    return tuple(_drop_stems(action, shared) for action in actions)
 
 
 def common_stems(texts: Sequence[str]) -> frozenset[str]:
     """Return the stems that occur in more than half of the texts, if at least three texts differ."""
-    return _shared(texts) if len(set(texts)) > 2 else frozenset()
+    return _frequent_stems(texts) if len(set(texts)) > 2 else frozenset()
 
 
 def remove_stems(text: str, stems: frozenset[str]) -> str:
     """Remove words with the given stems, and stop words. Without stems the text is returned unchanged."""
-    return _kept(text, stems) if stems else text
+    return _drop_stems(text, stems) if stems else text
 
 
-def _shared(texts: Sequence[str]) -> frozenset[str]:
+def _frequent_stems(texts: Sequence[str]) -> frozenset[str]:
     """Return stems in more than half of the distinct texts, or in both of two. A single text shares none."""
     different = {
         normalize_letters(text): {stem(normalize_letters(word)) for word in _WORD.findall(text)} for text in texts
@@ -89,7 +89,7 @@ def _shared(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word, count in counts.items() if count >= least and len(different) > 1)
 
 
-def _kept(text: str, stems: frozenset[str]) -> str:
+def _drop_stems(text: str, stems: frozenset[str]) -> str:
     """Remove words with the given stems, and stop words. Return the whole text if no word is left."""
     words = _WORD.findall(text)
     return (

@@ -99,7 +99,7 @@ class BreakfastWorld:
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
         self._made = self._kitchen.describe_prepared_food()
         self._questions = self._recalled = self._refused = 0
-        return self._seen(layout, "")
+        return self._observation(layout, "")
 
     def step(self, action: str) -> Step[BreakfastObservation]:
         """See World.step."""
@@ -111,14 +111,14 @@ class BreakfastWorld:
             # A model that is held to no grammar asks all the same.
             self._refused += 1
             event = CookingActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
-            return Step(self._seen(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated)
+            return Step(self._observation(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated)
         event = CookingActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
         if done.action is not None and asked:
-            said = self._asked(done.action.x)
-            return Step(self._seen("", changed, done, said), (event, *self._kept(said)), over=done.truncated)
+            said = self._answer_question(done.action.x)
+            return Step(self._observation("", changed, done, said), (event, *self._answer_events(said)), over=done.truncated)
         state = self._kitchen.state
         self._named |= dict.fromkeys(word for word in _WORD.findall(done.observation) if word in state)
-        return Step(self._seen(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated)
+        return Step(self._observation(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -143,7 +143,7 @@ class BreakfastWorld:
             verdicts=[VerdictLine.from_verdict(each) for each in verdicts], made=self._made
         ).model_dump()
 
-    def _asked(self, question: str) -> KitchenAnswerEvent:
+    def _answer_question(self, question: str) -> KitchenAnswerEvent:
         known = self._known.get(_question_key(question))
         if known is not None:
             self._recalled += 1
@@ -155,7 +155,7 @@ class BreakfastWorld:
             said = self._speaker.answer(Question(question, about=self._about(question))).text
         return KitchenAnswerEvent(question=question, text=one_line(said[:MAX_ANSWER_CHARACTERS]))
 
-    def _kept(self, said: KitchenAnswerEvent) -> Sequence[Event]:
+    def _answer_events(self, said: KitchenAnswerEvent) -> Sequence[Event]:
         """Return the answer event and, if the answer is new, its note."""
         if said.recalled or not said.text:
             return (said,)
@@ -165,7 +165,7 @@ class BreakfastWorld:
     def _about(self, question: str) -> About:
         return About(task=BREAKFAST_TASK, situation=question)
 
-    def _seen(
+    def _observation(
         self, text: str, made: str, last: Done | None = None, said: KitchenAnswerEvent | None = None
     ) -> BreakfastObservation:
         perceived = (tuple(self._named), self._kitchen.dynamics, last)

@@ -154,7 +154,7 @@ class CliprAgent:
             for situation, decision in zip(self._over, self._current, strict=True)
         ]
         review = Review(len(self._over), accuracy(batch), "left")
-        question, outcome = critic.question(batch, self._history, self._rules, judged)
+        question, outcome = critic.choose_question(batch, self._history, self._rules, judged)
         if question is None:
             return [_review_event(review, outcome=outcome)]
         seen = yield _NextAction(self._ask(question), [CliprQuestionEvent(text=question, during="review")])

@@ -33,16 +33,16 @@ class EarlierReplies:
             elif isinstance(event, GoalAnswerEvent):
                 self._answers.setdefault((event.thing, event.question), event.text)
 
-    def brought(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
-        """See EarlierModelReplies.brought."""
+    def find_goals(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
+        """See EarlierModelReplies.find_goals."""
         event = self._goal_events.get((about.thing.name, mends.text if mends else None))
         if event is None:
             return None
         usage.merge(event.asked.usage)
-        return [line.retrieved for line in event.responses]
+        return [line.to_goal for line in event.responses]
 
-    def chosen(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
-        """See EarlierModelReplies.chosen."""
+    def find_selection(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
+        """See EarlierModelReplies.find_selection."""
         event = self._selections.get((about.thing.name, frozenset(each.text for each in pool)))
         candidate = next((each for each in pool if event and each.text == event.chosen), None)
         if event is None or candidate is None:

@@ -27,25 +27,25 @@ class LazyCompletionModel:
         self._open = open
 
     @cached_property
-    def _opened(self) -> CompletionModel:
+    def _model(self) -> CompletionModel:
         return self._open()
 
     @property
     def branches(self) -> bool:
         """See CompletionModel.branches."""
-        return self._opened.branches
+        return self._model.branches
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See CompletionModel.extend."""
-        return self._opened.extend(prompt, branches, bounds)
+        return self._model.extend(prompt, branches, bounds)
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See CompletionModel.sample."""
-        return self._opened.sample(prompt, count, temperature, bounds)
+        return self._model.sample(prompt, count, temperature, bounds)
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See CompletionModel.answer."""
-        return self._opened.answer(system, questions)
+        return self._model.answer(system, questions)
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See TextScorer.rate.
@@ -53,7 +53,7 @@ class LazyCompletionModel:
         Raises:
             UserError: The model cannot rate texts.
         """
-        model = self._opened
+        model = self._model
         if not isinstance(model, TextScorer):
             raise UserError(
                 f"model {self.name}: it cannot rate texts, which the grounded condition requires; use a local model"

@@ -80,7 +80,7 @@ class ResponseLine(Frozen):
         return not self.mismatches
 
     @property
-    def retrieved(self) -> RetrievedGoal:
+    def to_goal(self) -> RetrievedGoal:
         """The goal as it was retrieved."""
         return RetrievedGoal(self.text, self.probability, self.source)
 

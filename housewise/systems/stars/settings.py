@@ -65,7 +65,7 @@ class StarsWorldSettings(Settings):
 
     @field_validator("simulator")
     @classmethod
-    def _known(cls, name: str | None) -> str | None:
+    def _check_simulator(cls, name: str | None) -> str | None:
         return name and check_known_name(name, plugin_names(SIMULATORS))
 
 
@@ -118,7 +118,7 @@ class StarsAgentSettings(Settings):
 
     @field_validator("condition")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_condition(cls, name: str) -> str:
         return find_condition(name).name
 
     @field_validator("lead")

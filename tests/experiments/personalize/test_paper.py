@@ -69,7 +69,7 @@ def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
 
 def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
     results = MainResults([study(tmp_path, adapter="somewhere")]).results()[0]
-    assert {cell.row for cell in results.cells if cell.mark_phrases} == {"start", "IL", "ST1", "ST2"}
+    assert {cell.row for cell in results.cells if cell.marked} == {"start", "IL", "ST1", "ST2"}
     assert "| ST2 † |" in results.markdown and "† started from an adapter" in results.markdown
     plain = MainResults([study(tmp_path)]).results()[0]
     assert "start" not in plain.rows and "†" not in plain.markdown

@@ -86,7 +86,7 @@ def test_rows_with_weights_are_compared_in_the_same_table(tmp_path: Path) -> Non
     cells = {cell.row: cell for cell in results.cells if cell.column == "Merom_1_int test"}
     both = cells[f"{BOTH}, {ROUNDS[1]}"]
     assert both.ours and both.published and (both.ours.mean, both.published.mean, both.expected) == (100.0, 25.2, 5)
-    assert both.mark_phrases and not cells[f"store, {SHOWN}"].mark_phrases
+    assert both.marked and not cells[f"store, {SHOWN}"].marked
     assert f"Merom_1_int test, {ROUNDS[1]}: {BOTH} - {ALONE}: 50.0 ± 50.0 points, task by task" in results.notes
 
 
