@@ -1,4 +1,4 @@
-"""``python -m housewise.doctor``: see housewise.doctor."""
+"""``python -m housewise.doctor`` runs the checks of housewise.doctor."""
 
 import os
 import sys

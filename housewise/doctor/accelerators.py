@@ -1,4 +1,4 @@
-"""What models run and learn on."""
+"""Check the processors that models run and learn on."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ _CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")
 _GIB = 2**30
 
 
-def cpu() -> list[Finding]:
-    """Cores and memory."""
+def check_cpu() -> list[Finding]:
+    """Describe the cores and the memory."""
     here = describe_machine()
     details = f"{here['processor']}, {here['cores']} cores, {_memory() / _GIB:.0f} GiB of memory"
     return [Finding(ACCELERATORS, "CPU", "ok", details)]
 
 
 def _memory(limit: Path = _CGROUP_MEMORY) -> int:
-    """Bytes that this process may use; a container may have less than its machine."""
+    """Return the bytes that this process may use. A container may have fewer than its machine."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     allowed = limit.read_text(encoding="ascii").strip() if limit.is_file() else ""
     return min(physical, int(allowed)) if allowed.isdigit() else physical
 
 
-def gpu() -> list[Finding]:
-    """GPUs that local models can run and learn on."""
+def check_gpus() -> list[Finding]:
+    """Check which GPUs local models can run and learn on."""
     if find_spec("torch") is None:
         return [Finding(ACCELERATORS, "GPU", "missing", "torch is not installed", "pip install 'housewise[local]'")]
     import torch
 
     if torch.cuda.is_available():
-        return [cuda(torch, number) for number in range(torch.cuda.device_count())]
-    return [no_cuda(torch, nvidia_cards())]
+        return [describe_gpu(torch, number) for number in range(torch.cuda.device_count())]
+    return [explain_missing_gpu(torch, nvidia_cards())]
 
 
-def cuda(torch: Any, number: int) -> Finding:
-    """A GPU that can be used.
+def describe_gpu(torch: Any, number: int) -> Finding:
+    """Describe a GPU that can be used.
 
     Args:
-        torch: the package.
-        number: of the CUDA device.
+        torch: The package torch.
+        number: Number of the CUDA device.
     """
     card = torch.cuda.get_device_properties(number)
     with torch.cuda.device(number):
@@ -55,12 +55,12 @@ def cuda(torch: Any, number: int) -> Finding:
     return Finding(ACCELERATORS, f"GPU {number}", "ok", details)
 
 
-def no_cuda(torch: Any, cards: Sequence[Path]) -> Finding:
-    """Why there is no GPU that can be used.
+def explain_missing_gpu(torch: Any, cards: Sequence[Path]) -> Finding:
+    """Explain why no GPU can be used.
 
     Args:
-        torch: the package.
-        cards: NVIDIA's devices, as the system has them.
+        torch: The package torch.
+        cards: Device files of NVIDIA's cards.
     """
     details = f"torch {torch.__version__} sees none; models run on the CPU, in {fastest_cpu_dtype(torch)}"
     if not cards:

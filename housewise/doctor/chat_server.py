@@ -1,4 +1,4 @@
-"""A chat server that the user names: whether it answers, and what of it a run can use."""
+"""Check a chat server that the user names: whether it answers, and which of its features a run can use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, excerpt, suggest_names
-from housewise.doctor.findings import SERVER, Finding, State, told
+from housewise.doctor.findings import SERVER, Finding, State, finding_from_error
 
 if TYPE_CHECKING:
     from housewise.language.server.openai import OpenAIChatModel
     from housewise.language.server.responses import ChatCompletion, CompletionChoice
 
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 _WORDS = ("blue-7", "green-8")
 _GRAMMAR = 'reply ::= "blue-7" | "green-8"'
 _SCHEMA = {"name": "word", "schema": {"type": "string", "enum": list(_WORDS)}, "strict": True}
@@ -29,12 +29,12 @@ _RED = (
 
 @dataclass(frozen=True)
 class ServerChoice:
-    """The server that is asked.
+    """The chat server to test.
 
     Attributes:
-        base_url: its address; by default ``$OPENAI_BASE_URL``, then OpenAI's.
-        model: its name of a model; None for the only one that it has.
-        seconds: how long it is asked, all questions together.
+        base_url: Its address. Default: ``$OPENAI_BASE_URL``, then OpenAI's.
+        model: Name of a model on the server, or None for its only one.
+        seconds: Time limit of all requests together.
     """
 
     base_url: str | None
@@ -42,17 +42,17 @@ class ServerChoice:
     seconds: float
 
 
-def chat_server(choice: ServerChoice) -> list[Finding]:
-    """What a server says when it is asked: models, a timed reply, log-probabilities, grammars, pictures.
+def check_chat_server(choice: ServerChoice) -> list[Finding]:
+    """Test a server: its models, the time of a reply, log-probabilities, grammars and pictures.
 
     Raises:
-        UserError: It cannot be used: nobody answers, the key is refused, or it does not have the model.
+        UserError: It does not answer, refuses the key, or does not have the model.
     """
     from housewise.language.server.openai import CHECK_SECONDS, OpenAIChatModel
 
     end = time.monotonic() + choice.seconds
     url = choice.base_url or os.environ.get("OPENAI_BASE_URL")
-    # The time has to suffice for three short questions, and for the rest.
+    # Three short requests must leave time for the others.
     brief = choice.seconds / 4
     names: list[str] = []
     with closing(OpenAIChatModel(choice.model or "(any)", url, timeout=brief, max_retries=0)) as model:
@@ -60,65 +60,63 @@ def chat_server(choice: ServerChoice) -> list[Finding]:
             if choice.model is not None:
                 model.check()
         except UserError as error:
-            return [_brief(told(SERVER, "server", "broken", error), model)]
+            return [_brief(finding_from_error(SERVER, "server", "broken", error), model)]
         try:
             names = model.served_models(min(brief, CHECK_SECONDS))
         except UserError as error:
-            # A server may well answer without listing its models, if it is told which one is meant.
+            # A server that does not list its models may still answer for a named one.
             if choice.model is None:
                 raise
             listed = _without_remedy("models", error, model)
         else:
-            listed = _models(names, choice.model)
+            listed = _models_finding(names, choice.model)
     name = choice.model or (names[0] if len(names) == 1 else None)
     if name is None:
         return [listed]
     with closing(OpenAIChatModel(name, url, timeout=choice.seconds, max_retries=0)) as model:
-        return [listed, *_Examination(model, end).findings()]
+        return [listed, *_ModelTest(model, end).findings()]
 
 
-def _models(names: list[str], model: str | None) -> Finding:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    found = (excerpt(", ".join(names[:_MOST_NAMES])) or "none") + more
+def _models_finding(names: list[str], model: str | None) -> Finding:
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    found = (excerpt(", ".join(names[:_MAX_NAMES])) or "none") + more
     if model is None:
         state: State = "ok" if len(names) == 1 else "broken"
         return Finding(SERVER, "models", state, found if len(names) == 1 else f"name one of them with --model: {found}")
     if model in names:
         return Finding(SERVER, "models", "ok", f"{model} is one of {len(names)}: {found}")
-    return Finding(
-        SERVER, "models", "missing", f"it does not list {model}; {suggest_names(model, names[:_MOST_NAMES])}"
-    )
+    return Finding(SERVER, "models", "missing", f"it does not list {model}; {suggest_names(model, names[:_MAX_NAMES])}")
 
 
 def _without_remedy(what: str, error: UserError, model: OpenAIChatModel) -> Finding:
-    """Something that the server lacks: a run can do without."""
-    return replace(_brief(told(SERVER, what, "missing", error), model), remedy="")
+    """Return a finding about an optional feature that the server lacks."""
+    return replace(_brief(finding_from_error(SERVER, what, "missing", error), model), remedy="")
 
 
 def _brief(finding: Finding, model: OpenAIChatModel) -> Finding:
-    """A finding that does not repeat which model at which address is asked."""
+    """Remove the name and the address of the model from the beginning of a finding."""
     return replace(finding, details=finding.details.removeprefix(f"model {model.name} at {model.endpoint.address}: "))
 
 
-class _Examination:
-    """Asks a model one question after the other, until the time is up.
+class _ModelTest:
+    """Tests a model with one request after the other until the time is up.
 
     Args:
-        model: answers.
-        end: when the time is up, by time.monotonic.
+        model: The model.
+        end: End of the time limit, in seconds of time.monotonic.
     """
 
     def __init__(self, model: OpenAIChatModel, end: float) -> None:
         self._model, self._end = model, end
-        # Recent models of OpenAI's refuse max_tokens.
+        # Recent models of OpenAI refuse max_tokens.
         self._length = "max_completion_tokens" if "api.openai.com" in model.endpoint.url else "max_tokens"
 
     def findings(self) -> Iterator[Finding]:
-        """What each question shows; where there is no reply at all, nothing else is asked."""
+        """Yield the finding of each request. Without any reply, nothing else is requested."""
         try:
             yield self._speed()
         except UserError as error:
-            yield _brief(told(SERVER, "replies", "broken", error), self._model)
+            yield _brief(finding_from_error(SERVER, "replies", "broken", error), self._model)
             return
         for what, ask in (
             ("log-probabilities", self._log_probabilities),
@@ -127,7 +125,7 @@ class _Examination:
         ):
             try:
                 yield ask()
-            except _TimeUp:
+            except _TimeLimitReached:
                 yield Finding(SERVER, what, "missing", "not asked, since the time was up; raise --timeout")
             except UserError as error:
                 yield _without_remedy(what, error, self._model)
@@ -175,13 +173,13 @@ class _Examination:
         return Finding(SERVER, "grammars", "missing", details)
 
     def _is_held(self, constraint: Mapping[str, Any]) -> bool:
-        """Whether a reply is held to one of two words that nobody would say."""
+        """Whether a constraint forces the reply to be one of two unlikely words."""
         try:
             return self._text("Say hello.", 32, constraint).strip().strip('"') in _WORDS
-        except _TimeUp:
+        except _TimeLimitReached:
             raise
         except UserError:
-            # It is refused, which is an answer as well.
+            # A refusal of the constraint is an answer as well.
             return False
 
     def _pictures(self) -> Finding:
@@ -203,13 +201,13 @@ class _Examination:
     def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> ChatCompletion:
         left = self._end - time.monotonic()
         if left <= 0:
-            raise _TimeUp
+            raise _TimeLimitReached
         messages = [{"role": "user", "content": content}]
         return self._model.send({"messages": messages, self._length: tokens, **(more or {})}, left)
 
 
 def _first(completion: ChatCompletion) -> CompletionChoice:
-    # Completions without a choice are refused where they are read.
+    # Completions without a choice were refused when they were parsed.
     return (completion.choices or [])[0]
 
 
@@ -218,7 +216,7 @@ def _read_text(completion: ChatCompletion) -> str:
 
 
 def _says_nothing(completion: ChatCompletion) -> bool:
-    """Whether there is neither a text nor what may have kept a model from one: thoughts, or the limit of tokens."""
+    """Whether a reply has no text, without thoughts or the token limit as an explanation."""
     from housewise.language.base import ended_at_limit
 
     return not any(map(str.strip, _read_content(completion))) and not ended_at_limit(_first(completion).finish_reason)
@@ -235,5 +233,5 @@ def _read_content(completion: ChatCompletion) -> tuple[str, str]:
         ) from None
 
 
-class _TimeUp(UserError):
+class _TimeLimitReached(UserError):
     """There is no time left to ask anything else."""

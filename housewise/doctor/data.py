@@ -1,4 +1,4 @@
-"""What the Housekeep folder has, and what stand-ins are shown for."""
+"""Check the Housekeep data: scenes, episodes, models, and what is replaced by stand-ins."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from pathlib import Path
 from housewise.core.errors import UserError
 from housewise.core.processes import process_pool
 from housewise.core.provenance import describe_machine
-from housewise.doctor.findings import DATA, Finding, line, told
+from housewise.doctor.findings import DATA, Finding, finding_from_error, summarize_error
 
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"
 _OBJECTS = "cos_eor/scripts/gso_downloader.py"
 _GET_OBJECTS = f"python {_OBJECTS} && ./cos_eor/scripts/ycb/full_setup.sh"
-# What Housekeep's repository has: episodes of these scenes, and all furniture but these pieces.
+# Housekeep's repository has episodes of these scenes, and all pieces of furniture except these.
 _PUBLISHED = ("Benevolence_2_int", "Ihlen_1_int", "Merom_1_int", "Pomaria_0_int", "Pomaria_2_int")
 _UNPUBLISHED = ("stove_59_0.urdf",)
 
 _EPISODES = 5
-"""How many of a scene's episodes are searched for objects."""
+"""Number of episodes of each scene that are searched for objects."""
 
 
 @dataclass(frozen=True)
-class Look:
-    """A scene, as far as it can be read.
+class SceneSummary:
+    """Summary of a scene.
 
     Attributes:
-        name: of the scene.
-        episodes: how many it has.
-        shell: whether its walls and floors have a model.
-        furniture, boxes: pieces, and those that boxes stand in for.
-        unpublished: how many of the latter Housekeep's repository lacks as well.
-        objects, solids: objects of the first episodes, and those that solids stand in for.
-        damaged: what is wrong with a model that only habitat-sim shows; empty where nothing is.
-        problem: why it cannot be read; empty where it can.
+        name: Name of the scene.
+        episodes: Number of its episodes.
+        shell: Whether its walls and floors have a model.
+        furniture: Number of pieces of furniture.
+        boxes: Number of pieces that boxes stand in for.
+        unpublished: Number of these pieces that Housekeep's repository lacks as well.
+        objects: Number of objects in the first episodes.
+        solids: Number of objects that solids stand in for.
+        damaged: What is wrong with a model that only habitat-sim renders, or an empty text.
+        problem: Why the scene cannot be read, or an empty text.
     """
 
     name: str
@@ -53,37 +55,42 @@ class Look:
     problem: str = ""
 
 
-def housekeep(root: Path | None) -> list[Finding]:
-    """What the Housekeep folder has, and what it lacks.
+def check_housekeep(root: Path | None) -> list[Finding]:
+    """Check what the Housekeep folder has and lacks.
 
     Args:
-        root: the folder; None where none is named.
+        root: The folder, or None if none is named.
 
     Raises:
-        DataError: when it is not such a folder.
+        DataError: It is not such a folder.
     """
     if root is None:
         return [Finding(DATA, "Housekeep", "missing", "not named: houses are generated", GET_DATA)]
-    from housewise.worlds.house.housekeep.reader import HousekeepData
+    from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
     names = HousekeepData(root).scenes()
     if not names:
         return [Finding(DATA, "Housekeep", "broken", f"{root}: no scene in it is complete", GET_DATA)]
     # Reading a scene takes about a second.
     with process_pool(min(int(describe_machine()["cores"]), len(names))) as pool:
-        looks = list(pool.map(partial(look, root), names))
+        looks = list(pool.map(partial(summarize_scene, root), names))
     folder = Finding(DATA, "Housekeep", "ok", f"{root}: {len(names)} scenes")
-    return [folder, *(_scene(root, each) for each in looks), *_stand_ins(root, looks), _annotations(root)]
+    return [
+        folder,
+        *(_scene_finding(root, each) for each in looks),
+        *_stand_in_findings(root, looks),
+        _annotations_finding(root),
+    ]
 
 
-def look(root: Path, name: str) -> Look:
+def summarize_scene(root: Path, name: str) -> SceneSummary:
     """Read a scene and its first episodes.
 
     Args:
-        root: the Housekeep folder.
-        name: of the scene.
+        root: Folder of the Housekeep data.
+        name: Name of the scene.
     """
-    from housewise.worlds.house.housekeep.reader import HousekeepData
+    from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
     from housewise.worlds.house.simulator.habitat import missing_mesh
 
     try:
@@ -96,18 +103,18 @@ def look(root: Path, name: str) -> Look:
         boxed = [note for note in scene.notes if "no model" in note]
         unpublished = sum(any(piece in note for piece in _UNPUBLISHED) for note in boxed)
         shell = scene.shell is not None
-        damaged = _damage(scene.shell, dict.fromkeys(shown))
+        damaged = _find_damage(scene.shell, dict.fromkeys(shown))
         furniture = (len(scene.receptacles), len(boxed), unpublished)
-        return Look(name, len(numbers), shell, *furniture, len(objects), len(objects) - len(shown), damaged)
+        return SceneSummary(name, len(numbers), shell, *furniture, len(objects), len(objects) - len(shown), damaged)
     except UserError as error:
-        return Look(name, problem=str(error))
+        return SceneSummary(name, problem=str(error))
     except Exception as error:
-        return Look(name, problem=line(error))
+        return SceneSummary(name, problem=summarize_error(error))
 
 
-def _damage(shell: Path | None, configs: Iterable[Path]) -> str:
-    """What is wrong with the first damaged one of a scene's shell and some objects' models; empty where none is."""
-    from housewise.worlds.house.meshes import check_mesh
+def _find_damage(shell: Path | None, configs: Iterable[Path]) -> str:
+    """Describe the first damaged model of a scene's shell and its objects, or return an empty text."""
+    from housewise.worlds.house.model_checks import check_mesh
     from housewise.worlds.house.simulator.habitat import meshes_of
 
     try:
@@ -118,63 +125,63 @@ def _damage(shell: Path | None, configs: Iterable[Path]) -> str:
     return ""
 
 
-def _scene(root: Path, each: Look) -> Finding:
+def _scene_finding(root: Path, each: SceneSummary) -> Finding:
     if each.problem:
-        return _broken(root, each.name, each.problem)
+        return _broken_finding(root, each.name, each.problem)
     if not each.episodes:
         if each.name in _PUBLISHED:
-            return Finding(DATA, each.name, "missing", "no episodes", _again(root))
+            return Finding(DATA, each.name, "missing", "no episodes", _restore_command(root))
         return Finding(DATA, each.name, "missing", "no episodes; Housekeep's repository has none of this scene")
     return Finding(DATA, each.name, "ok", f"{each.episodes} episodes, {each.furniture} pieces of furniture")
 
 
-def _broken(root: Path, what: str, problem: str) -> Finding:
-    found = told(DATA, what, "broken", UserError(problem))
-    return found if "; run " in problem else replace(found, details=problem, remedy=_again(root))
+def _broken_finding(root: Path, what: str, problem: str) -> Finding:
+    found = finding_from_error(DATA, what, "broken", UserError(problem))
+    return found if "; run " in problem else replace(found, details=problem, remedy=_restore_command(root))
 
 
-def _stand_ins(root: Path, looks: Sequence[Look]) -> list[Finding]:
-    """What has no model, or a damaged one that only habitat-sim shows, over all scenes that can be read."""
+def _stand_in_findings(root: Path, looks: Sequence[SceneSummary]) -> list[Finding]:
+    """Count what has no model, and name damaged models that only habitat-sim renders, over all readable scenes."""
     read = [each for each in looks if not each.problem]
     bare = [each.name for each in read if not each.shell]
     boxed = [f"{each.boxes} of {each.name}" for each in read if each.boxes]
-    more_furniture = _again(root) if any(each.boxes > each.unpublished for each in read) else ""
+    more_furniture = _restore_command(root) if any(each.boxes > each.unpublished for each in read) else ""
     boxes, furniture = sum(each.boxes for each in read), sum(each.furniture for each in read)
     solids, objects = sum(each.solids for each in read), sum(each.objects for each in read)
     wall = f"walls are inferred in {', '.join(bare)}; Housekeep's repository has no shells"
     solid = "solids of their size stand in; Housekeep's repository has few, its data/README.md names the sources"
     return [
-        _gap("scene shells", len(bare), len(read), wall, ""),
-        _gap("furniture models", boxes, furniture, f"boxes stand in for {', '.join(boxed)}", more_furniture),
-        _gap("object models", solids, objects, solid, _more_objects(root)),
-        *(_broken(root, f"{each.name} in habitat", each.damaged) for each in read if each.damaged),
+        _gap_finding("scene shells", len(bare), len(read), wall, ""),
+        _gap_finding("furniture models", boxes, furniture, f"boxes stand in for {', '.join(boxed)}", more_furniture),
+        _gap_finding("object models", solids, objects, solid, _objects_command(root)),
+        *(_broken_finding(root, f"{each.name} in habitat", each.damaged) for each in read if each.damaged),
     ]
 
 
-def _gap(what: str, lacking: int, wanted: int, otherwise: str, remedy: str) -> Finding:
+def _gap_finding(what: str, lacking: int, wanted: int, otherwise: str, remedy: str) -> Finding:
     if not lacking:
         return Finding(DATA, what, "ok", f"all {wanted}")
     return Finding(DATA, what, "missing", f"{wanted - lacking} of {wanted}; {otherwise}", remedy)
 
 
-def _annotations(root: Path) -> Finding:
+def _annotations_finding(root: Path) -> Finding:
     from housewise.worlds.house.housekeep.annotations import ANNOTATIONS
-    from housewise.worlds.house.housekeep.reader import HousekeepData
+    from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
     try:
         people = len(HousekeepData(root).annotators())
     except UserError as error:
         there = (root / ANNOTATIONS).exists()
-        details = told(DATA, "annotations", "broken", error).details
-        return Finding(DATA, "annotations", "broken" if there else "missing", details, _again(root))
+        details = finding_from_error(DATA, "annotations", "broken", error).details
+        return Finding(DATA, "annotations", "broken" if there else "missing", details, _restore_command(root))
     return Finding(DATA, "annotations", "ok", f"{people} people")
 
 
-def _again(root: Path) -> str:
-    """The command that gets files that the repository has and the folder lacks; empty where it lacks none of them."""
+def _restore_command(root: Path) -> str:
+    """Return the command that restores missing files of the repository, or an empty text if none is missing."""
     if not (root / ".git").exists():
         return GET_DATA
-    # Of what the folder's own configuration may name as a program, this asks for nothing.
+    # The folder's own configuration may name programs; none of them is run.
     deleted = ["git", "-C", str(root), "-c", "core.fsmonitor=false", "ls-files", "--deleted"]
     try:
         whole = not subprocess.run(deleted, capture_output=True, check=True).stdout
@@ -183,5 +190,5 @@ def _again(root: Path) -> str:
     return "" if whole else f"git -C {shlex.quote(str(root))} restore ."
 
 
-def _more_objects(root: Path) -> str:
+def _objects_command(root: Path) -> str:
     return f"cd {shlex.quote(str(root))} && {_GET_OBJECTS}" if (root / _OBJECTS).is_file() else ""

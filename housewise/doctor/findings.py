@@ -1,4 +1,4 @@
-"""What a check finds, and how what it raises becomes something that it found."""
+"""Checks and their findings. An error that a check raises becomes a finding as well."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Finding:
     """What a check found.
 
     Attributes:
-        topic: that it belongs to.
-        what: was looked at.
-        state: whether it can be used.
-        details: for people to read.
-        remedy: the command that fixes it; empty where nothing has to be fixed, or no command can.
+        topic: Heading in the table of findings.
+        what: What was checked.
+        state: Whether it can be used.
+        details: Description for people.
+        remedy: Command that fixes it, or an empty text if nothing is broken or no command can fix it.
     """
 
     topic: str
@@ -35,42 +35,43 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """Something to look at.
+    """A check.
 
     Attributes:
-        topic, what: as in its findings.
-        look: looks, and may raise anything.
-        remedy: for when it raises something that does not say what to do, or dies.
-        apart: whether it takes long, or may take its process with it.
+        topic: Topic of its findings.
+        what: What is checked.
+        run: Runs the check. It may raise any error.
+        remedy: Remedy if the check crashes or raises an error without one.
+        is_isolated: Whether it runs in its own process, because it is slow or may crash.
     """
 
     topic: str
     what: str
-    look: Callable[[], Iterable[Finding]]
+    run: Callable[[], Iterable[Finding]]
     remedy: str = ""
-    apart: bool = False
+    is_isolated: bool = False
 
 
-def tried(check: Check) -> list[Finding]:
-    """What a check finds; that it fails is a finding as well."""
+def run_check(check: Check) -> list[Finding]:
+    """Run a check. Returns its findings, or its error as a finding."""
     try:
-        return list(check.look())
+        return list(check.run())
     except UserError as error:
-        found = told(check.topic, check.what, "broken", error)
+        found = finding_from_error(check.topic, check.what, "broken", error)
         return [found if found.remedy else replace(found, remedy=check.remedy)]
     except Exception as error:
-        return [Finding(check.topic, check.what, "broken", line(error), check.remedy)]
+        return [Finding(check.topic, check.what, "broken", summarize_error(error), check.remedy)]
 
 
-def told(topic: str, what: str, state: State, error: UserError) -> Finding:
-    """An error that says what is wrong, then what to do."""
+def finding_from_error(topic: str, what: str, state: State, error: UserError) -> Finding:
+    """Turn an error into a finding, whose remedy is what the message says to do."""
     problem, mark, remedy = str(error).rpartition("; run ")
     if not mark:
         problem, _, remedy = str(error).partition("; ")
     return Finding(topic, what, state, problem, remedy)
 
 
-def line(error: Exception) -> str:
-    """The last line of what an error says, as that of a traceback is the one that matters."""
+def summarize_error(error: Exception) -> str:
+    """Return the type of an error and the last line of its message, which is the relevant one of a traceback."""
     lines = [text.strip() for text in str(error).splitlines() if text.strip()]
     return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__

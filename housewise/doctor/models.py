@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
-from housewise.doctor.findings import MODELS, Finding
+from housewise.doctor.findings import MODELS, Finding, summarize_error
 
 MAKE_ADAPTER = "housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first"
 SET_KEY = "export OPENAI_API_KEY=KEY"

@@ -1,4 +1,4 @@
-"""Python, and the packages that the project or one of its extras needs, as the installed metadata tells them."""
+"""Check Python, and the packages that the project or one of its extras requires."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from housewise.doctor.findings import CORE, Finding, State
 GET_CORE = "pip install -e ."
 
 _OLDEST, _NEWEST = (3, 10), (3, 12)
-# OpenCV comes under several names; they overwrite each other, so that one has to be enough.
+# OpenCV is distributed under several names that overwrite each other, so that one of them is enough.
 _SAME = {"opencv-python": ("opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless")}
 
 
-def python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Finding]:
-    """Whether this Python is one that is supported."""
+def check_python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Finding]:
+    """Check whether this version of Python is supported."""
     oldest, newest, found = (".".join(map(str, numbers)) for numbers in (_OLDEST, _NEWEST, version))
     if _OLDEST <= version[:2] <= _NEWEST:
         return [Finding(CORE, "Python", "ok", found)]
@@ -26,23 +26,24 @@ def python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Finding]:
     return [Finding(CORE, "Python", "broken", f"{found}; {oldest} to {newest} are supported", remedy)]
 
 
-def packages(topic: str, what: str, extra: str, remedy: str) -> list[Finding]:
-    """Whether the packages of an extra are there, and recent enough.
+def check_packages(topic: str, what: str, extra: str, remedy: str) -> list[Finding]:
+    """Check whether the packages of an extra are installed in versions that fit.
 
     Args:
-        topic, what: of the finding.
-        extra: of the project; empty for what is always needed.
-        remedy: gets them.
+        topic: Topic of the finding.
+        what: Name of the finding.
+        extra: Extra of the project, or an empty text for the packages that are always required.
+        remedy: Command that installs them.
 
     Raises:
-        UserError: when the project is not installed, or an older one without that extra.
+        UserError: The project is not installed, or in an older version without this extra.
     """
     missing, old, fine = [], [], []
-    for requirement in requirements("housewise", extra):
-        found = installed(requirement.name)
+    for requirement in list_requirements("housewise", extra):
+        found = find_distribution(requirement.name)
         if found is None:
             missing.append(f"{requirement.name} is not installed")
-        elif not fits(requirement, found):
+        elif not satisfies(requirement, found):
             old.append(f"{requirement.name} {found.version} is not {requirement.specifier}")
         else:
             fine.append(f"{requirement.name} {found.version}")
@@ -50,17 +51,17 @@ def packages(topic: str, what: str, extra: str, remedy: str) -> list[Finding]:
     return [Finding(topic, what, state, ", ".join(missing + old + fine), remedy if missing or old else "")]
 
 
-def requirements(package: str, extra: str = "") -> list[Requirement]:
-    """What an installed package says that it needs.
+def list_requirements(package: str, extra: str = "") -> list[Requirement]:
+    """List the requirements of an installed package.
 
     Args:
-        package: its name.
-        extra: only what this extra adds; empty for what is always needed.
+        package: Name of the package.
+        extra: Extra whose additional requirements are listed, or an empty text for those that always hold.
 
     Raises:
-        UserError: when the package is not installed, or has no such extra.
+        UserError: The package is not installed, or has no such extra.
     """
-    found = installed(package)
+    found = find_distribution(package)
     if found is None:
         raise UserError(f"{package} itself is not installed; run {GET_CORE}")
     needs = [Requirement(text) for text in found.requires or ()]
@@ -73,8 +74,8 @@ def requirements(package: str, extra: str = "") -> list[Requirement]:
     return [need for need in added if need.name != package]
 
 
-def installed(package: str) -> Distribution | None:
-    """A package as it is installed, under any of its names."""
+def find_distribution(package: str) -> Distribution | None:
+    """Find an installed package under any of its names."""
     for name in (package, *_SAME.get(package, ())):
         try:
             return distribution(name)
@@ -83,6 +84,6 @@ def installed(package: str) -> Distribution | None:
     return None
 
 
-def fits(requirement: Requirement, found: Distribution) -> bool:
-    """Whether a package's version is one that is asked for."""
+def satisfies(requirement: Requirement, found: Distribution) -> bool:
+    """Whether an installed version satisfies a requirement."""
     return requirement.specifier.contains(found.version, prereleases=True)

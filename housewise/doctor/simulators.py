@@ -1,4 +1,4 @@
-"""Whether simulators show something, and what habitat-sim and habitat-lab lack for that."""
+"""Check whether the simulators render, and what habitat-sim and habitat-lab lack."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.render_devices import ANY, GpuSetting, resolve_devices
-from housewise.doctor.findings import SIMULATORS, Finding, line, told
-from housewise.doctor.packages import fits, installed, requirements
+from housewise.doctor.findings import SIMULATORS, Finding, finding_from_error, summarize_error
+from housewise.doctor.packages import find_distribution, list_requirements, satisfies
 
 if TYPE_CHECKING:
     from housewise.worlds.house.simulator import SimulatorName
@@ -26,38 +26,42 @@ _DRIVERS = ("/etc/glvnd/egl_vendor.d", "/usr/share/glvnd/egl_vendor.d")
 _QUARTER_TURNS = (0.0, 1.6, 3.1, 4.7)
 
 
-def raycast() -> list[Finding]:
-    """Whether the embedded simulator shows a house."""
+def check_raycast() -> list[Finding]:
+    """Check whether the embedded simulator renders a house."""
     _look_around("raycast")
     return [Finding(SIMULATORS, "raycast", "ok", "shows a generated house")]
 
 
-def habitat(gpu: GpuSetting = ANY) -> list[Finding]:
-    """Whether habitat-sim is there, and shows a house.
+def check_habitat(gpu: GpuSetting = ANY) -> list[Finding]:
+    """Check whether habitat-sim is installed and renders a house.
 
     Args:
-        gpu: CUDA devices, each of which is tried.
+        gpu: CUDA devices, each of which is tested.
     """
     from housewise.worlds.house.simulator.habitat import habitat_sim
 
     try:
         version = habitat_sim().__version__
     except UserError as error:
-        return [told(SIMULATORS, "habitat", "missing" if find_spec("habitat_sim") is None else "broken", error)]
+        return [
+            finding_from_error(
+                SIMULATORS, "habitat", "missing" if find_spec("habitat_sim") is None else "broken", error
+            )
+        ]
     devices = resolve_devices(gpu)
     for device in devices:
         try:
             _look_around("habitat", device)
         except UserError as error:
-            problem = told(SIMULATORS, "habitat", "broken", error).details
+            problem = finding_from_error(SIMULATORS, "habitat", "broken", error).details
             where = "" if device == ANY else f", CUDA device {device}"
             return [Finding(SIMULATORS, "habitat", "broken", f"habitat-sim {version}{where}: {problem}", GET_DRIVER)]
     where = "" if devices == (ANY,) else f" on CUDA device {', '.join(map(str, devices))}"
     return [Finding(SIMULATORS, "habitat", "ok", f"habitat-sim {version} shows a generated house{where}")]
 
 
-def films() -> list[Finding]:
-    """Whether the report's films are MP4, which can be paused."""
+def check_film_encoder() -> list[Finding]:
+    """Check whether the films of reports can be MP4, which can be paused."""
     try:
         import imageio_ffmpeg
 
@@ -72,7 +76,7 @@ def _look_around(name: SimulatorName, gpu: int = ANY) -> None:
     """Turn around in a generated house.
 
     Raises:
-        UserError: when there is nothing to be seen, or the simulator says what is wrong.
+        UserError: The pictures are empty, or the simulator fails.
     """
     from housewise.worlds.house.generator import generate
     from housewise.worlds.house.preferences import load_person
@@ -90,11 +94,11 @@ def _look_around(name: SimulatorName, gpu: int = ANY) -> None:
         simulator.close()
 
 
-def egl_drivers(folders: Sequence[str] = _DRIVERS) -> list[Finding]:
-    """Which drivers habitat-sim can make pictures with where there is no screen.
+def check_egl_drivers(folders: Sequence[str] = _DRIVERS) -> list[Finding]:
+    """Check which EGL drivers habitat-sim can render with without a screen.
 
     Args:
-        folders: where they are announced, unless the environment says otherwise.
+        folders: Folders of the drivers' configuration, unless environment variables name others.
     """
     named, elsewhere = (_paths(f"__EGL_VENDOR_LIBRARY_{part}") for part in ("FILENAMES", "DIRS"))
     searched = elsewhere or [Path(folder) for folder in folders]
@@ -110,22 +114,22 @@ def _paths(variable: str) -> list[Path]:
     return [Path(text) for text in os.environ.get(variable, "").split(":") if text]
 
 
-def habitat_lab() -> list[Finding]:
-    """Whether habitat-lab is there and can be imported, with what it needs.
+def check_habitat_lab() -> list[Finding]:
+    """Check whether habitat-lab can be imported with its requirements.
 
-    A version other than it asks for is named, and no more.
+    A requirement in another version than habitat-lab asks for is named, but does not count as broken.
     """
-    lab = installed("habitat-lab")
+    lab = find_distribution("habitat-lab")
     if lab is None:
         return [Finding(SIMULATORS, "habitat-lab", "missing", "not installed; nothing else needs it", GET_LAB)]
     lacking, other = [], []
-    for need in requirements("habitat-lab"):
-        found = installed(need.name)
+    for need in list_requirements("habitat-lab"):
+        found = find_distribution(need.name)
         if found is None:
             lacking.append(f"{need.name} is not installed")
-        elif not fits(need, found):
+        elif not satisfies(need, found):
             other.append(f"it asks for {need} and finds {found.version}")
-    opencv, remedy = installed("opencv-python"), GET_LAB
+    opencv, remedy = find_distribution("opencv-python"), GET_LAB
     if opencv is not None and int(opencv.version.split(".")[0]) >= 5:
         name = opencv.metadata["Name"]
         lacking.append(f"{name} {opencv.version} breaks it")
@@ -134,7 +138,7 @@ def habitat_lab() -> list[Finding]:
         try:
             import habitat  # noqa: F401
         except Exception as error:  # whatever the packages that it imports raise
-            lacking.append(f"cannot be imported: {line(error)}")
+            lacking.append(f"cannot be imported: {summarize_error(error)}")
             if getattr(error, "name", None) == "habitat_sim":
                 from housewise.worlds.house.simulator.habitat import INSTALL
 

@@ -7,9 +7,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from housewise.doctor import checks
-from housewise.doctor.apart import answered, started
+from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import Finding
+from housewise.doctor.isolated_checks import collect_findings, start_check
 from tests.commands import run_module
 
 KEY = "sk-Zq8vKw3nX7Lp"
@@ -55,9 +55,9 @@ def package(folder: Path, name: str, content: str, version: str | None = None, r
 
 def asked_alone(what: str, limit: float = 60) -> tuple[Finding, subprocess.Popen[str]]:
     """What a check finds, and the process that made it."""
-    check = next(check for check in checks(None) if check.what == what)
-    with started(check, None) as process:
-        (found,) = answered(check, process, limit)
+    check = next(check for check in list_checks(None) if check.what == what)
+    with start_check(check, None) as process:
+        (found,) = collect_findings(check, process, limit)
     return found, process
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from housewise.doctor.chat_server import ServerChoice, chat_server
-from housewise.doctor.findings import SERVER, Check, Finding, tried
+from housewise.doctor.chat_server import ServerChoice, check_chat_server
+from housewise.doctor.findings import SERVER, Check, Finding, run_check
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.server.request_parameters import GRAMMAR_FIELDS
 from tests.housewise.doctor.asking import KEY, doctor
@@ -49,8 +49,8 @@ def able(field: str | None = None, sees: bool = False, logprobs: Any = None) -> 
 
 def examine(server: ChatServer, model: str | None = "m", seconds: float = 20.0) -> dict[str, Finding]:
     """What the doctor finds of a server, by what was looked at."""
-    check = Check(SERVER, "server", lambda: chat_server(ServerChoice(server.url, model, seconds)))
-    return {finding.what: finding for finding in tried(check)}
+    check = Check(SERVER, "server", lambda: check_chat_server(ServerChoice(server.url, model, seconds)))
+    return {finding.what: finding for finding in run_check(check)}
 
 
 @pytest.mark.parametrize("dialect", list(GRAMMAR_FIELDS))

@@ -1,4 +1,4 @@
-"""Shows what was found: a table by topic, then the commands that fix what is not there."""
+"""Print findings: a table by topic, then the commands that fix what is missing or broken."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from housewise.doctor.findings import Finding, State
 _STYLES: dict[State, str] = {"ok": "green", "missing": "yellow", "broken": "bold red"}
 
 
-def show(findings: Sequence[Finding], works: bool, console: Console) -> None:
-    """Show what was found.
+def print_findings(findings: Sequence[Finding], is_working: bool, console: Console) -> None:
+    """Print findings.
 
     Args:
-        findings: topic by topic.
-        works: whether the embedded simulator does.
-        console: to show them on.
+        findings: Findings, sorted by topic.
+        is_working: Whether the embedded simulator works.
+        console: Where they are printed.
     """
-    console.print(_table(findings))
+    console.print(_build_table(findings))
     remedies: dict[str, list[str]] = {}
     for found in findings:
         if found.remedy:
@@ -32,12 +32,14 @@ def show(findings: Sequence[Finding], works: bool, console: Console) -> None:
         # Not wrapped, so that the command can be copied.
         console.print(Text(f"# {', '.join(whats)}\n{remedy}"), soft_wrap=True)
     verdict = (
-        "works: housewise run --planner scripted can start" if works else "does not work: see core and raycast above"
+        "works: housewise run --planner scripted can start"
+        if is_working
+        else "does not work: see core and raycast above"
     )
     console.print(f"\nThe embedded simulator {verdict}.")
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def _build_table(findings: Sequence[Finding]) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("what", overflow="fold")
     table.add_column("state", no_wrap=True)

@@ -1,0 +1,60 @@
+"""All checks of the doctor, in the order in which their findings are shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from housewise.core.render_devices import ANY, GpuSetting
+from housewise.doctor.accelerators import check_cpu, check_gpus
+from housewise.doctor.chat_server import ServerChoice, check_chat_server
+from housewise.doctor.data import GET_DATA, check_housekeep
+from housewise.doctor.findings import ACCELERATORS, CORE, DATA, MACHINES, MODELS, SERVER, SIMULATORS, Check
+from housewise.doctor.models import check_adapters, check_server_variables, check_smollm2
+from housewise.doctor.packages import GET_CORE, check_packages, check_python
+from housewise.doctor.simulators import (
+    GET_DRIVER,
+    GET_ENCODER,
+    GET_LAB,
+    check_egl_drivers,
+    check_film_encoder,
+    check_habitat,
+    check_habitat_lab,
+    check_raycast,
+)
+
+_REINSTALL = "pip install --force-reinstall"
+
+
+def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice | None = None) -> tuple[Check, ...]:
+    """List all checks.
+
+    Args:
+        data: Folder of the Housekeep data, or None if none is named.
+        gpu: CUDA devices that habitat-sim is tested on.
+        server: Chat server to test, or None to test none.
+    """
+    return (
+        Check(CORE, "Python", check_python),
+        Check(CORE, "packages", partial(check_packages, CORE, "packages", "", GET_CORE), GET_CORE),
+        Check(SIMULATORS, "raycast", check_raycast, f"{_REINSTALL} embreex", is_isolated=True),
+        Check(SIMULATORS, "habitat", partial(check_habitat, gpu), GET_DRIVER, is_isolated=True),
+        Check(SIMULATORS, "EGL drivers", check_egl_drivers, GET_DRIVER),
+        Check(SIMULATORS, "habitat-lab", check_habitat_lab, GET_LAB, is_isolated=True),
+        Check(SIMULATORS, "films", check_film_encoder, GET_ENCODER),
+        Check(ACCELERATORS, "CPU", check_cpu),
+        Check(ACCELERATORS, "GPU", check_gpus, f"{_REINSTALL} torch", is_isolated=True),
+        *(_check_extra(MODELS, extra) for extra in ("grounded", "local", "train")),
+        Check(MODELS, "SmolLM2", check_smollm2),
+        Check(MODELS, "adapters", check_adapters),
+        Check(MODELS, "server", check_server_variables),
+        *([] if server is None else [Check(SERVER, "server", partial(check_chat_server, server))]),
+        _check_extra(MACHINES, "distributed"),
+        Check(DATA, "Housekeep", partial(check_housekeep, data), GET_DATA, is_isolated=True),
+    )
+
+
+def _check_extra(topic: str, extra: str) -> Check:
+    name = f"housewise[{extra}]"
+    remedy = f"pip install '{name}'"
+    return Check(topic, name, partial(check_packages, topic, name, extra, remedy), remedy)
