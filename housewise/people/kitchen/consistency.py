@@ -50,9 +50,8 @@ def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: Kitche
     """Return a message about the first preference that cannot be satisfied, alone or with another one, or None."""
     made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
-        for number in one.tasks:
-            if not _can_be_satisfied([one], kitchen.tasks.tasks[number], kitchen, made):
-                return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
+        if not all(_can_be_satisfied([one], kitchen.tasks.tasks[number], kitchen, made) for number in one.tasks):
+            return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
     for first, second in combinations(preferences, 2):
         for number in sorted(set(first.tasks) & set(second.tasks)):
             task = kitchen.tasks.tasks[number]

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
 from housewise.people.kitchen.consistency import find_contradiction
-from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile, PublishedDecision
+from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups
 
 ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"
@@ -184,31 +185,30 @@ def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) 
         except ConditionError as error:
             raise DataError(f"{where}: {field}: {error}") from error
 
-    tasks = _task_numbers(line.tasks, kitchen, where)
-    if_ = condition(line.if_, "if") if line.if_ else None
-    wish = condition(line.wants, "wants")
-    published = None
-    if (other := line.published) is not None:
-        published = PublishedDecision(
-            tasks=_task_numbers(other.tasks, kitchen, where) if other.tasks is not None else tasks,
-            condition=None if other.always else condition(other.if_, "published.if") if other.if_ else if_,
-            wish=condition(other.wants, "published.wants") if other.wants else wish,
-            if_text="" if other.always else other.if_ or line.if_ or "",
-            wants_text=other.wants or line.wants,
-        )
-    return KitchenPreference(
+    preference = KitchenPreference(
         id=line.id,
         text=one_line(line.text),
         category=line.category,
-        tasks=tasks,
+        tasks=_task_numbers(line.tasks, kitchen, where),
         dishes=line.dishes,
-        condition=if_,
-        wish=wish,
+        condition=condition(line.if_, "if") if line.if_ else None,
+        wish=condition(line.wants, "wants"),
         if_text=line.if_ or "",
         wants_text=line.wants,
-        published=published,
         paraphrase=one_line(line.paraphrase),
     )
+    if (other := line.published) is None:
+        return preference
+    published = preference
+    if other.tasks is not None:
+        published = replace(published, tasks=_task_numbers(other.tasks, kitchen, where))
+    if other.always:
+        published = replace(published, condition=None, if_text="")
+    elif other.if_:
+        published = replace(published, condition=condition(other.if_, "published.if"), if_text=other.if_)
+    if other.wants:
+        published = replace(published, wish=condition(other.wants, "published.wants"), wants_text=other.wants)
+    return replace(preference, published=published)
 
 
 def _task_numbers(given: Any, kitchen: Kitchen, where: str) -> tuple[int, ...]:

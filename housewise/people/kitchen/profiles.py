@@ -11,25 +11,6 @@ Category = Literal["variation", "addition", "exclusion", "order", "tool", "place
 
 
 @dataclass(frozen=True)
-class PublishedDecision:
-    """What the authors' published function checks, where that differs from the text of the preference.
-
-    Attributes:
-        tasks: Numbers of the tasks that the preference concerns.
-        condition: When it is applicable; None for always.
-        wish: What satisfies it.
-        if_text: ``condition`` as written.
-        wants_text: ``wish`` as written.
-    """
-
-    tasks: tuple[int, ...]
-    condition: Condition | None
-    wish: Condition
-    if_text: str
-    wants_text: str
-
-
-@dataclass(frozen=True)
 class KitchenPreference:
     """One preference of a person about breakfast.
 
@@ -43,8 +24,8 @@ class KitchenPreference:
         wish: What satisfies it.
         if_text: ``condition`` as written.
         wants_text: ``wish`` as written.
-        published: What the published function checks, or None if it agrees with the text.
         paraphrase: The text in other words, on which no robot is trained; empty if there is none.
+        published: The preference as the authors' published function checks it, or None if that agrees with the text.
     """
 
     id: str
@@ -56,8 +37,8 @@ class KitchenPreference:
     wish: Condition
     if_text: str
     wants_text: str
-    published: PublishedDecision | None = None
     paraphrase: str = ""
+    published: KitchenPreference | None = None
 
 
 @dataclass(frozen=True)

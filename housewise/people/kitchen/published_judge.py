@@ -34,7 +34,7 @@ class PublishedJudge(PreferenceJudge):
 
     def verdict(self, preference: KitchenPreference, trace: Trace) -> PreferenceVerdict:
         """Decide about one preference as its published function does."""
-        return dataclasses.replace(super().verdict(to_published(preference), trace), preference=preference)
+        return dataclasses.replace(super().verdict(preference.published or preference, trace), preference=preference)
 
     def satisfaction(self, profile: KitchenProfile, trace: Trace) -> float | None:
         """Return the share of satisfied among applicable preferences (0 to 1), or None if none is applicable.
@@ -61,13 +61,3 @@ class PublishedJudge(PreferenceJudge):
             servings = [serving for serving in trace.servings if serving.place in VISIBLE_DINING_PLACES]
             return is_served_before(predicate.ids[0], predicate.ids[1], servings)
         return super()._predicate_holds(predicate, trace)
-
-
-def to_published(preference: KitchenPreference) -> KitchenPreference:
-    """Replace tasks, condition and wish by those of the published function."""
-    published = preference.published
-    if published is None:
-        return preference
-    return dataclasses.replace(
-        preference, **{field.name: getattr(published, field.name) for field in dataclasses.fields(published)}
-    )

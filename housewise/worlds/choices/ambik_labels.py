@@ -13,12 +13,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
@@ -31,14 +30,6 @@ from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Ti
 FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
 
 
-def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{text!r} is not a regular expression ({error})") from error
-    return text
-
-
 class StableFamily(StrictSettings):
     """A family that applies to options, and the person's order of preference.
 
@@ -49,25 +40,13 @@ class StableFamily(StrictSettings):
     """
 
     name: str
-    options: str
-    order: Annotated[tuple[str, ...], Field(min_length=1)]
-
-    _options = field_validator("options")(_pattern)
-
-    @field_validator("order")
-    @classmethod
-    def _order(cls, order: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_pattern(each) for each in order)
-
-    @cached_property
-    def _compiled(self) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
-        return re.compile(self.options), tuple(re.compile(each) for each in self.order)
+    options: re.Pattern[str]
+    order: Annotated[tuple[re.Pattern[str], ...], Field(min_length=1)]
 
     def best_options(self, options: Sequence[str], among: Sequence[int]) -> list[int]:
         """Return the numbers of the most preferred options, or all numbers if the family does not apply."""
-        family, order = self._compiled
-        belonging = [number for number in among if family.search(normalize_letters(options[number]))]
-        for each in order if belonging else ():
+        belonging = [number for number in among if self.options.search(normalize_letters(options[number]))]
+        for each in self.order if belonging else ():
             first = [number for number in belonging if each.search(normalize_letters(options[number]))]
             if first:
                 return first
@@ -85,11 +64,9 @@ class ContextualFamily(StrictSettings):
     """
 
     name: str
-    request: str
+    request: re.Pattern[str]
     prefer: str
     others: Annotated[tuple[str, ...], Field(min_length=2)]
-
-    _request = field_validator("request")(_pattern)
 
 
 class UnifiedPerson(StrictSettings):
@@ -131,7 +108,7 @@ def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribu
         return "about an amount or a procedure"
     asked = normalize_letters(task.request)
     for family in person.contextual:
-        if re.search(family.request, asked) and not _is_named(family.prefer, asked):
+        if family.request.search(asked) and not _is_named(family.prefer, asked):
             return _with_injected(task, family, asked, tier)
     return "no family has a say"
 

@@ -113,7 +113,7 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
         if "result" in slots:
             slots["result"] = parse_result_name(slots["result"])
         return KitchenAction(name, **slots)
-    raise ImpossibleAction(f"Unknown action {_short(line)!r}: it is of none of the forms that the robot can do.")
+    raise ImpossibleAction(f"Unknown action {shorten(line)!r}: it is of none of the forms that the robot can do.")
 
 
 def normalize_verb(word: str) -> str:
@@ -136,7 +136,7 @@ def parse_result_name(words: str) -> str:
     name = strip_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
         raise ImpossibleAction(
-            f"A result cannot be named {_short(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a "
+            f"A result cannot be named {shorten(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a "
             "number."
         )
     return name
@@ -150,5 +150,6 @@ def _refuse_several(line: str, verbs: KitchenVerbs) -> None:
             raise ImpossibleAction("Several actions at once; say one action at a time.")
 
 
-def _short(words: str, limit: int = 60) -> str:
+def shorten(words: str, limit: int = 60) -> str:
+    """Return the beginning of a text."""
     return words if len(words) <= limit else words[: limit - 3] + "..."

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from housewise.core.errors import DataError
 from housewise.core.validation import read_model
@@ -41,7 +42,13 @@ class KitchenThing(_Strict):
     tags: frozenset[str] = frozenset()
     always: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_text(cls, content: Any) -> Any:
+        return {"is": content} if isinstance(content, str) else content
+
     def entity(self, id: str) -> Entity:
+        """Return the thing as an entity of a state."""
         return Entity(id, self.kind or _NUMBER.sub("", id), self.description, self.affords, self.holds)
 
 
@@ -58,23 +65,18 @@ class KitchenLayout(_Strict):
     presence: float = Field(default=1.0, ge=0, le=1)
     things: dict[str, dict[str, KitchenThing]] = {}
 
-    @field_validator("things", mode="before")
-    @classmethod
-    def _bare_texts(cls, things: Any) -> Any:
-        if not isinstance(things, dict):
-            return things
-        return {
-            holder: {id: {"is": thing} if isinstance(thing, str) else thing for id, thing in inside.items()}
-            if isinstance(inside, dict)
-            else inside
-            for holder, inside in things.items()
-        }
+    @cached_property
+    def things_by_id(self) -> Mapping[str, KitchenThing]:
+        """All things, without their holders."""
+        return {id: thing for inside in self.things.values() for id, thing in inside.items()}
 
     def entities(self) -> list[Entity]:
+        """Return rooms and things as entities of a state."""
         rooms = [Entity(id, id, text, frozenset({"room"})) for id, text in self.rooms.items()]
-        return rooms + [thing.entity(id) for inside in self.things.values() for id, thing in inside.items()]
+        return rooms + [thing.entity(id) for id, thing in self.things_by_id.items()]
 
     def places(self) -> dict[str, Place]:
+        """Return the place of each thing."""
         return {
             id: Place(holder, thing.relation) for holder, inside in self.things.items() for id, thing in inside.items()
         }
@@ -166,19 +168,22 @@ class Kitchen:
     kinds: Mapping[str, str]
 
     @cached_property
+    def _entities(self) -> list[Entity]:
+        return self.house.entities() + self.objects.entities()
+
+    @cached_property
     def foods(self) -> frozenset[str]:
         """Ids of things that can become part of a dish: food and packets of food."""
-        things = [*self.house.entities(), *self.objects.entities()]
-        return frozenset(thing.id for thing in things if thing.can("edible") or thing.contents is not None)
+        return frozenset(thing.id for thing in self._entities if thing.can("edible") or thing.contents is not None)
 
     @cached_property
     def usable(self) -> frozenset[str]:
         """Ids of things that can be used: what can be moved, cooked on or filled with food."""
-        things = [*self.house.entities(), *self.objects.entities()]
         able = ("movable", "cooks", "container")
         fixed = self.furniture.keys() | self.house.rooms.keys()
-        loose = frozenset(thing.id for thing in things if thing.id not in fixed or any(map(thing.can, able)))
-        return loose | self.foods
+        return self.foods.union(
+            thing.id for thing in self._entities if thing.id not in fixed or any(map(thing.can, able))
+        )
 
     def find_ids(self, name: str) -> frozenset[str] | None:
         """Return the ids of a group, of a thing, or of a room with its furniture, or None for an unknown name."""
@@ -237,31 +242,18 @@ def resolve_groups(
     """
     if not isinstance(groups, dict) or not all(isinstance(listed, list) for listed in groups.values()):
         raise DataError(f"{where}: groups have to be lists of things by the name of the group")
-    things = frozenset(ids)
-    resolved: dict[str, frozenset[str]] = {}
-
-    def resolve(name: str, above: tuple[str, ...]) -> frozenset[str]:
-        if name in above:
-            raise DataError(f"{where}: the group {name!r} lists itself ({' -> '.join([*above, name])})")
-        if name not in resolved:
-            found: set[str] = set()
-            for listed in groups[name]:
-                found |= member(str(listed), name, (*above, name))
-            resolved[name] = frozenset(found)
-        return resolved[name]
-
-    def member(listed: str, name: str, above: tuple[str, ...]) -> frozenset[str]:
-        if listed in groups:
-            return resolve(listed, above)
-        if known and listed in known:
-            return known[listed]
-        if listed in things:
-            return frozenset({listed})
-        raise DataError(f"{where}: the group {name!r} lists {listed!r}, which is neither a thing nor a group")
-
+    members = {str(name): list(map(str, listed)) for name, listed in groups.items()}
     try:
-        for name in groups:
-            resolve(str(name), ())
-    except RecursionError:
-        raise DataError(f"{where}: groups list each other a thousand deep; list things instead") from None
-    return resolved
+        order = list(
+            TopologicalSorter({name: members.keys() & listed for name, listed in members.items()}).static_order()
+        )
+    except CycleError as error:
+        cycle = error.args[1][::-1]
+        raise DataError(f"{where}: the group {cycle[0]!r} lists itself ({' -> '.join(cycle)})") from error
+    found = {id: frozenset({id}) for id in ids} | dict(known or {})
+    for name in order:
+        for listed in members[name]:
+            if listed not in found:
+                raise DataError(f"{where}: the group {name!r} lists {listed!r}, which is neither a thing nor a group")
+        found[name] = frozenset().union(*(found[listed] for listed in members[name]))
+    return {name: found[name] for name in members}

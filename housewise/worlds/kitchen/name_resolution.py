@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from housewise.worlds.kitchen.action_parser import ImpossibleAction, strip_article
+from housewise.worlds.kitchen.action_parser import ImpossibleAction, shorten, strip_article
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.trace import Trace
 
@@ -49,7 +49,7 @@ def resolve_entity(words: str, trace: Trace) -> str:
     packets = [entity.id for entity in state.entities.values() if entity.contents == id]
     if packets:
         raise ImpossibleAction(f"{id} is inside {', '.join(packets)}: pour or move it from there.")
-    raise ImpossibleAction(f"{_short(words)} was not found.{_did_you_mean(id, state)}")
+    raise ImpossibleAction(f"{shorten(words)} was not found.{_did_you_mean(id, state)}")
 
 
 def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
@@ -75,7 +75,7 @@ def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
     elsewhere = state.holder(id) if id in state else None
     held = ", ".join([*([contents] if contents else []), *inside]) or "nothing"
     where = f" {id} is in/on {elsewhere}." if elsewhere else ""
-    raise ImpossibleAction(f"{holder} does not contain {_short(words)}.{where} {holder} contains {held}.")
+    raise ImpossibleAction(f"{holder} does not contain {shorten(words)}.{where} {holder} contains {held}.")
 
 
 def search_house(words: str, state: State, rng: random.Random, resembles: SimilarityFunction | None = None) -> str:
@@ -93,8 +93,8 @@ def search_house(words: str, state: State, rng: random.Random, resembles: Simila
     alike = [id for id in state.places if _similarity(word, state[id], resembles) > MIN_SIMILARITY]
     if alike:
         rng.shuffle(alike)
-        return f"{_short(words)} not found, but found {_join_descriptions(alike, state)}"
-    raise ImpossibleAction(f"{_short(words)} was not found. Search a place, or look for another single word.")
+        return f"{shorten(words)} not found, but found {_join_descriptions(alike, state)}"
+    raise ImpossibleAction(f"{shorten(words)} was not found. Search a place, or look for another single word.")
 
 
 def _similarity(word: str, entity: Entity, resembles: SimilarityFunction | None) -> float:
@@ -130,7 +130,3 @@ def _did_you_mean(id: str, state: State) -> str:
     close += [other for other, entity in state.entities.items() if _words(plain) & _words(entity.description)]
     close = list(dict.fromkeys(close))[:3]
     return f" Did you mean {', '.join(close)}?" if close else ""
-
-
-def _short(words: str, limit: int = 60) -> str:
-    return words if len(words) <= limit else words[: limit - 3] + "..."

@@ -21,8 +21,7 @@ def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
     rng = random.Random(seed)
     present = [
         id
-        for inside in kitchen.objects.things.values()
-        for id, thing in inside.items()
+        for id, thing in kitchen.objects.things_by_id.items()
         if rng.random() < kitchen.objects.presence or thing.always
     ]
     return build_scene(present, kitchen)
@@ -36,16 +35,14 @@ def build_scene(present: Iterable[str], kitchen: Kitchen | None = None) -> State
     """
     kitchen = kitchen or load_kitchen()
     homes = kitchen.objects.places()
-    always = {id for inside in kitchen.objects.things.values() for id, thing in inside.items() if thing.always}
-    there = set(present) | always
+    there = set(present) | {id for id, thing in kitchen.objects.things_by_id.items() if thing.always}
     there |= {homes[id].holder for id in there if homes[id].holder in homes}
     things = [entity for entity in kitchen.objects.entities() if entity.id in there]
     places = {**kitchen.furniture, **{id: place for id, place in homes.items() if id in there}}
     tags = {
         id: thing.tags
         for layout in (kitchen.house, kitchen.objects)
-        for inside in layout.things.values()
-        for id, thing in inside.items()
+        for id, thing in layout.things_by_id.items()
         if thing.tags and (layout is kitchen.house or id in there)
     }
     return State.create(kitchen.house.entities() + things, places, tags)

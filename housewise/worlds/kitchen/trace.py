@@ -8,6 +8,7 @@ followed through every change.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -158,22 +159,7 @@ class Trace:
 
     def copy(self) -> Trace:
         """Return an independent copy."""
-        return Trace(
-            self.start,
-            list(self.states),
-            list(self.actions),
-            dict(self.used),
-            dict(self.cooked),
-            list(self.made),
-            dict(self.portions),
-            list(self.snapshots),
-            list(self.servings),
-            dict(self.sources),
-        )
-
-    def descendants(self, id: str) -> list[str]:
-        """Return all that was made of a thing of the scene, in order, including what was used up."""
-        return [other for other, sources in self.sources.items() if id in sources and other != id]
+        return Trace(self.start, **{name: copy(value) for name, value in vars(self).items() if name != "start"})
 
     def record_use(self, ids: Iterable[str], step: int) -> None:
         """Record that the sources of some entities were used in a step."""

@@ -152,7 +152,10 @@ GOOD = '{"person": "ada", "kind": "rule", "text": "x", "time": "2026-11-23T14:05
         (HEADER + GOOD.replace("rule", "order"), "line 2: field kind: .*correct it, or take it out"),
         (HEADER + GOOD.replace("ada", "bruno"), "is about bruno, but this is the memory of ada"),
         (HEADER + GOOD.replace('"x"', '"' + "x" * 10_000_000 + '"'), "line 2 is damaged .*more than 1000000 char"),
-        (HEADER + GOOD.replace('"x"', '"' + "x" * 100_000 + '"'), "line 2: field text: has 100000 characters; at most 2000"),
+        (
+            HEADER + GOOD.replace('"x"', '"' + "x" * 100_000 + '"'),
+            "line 2: field text: has 100000 characters; at most 2000",
+        ),
         (HEADER + "[" * 100_000 + "\n", "line 2 is damaged"),
         (HEADER + '{"kind": ' * 50_000 + "\n", "line 2 is damaged"),
         (HEADER + GOOD.replace('"x"', '"x", "value": NaN'), "line 2: field value: not a number"),
