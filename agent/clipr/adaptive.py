@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
 from typing import Literal
 
+from pydantic import Field, model_validator
+from typing_extensions import Self
+
 from housewise.agent.clipr.elicitation import ask_person
 from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices, split_batches
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
-from housewise.core.errors import UserError
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.worlds.choices.scenario import Scenario
 
@@ -25,8 +28,7 @@ ReviewOutcome = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class CriticSettings:
+class CriticSettings(Settings):
     """Hyperparameters of the critic. The paper's text lacks most values; these follow from its efficiency scores.
 
     Attributes:
@@ -39,20 +41,20 @@ class CriticSettings:
             all of them, so that the number of calls grows with the square of the number of scenarios.
     """
 
-    batch: int = 10
-    interval: int = 20
-    sensitivity: float = 1.0
-    recent: int = 10
+    batch: int = Field(default=10, ge=1, le=MAX_COUNT)
+    interval: int = Field(default=20, ge=1, le=MAX_COUNT)
+    sensitivity: float = Field(default=1.0, ge=0)
+    recent: int = Field(default=10, ge=1, le=MAX_COUNT)
     accuracy_gate: bool = True
-    most_replayed: int | None = None
+    most_replayed: int | None = Field(default=None, ge=1, le=MAX_COUNT)
 
-    def __post_init__(self) -> None:
-        if self.batch < 1 or self.interval < self.batch or self.interval % self.batch:
-            raise UserError(
+    @model_validator(mode="after")
+    def _check_interval(self) -> Self:
+        if self.interval % self.batch:
+            raise ValueError(
                 f"feedback every {self.interval} scenarios: use a multiple of the batch size ({self.batch})"
             )
-        if self.recent < 1 or (self.most_replayed is not None and self.most_replayed < 1):
-            raise UserError("the critic's settings recent and most_replayed must be at least 1")
+        return self
 
 
 @dataclass(frozen=True)

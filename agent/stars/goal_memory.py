@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from pydantic import Field
+
 from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
 from housewise.agent.stars.goal_clauses import GoalClause, NounPhrase, PlacementClause
 from housewise.agent.stars.planning import GoalState, goal_state, plan_actions, simulate_actions
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import RobotVocabulary
+from housewise.core.settings import Settings
 from housewise.worlds.kitchen.manipulation import ImpossibleManipulation, ManipulationAction
 from housewise.worlds.kitchen.state import State
 
@@ -55,8 +58,7 @@ class LearnedGoal:
         return known if len(known) > 1 or self.kind is None else (self.noun, *vocabulary.lineage(self.kind))
 
 
-@dataclass(frozen=True)
-class GoalGeneralisation:
+class GoalGeneralisation(Settings):
     """How far learned goals are applied beyond what they were learned for.
 
     Attributes:
@@ -66,7 +68,7 @@ class GoalGeneralisation:
     """
 
     places: bool = False
-    kinds: int = 0
+    kinds: int = Field(default=0, ge=0, le=100)
     confirmed: bool = False
 
 

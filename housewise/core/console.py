@@ -135,8 +135,7 @@ def run_cli(command: Callable[[], Any]) -> None:
     """Run a command and turn errors into one line and an exit code.
 
     Exit codes: 1 if nobody reads the output any more, 2 for an error that the user can fix, 3 if episodes of a run
-    failed,
-    4 if a run reached one of its limits, and 130 for an interrupt.
+    failed, 4 if a run reached one of its limits, and 130 for an interrupt.
     """
     prepare_streams()
     provide_cache_folders()

@@ -29,8 +29,7 @@ def process_pool(
     """Open a pool of processes that end with this one and share no state with it.
 
     If the platform allows, all processes are forked from one that has imported the same modules as this program, so
-    that
-    starting many takes little longer than starting one. Work that has begun is finished when the pool is left.
+    that starting many takes little longer than starting one. Work that has begun is finished when the pool is left.
 
     Args:
         count: Maximum number of processes.

@@ -39,8 +39,8 @@ def provenance() -> dict[str, Any]:
 
     Returns:
         ``commit``: commit of the checkout that this runs from, or None. ``changed``: whether the code differs from the
-            commit, or None. ``command``: the command line, with absolute paths reduced to their last part. ``date``:
-            UTC, ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``describe_machine``.
+        commit, or None. ``command``: the command line, with absolute paths reduced to their last part. ``date``: UTC,
+        ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``describe_machine``.
     """
     commit, changed = _checkout()
     made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}

@@ -4,8 +4,8 @@ A record is a JSON-lines file that can be read without this code. Every line is 
 a ``header``, then events in their order, last a ``result``. Each system defines its own types of events; events of
 unknown types are kept as they are. ``core.record_files`` writes and reads the files.
 
-While the episode runs, the file's name ends in ``.partial``. If the episode fails, the name ends in ``.failed`` and
-the last line is a ``failure``.
+While the episode runs, the file's name ends in ``.partial``. If the episode fails, the name ends in ``.failed`` and the
+last line is a ``failure``.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import open_new, open_regular, read_bytes
 from housewise.core.record import Event, EventTypes, Failure, Header, Record, Result, UnknownEvent
+from housewise.core.validation import describe_validation_error
 
 FINISHED, PARTIAL, FAILED = ".jsonl", ".jsonl.partial", ".jsonl.failed"
 """Suffixes of record files: of a finished, a running and a failed episode."""
@@ -25,8 +26,7 @@ class RecordWriter:
     """Writes the events of an episode as they happen.
 
     The file gets its final name with the result or the failure. If a person took part in an interrupted attempt, its
-    file
-    is kept as ``<name>.jsonl.interrupted-<n>``, since the person cannot be asked the same questions again.
+    file is kept as ``<name>.jsonl.interrupted-<n>``, since the person cannot be asked the same questions again.
 
     Args:
         folder: Folder of the records; it is created if it is missing.

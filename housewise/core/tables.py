@@ -22,8 +22,7 @@ class FittedTable:
     """A table of numbers that adapts to the width of the terminal.
 
     Names and headings are wrapped between words, numbers never. Columns that do not fit are moved into a further table
-    with
-    the same rows. Columns without any value are left out.
+    with the same rows. Columns without any value are left out.
 
     Attributes:
         title: Title of the table.

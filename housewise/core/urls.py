@@ -66,8 +66,9 @@ def is_redacted(url: str) -> bool:
 
 
 def secret_texts(key: str, url: str) -> list[str]:
-    """Return the texts that must not be shown: the key, the address's password in every form that is sent, and keys in its
-    query.
+    """Return the texts that must not be shown.
+
+    These are the key, the password in every form in which it is sent, and keys in the query.
 
     Args:
         key: Key for the server; may be empty.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from housewise.core.errors import make_printable
 from housewise.core.plugins import EXPORTS, open_plugin, plugin_names
-from housewise.core.record import Record, UnknownEvent
-from housewise.rollout.scores import result_metrics
+from housewise.core.record import Record
+from housewise.rollout.record_reader import event_data
 from housewise.worlds.house.geometry import Box, Pose
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -124,19 +124,10 @@ def find_player(system: str, simulator: SimulatorChoice) -> EpisodePlayer | None
 
 def event_log(record: Record) -> list[LogLine]:
     """Return the log of a record of any system, one line per event."""
-    log = []
-    for event in record.events:
-        if isinstance(event, UnknownEvent):
-            kind, data = event.kind, event.data
-        else:
-            kind, data = event.type, event.model_dump(mode="json")
-        log.append(LogLine(kind, clean_text("\n".join(f"{name}: {_words(value)}" for name, value in data.items()))))
-    return log
-
-
-def scores_in(record: Record) -> dict[str, float]:
-    """Return the scores and the usage of an episode by name."""
-    return {name: float(value) for name, value in result_metrics(record.result).items()}
+    return [
+        LogLine(kind, clean_text("\n".join(f"{name}: {_words(value)}" for name, value in data.items())))
+        for kind, data in map(event_data, record.events)
+    ]
 
 
 def clean_text(text: str) -> str:

@@ -18,19 +18,18 @@ def open_model(
     """Open a chat model by name.
 
     Args:
-        spec: ``"local"`` for the small default model, ``"local:<folder or Hugging Face name>"``, a server's name of a
-            model, such as ``"gpt-4o"``, or ``"<kind>:<anything>"`` for a kind of model that another package names in
-            its entry points (``housewise.models``).
-        base_url: address of the server; by default ``$OPENAI_BASE_URL``, then OpenAI's.
-        adapter: folder of a PEFT adapter, for local models.
-        **options: passed on to :class:`~housewise.language.local.model.LocalChatModel` or
-            :class:`~housewise.language.server.openai.OpenAIChatModel`.
+        spec: ``"local"`` for the bundled model, ``"local:<folder or Hugging Face name>"``, a server's name of a model
+            such as ``"gpt-4o"``, or ``"<kind>:<anything>"`` for a kind that another package registers as an entry point
+            in ``housewise.models``.
+        base_url: Address of the server; defaults to ``$OPENAI_BASE_URL``, then OpenAI's.
+        adapter: Folder of a PEFT adapter, for local models.
+        **options: Passed on to ``LocalChatModel`` or ``OpenAIChatModel``.
 
     Returns:
         The model, ready to answer.
 
     Raises:
-        ChatModelError: when the model cannot be opened; the message says what to do.
+        ChatModelError: If the model cannot be opened; the message says what to do.
     """
     kind, _, rest = spec.partition(":")
     if kind == "local":
@@ -51,17 +50,17 @@ def open_model(
 
 
 def refuse_address(spec: str, base_url: str | None) -> None:
-    """See that a local model is not looked for at a server.
+    """Check that a local model has no server address.
 
     Raises:
-        ChatModelError: An address is given.
+        ChatModelError: If an address is given.
     """
     if base_url:
         raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
 
 
 def open_local(name: str, adapter: str | Path | None = None, **options: Any) -> ChatModel:
-    """A model on this machine; the small default one where no name is given."""
+    """Open a model on this machine; an empty name opens the bundled model."""
     from housewise.language.local.model import LocalChatModel
     from housewise.language.local.smollm2 import SMOLLM2
 

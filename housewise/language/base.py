@@ -1,4 +1,4 @@
-"""What every chat model offers: messages in, replies out, many conversations at once."""
+"""The interface of chat models: requests in, replies out, many conversations at once."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from housewise.core.errors import UserError, make_printable
 
 
 class ChatModelError(UserError):
-    """A model could not answer; the message names the model and what to do about it."""
+    """A model could not answer; the message names the model and what to do."""
 
 
 class RequestError(ChatModelError):
-    """One request cannot be answered, though others can.
+    """One request cannot be answered, but others can.
 
     Args:
-        message: one line.
-        reason: what went wrong in words that are the same for all requests to which it happens.
+        message: Message on one line.
+        reason: Short reason, equal for all requests that fail in the same way.
     """
 
     def __init__(self, message: str, reason: str) -> None:
@@ -30,7 +30,7 @@ class RequestError(ChatModelError):
 
 
 class PromptTooLongError(RequestError):
-    """A prompt has more tokens than the model reads."""
+    """A prompt has more tokens than the model can read."""
 
 
 Role = Literal["system", "user", "assistant"]
@@ -40,30 +40,31 @@ FinishReason = Literal["stop", "length"]
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation."""
+    """A turn of a conversation."""
 
     role: Role
     content: str
 
     @property
     def turn(self) -> dict[str, str]:
-        """As servers, chat templates and records have it."""
+        """The message as servers, chat templates and records represent it."""
         return {"role": self.role, "content": self.content}
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a reply is drawn.
+    """How a reply is sampled.
 
     Args:
-        temperature: 0 takes the likeliest token every time; the papers use 1.
-        top_p: nucleus mass, in (0, 1].
-        max_tokens: upper bound on the reply's length in tokens.
-        n: number of independent replies to the same messages.
-        stop: texts that end a reply (not part of it).
-        seed: makes sampling repeatable where the model supports it.
-        logprobs: ask for the log-probability of every token of the reply.
-        alternatives: ask for so many of the likeliest tokens at every place of the reply, the written one among them.
+        temperature: Sampling temperature; 0 is greedy. The papers use 1.
+        top_p: Nucleus mass, in (0, 1].
+        max_tokens: Maximum length of the reply in tokens.
+        n: Number of independent replies to the same messages.
+        stop: Texts that end a reply and are not part of it.
+        seed: Makes sampling repeatable if the model supports it.
+        logprobs: Whether to return the log-probability of every token of the reply.
+        alternatives: Number of likeliest tokens to return for every position of the reply, including the token that was
+            written.
     """
 
     temperature: float = 1.0
@@ -81,13 +82,11 @@ class ChatRequest:
     """A conversation that awaits its next assistant turn.
 
     Args:
-        messages: the conversation so far.
-        sampling: how the reply is drawn.
-        prefix: text that the assistant's turn starts with (for example ``"step 1:"``);
-            it is not repeated in ``Reply.text``.
-        grammar: rules that the reply behind the prefix has to follow, as language.gbnf describes; None for any
-            reply.
-        may_be_empty: whether a reply without a word is one, as where a text is continued that may be over.
+        messages: The conversation so far.
+        sampling: How the reply is sampled.
+        prefix: Text that the assistant's turn starts with, such as ``"step 1:"``; it is not repeated in ``Reply.text``.
+        grammar: Grammar that the reply after the prefix must follow, see ``language.gbnf``; None for any reply.
+        may_be_empty: Whether an empty reply is valid, as when a text is continued that may be complete.
     """
 
     messages: tuple[Message, ...]
@@ -98,32 +97,31 @@ class ChatRequest:
 
 
 class TokenLogprob(NamedTuple):
-    """A token's text, as it adds to what stands before it, and its natural-log probability there."""
+    """A token's text and its natural log-probability at its position."""
 
     text: str
     logprob: float
 
 
 def ended_at_limit(finish_reason: str | None) -> bool:
-    """Whether a reply was cut at its limit of tokens, by the reason for its end that it or a record of it has."""
+    """Whether a reply was cut at its limit of tokens, given the reason for its end."""
     return finish_reason == "length"
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of a model, as language.replies makes it.
+    """An answer of a model, as built by ``language.replies``.
 
     Attributes:
-        text: the assistant's turn, without the request's prefix and without thoughts.
-        thoughts: what a reasoning model thought before or between its words.
-        finish_reason: see FinishReason.
-        prompt_tokens: tokens read (0 where the model does not say).
-        completion_tokens: tokens written, those of thoughts among them (0 where the model does not say).
-        seconds: wall-clock time from request to reply.
-        token_logprobs: natural-log probability of each token of the text, or None.
-        alternatives: for each token of the text, the token itself and the likeliest others, as many in all as were
-            asked for or fewer, under the model as it is (before temperature and grammar); None where the model does not
-            say.
+        text: The assistant's turn, without the request's prefix and without thoughts.
+        thoughts: What a reasoning model thought before or between the text.
+        finish_reason: See ``FinishReason``.
+        prompt_tokens: Number of tokens read; 0 if the model does not report it.
+        completion_tokens: Number of tokens written, including thoughts; 0 if the model does not report it.
+        seconds: Wall-clock time from request to reply.
+        token_logprobs: Natural log-probability of each token of the text, or None.
+        alternatives: For each token of the text, the token itself and the likeliest others, at most as many as were
+            requested, under the model before temperature and grammar. None if the model does not report them.
     """
 
     text: str
@@ -137,60 +135,60 @@ class Reply:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it ended at its limit of tokens."""
+        """Whether the reply was cut at its limit of tokens."""
         return ended_at_limit(self.finish_reason)
 
     @property
     def complete_lines(self) -> str:
-        """The text without the line in which it was cut, as half a name may be another thing's."""
+        """The text without a last line that was cut, since half a name may be the name of something else."""
         return self.text.rpartition("\n")[0] if self.is_cut else self.text
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Tells how likely a model is to say given texts; models on this machine do."""
+    """A model that computes the log-probability of given texts, as local models do."""
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        """Natural-log probability of each continuation of a conversation, the request's prefix before it.
+        """Return the natural log-probability of each continuation of a conversation, after the request's prefix.
 
         Raises:
-            ChatModelError: when it cannot be had; the message says what to do.
+            ChatModelError: If a score cannot be computed; the message says what to do.
         """
         ...
 
 
 @runtime_checkable
 class TokenScorer(Protocol):
-    """Tells how likely a model is to say every token of given texts."""
+    """A model that computes the log-probability of every token of given texts."""
 
     def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
-        """Tokens of each continuation of a conversation, the request's prefix before it.
+        """Return the tokens of each continuation of a conversation, after the request's prefix.
 
         Raises:
-            ChatModelError: when they cannot be had; the message says what to do.
+            ChatModelError: If a score cannot be computed; the message says what to do.
         """
         ...
 
 
 @runtime_checkable
 class ServedModel(Protocol):
-    """A model behind a server, which may be down or not have it."""
+    """A model behind a server, which may be unreachable or lack the model."""
 
     def check(self) -> None:
-        """See that the server is there and has the model.
+        """Check that the server is reachable and has the model.
 
         Raises:
-            ChatModelError: It is not, or does not; the message says what to do.
+            ChatModelError: If not; the message says what to do.
         """
         ...
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """Answers conversations; any number of threads may ask.
+    """Answers conversations; any number of threads may call it.
 
     Attributes:
-        name: what records call the model.
+        name: Name of the model in records.
     """
 
     name: str
@@ -199,17 +197,17 @@ class ChatModel(Protocol):
         """Answer several conversations.
 
         Args:
-            requests: the conversations; implementations answer them together where that is
-                faster (side by side in a local model, concurrent calls to a server).
+            requests: The conversations. Implementations answer them together if that is faster: in one batch on a local
+                model, or with concurrent calls to a server.
 
         Returns:
             For each request, ``request.sampling.n`` replies.
 
         Raises:
-            ChatModelError: when an answer cannot be had; the message says what to do.
+            ChatModelError: If a conversation cannot be answered; the message says what to do.
         """
         ...
 
     def close(self) -> None:
-        """Release what the model holds (connections, memory)."""
+        """Release the model's connections and memory."""
         ...

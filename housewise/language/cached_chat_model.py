@@ -1,4 +1,4 @@
-"""A chat model whose replies are kept: the same is not asked twice, and a measurement that was stopped goes on."""
+"""A chat model that caches replies, so that an interrupted measurement continues without repeating requests."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from housewise.language.base import ChatModel, ChatRequest, Reply
 
 
 class CachedChatModel:
-    """Answers from what was replied before, and asks the model for the rest; only where no chance is drawn on.
+    """Answers greedy requests from a cache, and asks the model for the rest; sampled requests are not cached.
 
     Args:
-        model: is asked; it is closed with this one.
-        identity: tells the model from others of its name, such as a fingerprint of its adapter.
-        path: file that replies are kept in, a JSON object a line; None keeps them as long as this object. It has no
-            text of what was asked.
+        model: Model to ask; it is closed with this one.
+        identity: Tells the model from others of the same name, such as the fingerprint of its adapter.
+        path: File of the cache, a JSON object per line, without the text of the requests. None caches in memory.
 
     Raises:
-        UserError: the file cannot be read.
+        UserError: If the file cannot be read.
     """
 
     def __init__(self, model: ChatModel, identity: str = "", path: Path | None = None) -> None:
@@ -34,11 +33,11 @@ class CachedChatModel:
         self._known = _read(path) if path and path.exists() else {}
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """See ChatModel.complete.
+        """See ``ChatModel.complete``.
 
         Raises:
-            ChatModelError: see ChatModel.complete.
-            UserError: what was replied cannot be kept.
+            ChatModelError: See ``ChatModel.complete``.
+            UserError: If the cache cannot be written.
         """
         if any(request.sampling.temperature > 0 for request in requests):
             return self._model.complete(requests)
@@ -52,16 +51,15 @@ class CachedChatModel:
             return [self._known[key] for key in keys]
 
     def close(self) -> None:
-        """See ChatModel.close."""
+        """See ``ChatModel.close``."""
         self._model.close()
 
     def _key(self, request: ChatRequest) -> str:
         asked = asdict(request)
-        # Files from before there was this field go on.
+        # Keep the keys of files that are older than this field.
         if not request.may_be_empty:
             del asked["may_be_empty"]
-        told = json.dumps([self.name, self._identity, asked])
-        return sha256(told.encode()).hexdigest()
+        return sha256(json.dumps([self.name, self._identity, asked]).encode()).hexdigest()
 
     def _keep(self, kept: dict[str, list[Reply]]) -> None:
         if self._path is None or not kept:
@@ -76,12 +74,12 @@ class CachedChatModel:
 
 
 def _plain(reply: Reply) -> dict[str, object]:
-    told = {key: value for key, value in asdict(reply).items() if key not in ("seconds", "alternatives")}
-    return {key: value for key, value in told.items() if value is not None and (key, value) != ("thoughts", "")}
+    fields = {key: value for key, value in asdict(reply).items() if key not in ("seconds", "alternatives")}
+    return {key: value for key, value in fields.items() if value is not None and (key, value) != ("thoughts", "")}
 
 
 def _read(path: Path) -> dict[str, list[Reply]]:
-    """The replies of a file; what a line that was cut off had is asked for again."""
+    """Read the replies of a file; a reply on a line that was cut is requested again."""
     try:
         lines = list(numbered_lines(read_text(path)))
         rows = [parse_json(line, f"line {number}") for number, line in lines if line.endswith("}]}")]

@@ -1,4 +1,4 @@
-"""Going on with a plain text: the tokens that a model writes, what else was likely, and how likely given texts are."""
+"""The interface of models that complete plain texts: tokens, their alternatives, and the likelihood of texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from housewise.core.errors import UserError
 
 @dataclass(frozen=True)
 class Token:
-    """A token that a model wrote or might have written.
+    """A token that a model wrote or could have written.
 
     Attributes:
-        text: with the space in front of it, as the model writes it.
-        probability: of the token at its place, between 0 and 1.
-        id: of the token in the model's vocabulary, None where it is not known; branches on ids repeat exactly.
+        text: Text of the token, including a leading space.
+        probability: Probability of the token at its position, in [0, 1].
+        id: Id of the token in the model's vocabulary; None if unknown. Branches on ids repeat exactly.
     """
 
     text: str
@@ -26,7 +26,7 @@ class Token:
 
 @dataclass(frozen=True)
 class DecodingStep:
-    """One place of a continuation: what was written there, and what else was likely."""
+    """A position of a continuation: the token that was written, and other likely tokens."""
 
     token: Token
     alternatives: tuple[Token, ...] = ()
@@ -34,13 +34,14 @@ class DecodingStep:
 
 @dataclass(frozen=True)
 class Continuation:
-    """How a model went on.
+    """A model's continuation of a text.
 
     Attributes:
-        steps: one for each token behind the prompt and the branch; the end of all text is a line's end.
-        prompt_tokens: tokens sent, prompt and branch, read anew or not.
-        completion_tokens: tokens received.
-        finish_reason: whether the model ended it (``stop``) or it was cut at its bound (``length``).
+        steps: One step for each token after the prompt and the branch. The end of the text is represented as a line
+            feed.
+        prompt_tokens: Number of tokens of prompt and branch, also if they were cached.
+        completion_tokens: Number of tokens written.
+        finish_reason: ``stop`` if the model ended the text, ``length`` if it was cut at its limit.
     """
 
     steps: tuple[DecodingStep, ...] = ()
@@ -50,23 +51,23 @@ class Continuation:
 
     @property
     def first(self) -> frozenset[Token]:
-        """What might have been written first, what was among it."""
+        """Tokens that were likely at the first position, including the token that was written."""
         return frozenset(token for step in self.steps[:1] for token in (step.token, *step.alternatives))
 
     @property
     def text(self) -> str:
-        """All that was written."""
+        """The continuation as text."""
         return "".join(step.token.text for step in self.steps)
 
 
 @dataclass(frozen=True)
 class GenerationLimits:
-    """How far a model goes on.
+    """Limits of a continuation.
 
     Attributes:
-        most_tokens: of a reply.
-        stop: texts that end a reply; the token in which one ends is the last one.
-        alternatives: how many of the likeliest tokens are told for each place, the written one among them.
+        max_tokens: Maximum number of tokens.
+        stop: Texts that end a continuation. The token that completes one is the last.
+        alternatives: Number of likeliest tokens to return for each position, including the token that was written.
     """
 
     max_tokens: int = 50
@@ -75,12 +76,12 @@ class GenerationLimits:
 
 
 class CompletionModel(Protocol):
-    """A language model that goes on with a text.
+    """A language model that continues plain texts.
 
     Attributes:
-        name: what records call it.
-        branches: whether it tells what else was likely and can go on from there; what is behind a server may turn out
-            not to, with its first reply.
+        name: Name of the model in records.
+        branches: Whether the model returns alternatives and can continue from them. For a model behind a server this
+            may turn False with its first reply.
     """
 
     name: str
@@ -89,24 +90,24 @@ class CompletionModel(Protocol):
     def branches(self) -> bool: ...
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """Go on at temperature 0 behind a prompt and each of several beginnings of an answer, all at once.
+        """Continue a prompt followed by each of several branches, greedily and all at once.
 
         Args:
-            prompt: what all of them have in common.
-            branches: tokens that come behind the prompt; none for the prompt alone.
-            bounds: how far to go on.
+            prompt: Text that all continuations share.
+            branches: Tokens that follow the prompt; empty for the prompt alone.
+            bounds: Limits of each continuation.
 
         Raises:
-            ChatModelError: when an answer cannot be had; the message says what to do.
+            ChatModelError: If a continuation cannot be generated; the message says what to do.
         """
         ...
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """Go on in several ways at a temperature."""
+        """Sample several continuations of a prompt at a temperature."""
         ...
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """One token at temperature 0 for each of several questions whose answers are numbers, all at once."""
+        """Return one greedy token for each of several questions whose answers are numbers, all at once."""
         ...
 
 
@@ -115,8 +116,8 @@ class TextScore:
     """How likely a model finds a text.
 
     Attributes:
-        probability: the geometric mean of its tokens' probabilities, between 0 and 1.
-        prompt_tokens: tokens sent: prompt and text.
+        probability: Geometric mean of the probabilities of its tokens, in [0, 1].
+        prompt_tokens: Number of tokens of prompt and text.
     """
 
     probability: float
@@ -126,23 +127,23 @@ class TextScore:
 
 @runtime_checkable
 class TextScorer(Protocol):
-    """A language model that tells how likely it finds given texts."""
+    """A language model that computes how likely given texts are."""
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """How likely each of several texts is behind a prompt.
+        """Return how likely each of several texts is after a prompt.
 
         Raises:
-            ChatModelError: when it cannot be had; the message says what to do.
+            ChatModelError: If a score cannot be computed; the message says what to do.
         """
         ...
 
 
 def require_text_scorer(model: CompletionModel) -> TextScorer:
-    """A model that rates texts.
+    """Return the model as a ``TextScorer``.
 
     Raises:
-        UserError: when it rates none.
+        UserError: If the model cannot score texts.
     """
     if not isinstance(model, TextScorer):
-        raise UserError(f"model {model.name}: it does not rate texts, which is asked of it; use a local one")
+        raise UserError(f"model {model.name}: it cannot score texts, which these settings need; use a local model")
     return model

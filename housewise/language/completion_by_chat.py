@@ -1,4 +1,4 @@
-"""A chat model that is asked to go on with a text."""
+"""A chat model used as a completion model."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Samp
 from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token
 
 _NUMBERS = 20  # alternatives of an answer that is a number
-_MOST_OF_A_NUMBER = 3  # tokens of one, a space or a mark before it being one too
-_LONGEST_TOKEN = 20  # characters of a reply for each token that it may have, where it tells no tokens
-_FEWEST_REPEATED = 2  # words; one alone may well be said twice
+_MOST_OF_A_NUMBER = 3  # tokens of a number, including a space or a mark before it
+_LONGEST_TOKEN = 20  # characters per token, for a reply without token texts
+_FEWEST_REPEATED = 2  # words; a single repeated word may be intended
 _WORD = re.compile(r"\S+")
 
 
 class ChatCompletionModel:
-    """Goes on with texts by way of conversations.
+    """Continues texts by conversations with a chat model.
 
-    Branches stand at the beginning of the model's own turn, where it goes on with one. Where it does not, they stand at
-    the end of the text that it is asked to go on with, and what it repeats of that is left out.
+    If the model can continue its own turn, a branch is the beginning of that turn. Otherwise the branch is appended to
+    the text in the prompt, and the reply loses what it repeats of that text.
 
-    A model that tells no alternatives does not branch: its replies are one piece each, of probability 1.
+    A model that returns no alternatives cannot branch: each of its replies is one step of probability 1.
 
     Args:
-        model: an opened model; whoever opened it closes it.
-        instruction: what it is told, so that it goes on with the text.
-        continues: whether it goes on with a turn that has begun.
-        seed: of what is drawn at a temperature.
+        model: An open model; the caller closes it.
+        instruction: System message that asks the model to continue the text.
+        continues: Whether the model can continue its own turn.
+        seed: Seed of the random number generator.
     """
 
     def __init__(self, model: ChatModel, instruction: str, continues: bool, seed: int = 0) -> None:
@@ -39,7 +39,7 @@ class ChatCompletionModel:
         self._chance = random.Random(seed)
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See ``CompletionModel.extend``."""
         sampling = _sampling(bounds, 0.0, bounds.alternatives)
         starts = ["".join(token.text for token in branch) for branch in branches]
         replies = self._model.complete([self._request(prompt, sampling, start) for start in starts])
@@ -49,13 +49,13 @@ class ChatCompletionModel:
         ]
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See ``CompletionModel.sample``."""
         sampling = _sampling(bounds, temperature, bounds.alternatives, count, self._chance.getrandbits(31))
         [replies] = self._model.complete([self._request(prompt, sampling)])
         return [self._continuation(reply, bounds.max_tokens, prompt) for reply in replies]
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See Continuer; blanks before the number are left out."""
+        """See ``CompletionModel.answer``; blanks before the number are left out."""
         sampling = _sampling(GenerationLimits(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
         told = [Message("system", system)] if system else []
         requests = [
@@ -75,7 +75,7 @@ class ChatCompletionModel:
         else:
             steps = [_decoding_step(place) for place in reply.alternatives[: most + len(start)]]
         if not (self._continues and start):
-            # The blank lines and spaces that turns begin with, and what is said again.
+            # Drop leading blanks, and what repeats the text.
             while steps and not steps[0].token.text.strip():
                 del steps[0]
             steps = _drop_characters(steps, _repeated_length(_joined_text(steps), prompt + start))
@@ -100,7 +100,7 @@ def _joined_text(steps: Sequence[DecodingStep]) -> str:
 
 
 def _repeated_length(reply: str, text: str) -> int:
-    """How many characters of a reply say again how the last line of a text ends, whatever their case."""
+    """Return how many characters of a reply repeat the end of a text's last line, ignoring case."""
     line = text.rpartition("\n")[2]
     words = [match.start() for match in _WORD.finditer(line)]
     for first in words[: max(0, len(words) - _FEWEST_REPEATED + 1)]:
@@ -110,14 +110,14 @@ def _repeated_length(reply: str, text: str) -> int:
 
 
 def _drop_characters(steps: Sequence[DecodingStep], characters: int) -> list[DecodingStep]:
-    """Places without so many characters of what is written first."""
+    """Return the steps without the given number of leading characters."""
     left = list(steps)
     while characters and left:
         text = left[0].token.text
         if len(text) <= characters:
             del left[0]
         else:
-            # What else might have stood for half a token is not known.
+            # The alternatives to a part of a token are unknown.
             left[0] = DecodingStep(Token(text[characters:], left[0].token.probability))
         characters -= min(characters, len(text))
     return left

@@ -1,4 +1,4 @@
-"""Breaks up control strings, such as ``<|im_end|>``, which a server's tokenizer would read as control tokens."""
+"""Breaks up control strings such as ``<|im_end|>``, which a server's tokenizer would read as control tokens."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _FIRST = re.compile(
 CONTROL_STRING = re.compile(
     rf"<[|｜]{_NAME}[|｜]?>|<{_NAME}[|｜]>|\[\|{_NAME}\|\]|<(?:{_TAGS})>|\[(?:{_BRACKETED})\]",
 )
-"""A whole control string."""
+"""Matches a whole control string."""
 
 
 def break_control_strings(text: str) -> str:
-    """Put a space behind the first character of every control string: ``< |im_end|>``.
+    """Insert a space after the first character of every control string: ``< |im_end|>``.
 
-    A server makes one text of its chat template and what is sent, and its tokenizer cannot be asked to read part of
-    that as plain text. With a visible space a model still reads what was written; an invisible character might be
-    dropped by a normalizer on the way.
+    A server merges its chat template and the messages into one text, and its tokenizer cannot be told to read parts of
+    it as plain text. With a visible space the model can still read what was written; an invisible character might be
+    removed by a normalizer.
 
-    Marks of the forms ``<|...|>``, ``<｜...｜>`` and ``[|...|]`` are broken up whatever their name, others by lists of
-    what published models use. Tags of thoughts such as ``<think>`` stay as they are: prompts may ask for them, and they
-    end nobody's turn.
+    Strings of the forms ``<|...|>``, ``<｜...｜>`` and ``[|...|]`` are broken up whatever their name.
+    Others are broken up if published models use them. Tags of thoughts such as ``<think>`` stay, since prompts may ask for them and they do not end a
+    turn.
     """
     return _FIRST.sub(lambda found: f"{found[0]} ", text)
 
@@ -43,13 +43,13 @@ def break_control_strings(text: str) -> str:
 def break_turns(turns: Iterable[dict[str, str]]) -> list[dict[str, str]]:
     """Break up the control strings in the contents of turns, whatever their roles.
 
-    Every prompt may hold untrusted text. Control strings that a user wrote into a prompt file are broken up as well:
-    the server's chat template writes those that count.
+    Every prompt may contain untrusted text. Control strings in a prompt file of the user are broken up too: the valid
+    ones are written by the server's chat template.
 
     Args:
-        turns: With ``role`` and ``content``.
+        turns: Turns with ``role`` and ``content``.
 
     Returns:
-        Turns with the same contents where they have no control string.
+        The turns; contents without control strings are unchanged.
     """
     return [{**turn, "content": break_control_strings(turn["content"])} for turn in turns]

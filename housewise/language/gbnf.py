@@ -1,6 +1,7 @@
-"""Writes grammars in GBNF, the notation that llama.cpp, vLLM, SGLang and llguidance all read.
+"""Writes grammars in GBNF, the notation of llama.cpp, vLLM, SGLang and llguidance.
 
-A grammar here is a text of rules of which ``reply`` says what a reply may be; :func:`rooted` makes it complete.
+A grammar in this package is a text of rules in which ``reply`` defines a valid reply; ``complete_grammar`` adds the
+root.
 """
 
 from __future__ import annotations
@@ -9,32 +10,32 @@ from collections.abc import Iterable
 from typing import Literal
 
 GrammarDialect = Literal["vllm", "vllm-guided", "llama.cpp", "sglang"]
-"""The kinds of servers that take grammars, each in a field of its own; vllm-guided is vLLM before 0.12."""
+"""Kinds of servers that accept grammars, each in its own field of a request. ``vllm-guided`` is vLLM before 0.12."""
 
 REPLY = "reply"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def literal(text: str) -> str:
-    """A text that has to be written just so."""
+    """Return an expression for a literal text."""
     return f'"{text.translate(_ESCAPES)}"'
 
 
 def one_of(choices: Iterable[str]) -> str:
-    """One of several expressions."""
+    """Return an expression for one of several expressions."""
     return f"({' | '.join(choices)})"
 
 
 def rule(name: str, expression: str) -> str:
-    """A rule; its name may hold letters, digits and hyphens."""
+    """Return a rule; its name may contain letters, digits and hyphens."""
     return f"{name} ::= {expression}"
 
 
 def complete_grammar(grammar: str, prefix: str = "") -> str:
-    """A whole grammar.
+    """Return a grammar with a root rule.
 
     Args:
-        grammar: rules, with one for ``reply``.
-        prefix: text that comes before the reply.
+        grammar: Rules that define ``reply``.
+        prefix: Text that precedes the reply.
     """
     return f"{rule('root', f'{literal(prefix)} {REPLY}' if prefix else REPLY)}\n{grammar}"

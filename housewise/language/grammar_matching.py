@@ -1,6 +1,6 @@
-"""Grammars as llguidance reads them: whether a text follows one, and what matches replies to it.
+"""Matches texts against grammars with llguidance.
 
-llguidance is an extra, and imported when it is needed.
+llguidance is an optional dependency and imported when it is needed.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ INSTALL = "pip install 'housewise[grounded]'"
 
 
 def matches_grammar(text: str, grammar: str, prefix: str = "") -> bool:
-    """Whether a text is the beginning or the whole of what a grammar allows.
+    """Whether a text is a reply that a grammar allows, or the beginning of one.
 
     Args:
-        text: any text.
-        grammar: rules; see housewise.language.gbnf.
-        prefix: what the grammar has before the reply.
+        text: Any text.
+        grammar: Rules; see ``language.gbnf``.
+        prefix: Text that the grammar has before the reply.
 
     Raises:
-        ChatModelError: when llguidance is missing, or the rules are no grammar.
+        ChatModelError: If llguidance is missing, or the rules are not a grammar.
     """
     require_llguidance()
     from llguidance import LLTokenizer
@@ -33,7 +33,7 @@ def matches_grammar(text: str, grammar: str, prefix: str = "") -> bool:
 
 
 def accepts_empty_reply(grammar: str, prefix: str = "") -> bool:
-    """Whether a reply without a word follows a grammar; see follows."""
+    """Whether a grammar allows an empty reply; see ``matches_grammar``."""
     require_llguidance()
     from llguidance import LLTokenizer
 
@@ -42,14 +42,14 @@ def accepts_empty_reply(grammar: str, prefix: str = "") -> bool:
 
 
 def compile_matcher(tokenizer: Any, grammar: str) -> Any:
-    """llguidance's matcher of replies to a whole grammar.
+    """Compile a complete grammar to a matcher of llguidance.
 
     Args:
-        tokenizer: llguidance's.
-        grammar: see housewise.language.gbnf.complete_grammar.
+        tokenizer: Tokenizer of llguidance.
+        grammar: See ``gbnf.complete_grammar``.
 
     Raises:
-        ChatModelError: when it is none, or too large.
+        ChatModelError: If the text is not a grammar, or it is too large.
     """
     from llguidance import LLMatcher, grammar_from
 
@@ -63,17 +63,17 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
 
 
 def matcher_error(matcher: Any) -> ChatModelError:
-    """What is said of a matcher that cannot go on."""
+    """Return the error of a matcher that cannot continue."""
     return ChatModelError(
         f"the grammar cannot be followed ({one_line(compile_matcher.get_error())}); leave grounded out"
     )
 
 
 def require_llguidance() -> None:
-    """See that llguidance is there.
+    """Check that llguidance is installed.
 
     Raises:
-        ChatModelError: when it is not.
+        ChatModelError: If it is not.
     """
     try:
         import llguidance  # noqa: F401

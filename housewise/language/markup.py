@@ -1,4 +1,4 @@
-"""Text without the marks that chat models and their front ends put around it: fences, odd characters, escapes."""
+"""Removes the markup that chat models put around text: code fences, unusual characters, escaped line ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ESCAPED_LINE_END = re.compile(r"(?:\\r)?\\n")
 def strip_markup(text: str) -> str:
     r"""Return a text as a person would type it.
 
-    Lines of code fences are emptied, full-width letters become those of ASCII, invisible characters vanish, enclosed
+    Lines of code fences are emptied, full-width letters become ASCII, invisible characters are removed, enclosed
     numbers (``①``, keycaps) become ``1.``, and line ends that were written as ``\n`` become line ends.
     """
     return _FENCE.sub("", _ESCAPED_LINE_END.sub("\n", text.translate(_CHARACTERS)))

@@ -1,4 +1,4 @@
-"""Conversations in the forms that models take."""
+"""Converts conversations for models without a system role."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from housewise.language.base import Message
 
 
 def fold_system(messages: Sequence[Message]) -> list[Message]:
-    """Put what system messages say at the beginning of the first user turn, for models without a system role.
+    """Move the system messages to the beginning of the first user turn.
 
-    Turns of one role that follow each other are joined, as such models often want roles to alternate.
+    Consecutive turns of the same role are joined, since models without a system role often require alternating roles.
     """
-    told = [message.content for message in messages if message.role == "system"]
+    system = [message.content for message in messages if message.role == "system"]
     turns: list[Message] = []
     for message in (message for message in messages if message.role != "system"):
         if turns and turns[-1].role == message.role:
             turns[-1] = Message(message.role, f"{turns[-1].content}\n\n{message.content}")
         else:
             turns.append(message)
-    if not told:
+    if not system:
         return turns
     if not turns or turns[0].role != "user":
-        return [Message("user", "\n\n".join(told)), *turns]
-    return [Message("user", "\n\n".join([*told, turns[0].content])), *turns[1:]]
+        return [Message("user", "\n\n".join(system)), *turns]
+    return [Message("user", "\n\n".join([*system, turns[0].content])), *turns[1:]]

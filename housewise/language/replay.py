@@ -1,4 +1,4 @@
-"""A chat model that plays recorded replies."""
+"""A chat model that replays recorded replies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class ReplayChatModel:
     """Answers with recorded replies in their order, whatever it is asked.
 
     Args:
-        replies: texts to answer with; once they are used up every answer is ``"mission complete"``.
-        name: what records call the model.
+        replies: Texts to answer with. When they are used up, every answer is ``"mission complete"``.
+        name: Name of the model in records.
     """
 
     def __init__(self, replies: Sequence[str], name: str = "replay") -> None:
@@ -24,16 +24,16 @@ class ReplayChatModel:
         self._replies: Iterator[str] = iter(tuple(replies))
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """Answer each request with as many of the next recorded replies as it asks for.
+        """Answer each request with as many of the next replies as it asks for.
 
         Args:
-            requests: the conversations; only their number of replies matters.
+            requests: The conversations; only the number of replies matters.
 
         Returns:
             For each request, ``request.sampling.n`` replies.
         """
         return [
-            # Records of before thoughts were kept apart hold them as well.
+            # The replies in old records include thoughts.
             [read_reply(RawReply(next(self._replies, LAST_WORDS)), _AS_RECORDED) for _ in range(request.sampling.n)]
             for request in requests
         ]

@@ -1,7 +1,7 @@
-"""Turns what a server or a local model answers into a reply: thoughts apart, ended where the turn ends.
+"""Builds replies from the output of models: separates thoughts, and ends the text where the turn ends.
 
-Every caller gets its replies from here (planners, cooks, people played by models, STARS, CLIPR): no other module looks
-at finish reasons, at marks of thoughts or at marks that end a turn.
+All callers (planners, cooks, simulated people, STARS, CLIPR) get their replies from here. No other module interprets
+finish reasons, marks of thoughts or marks of turns.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from housewise.language.thoughts import (
 )
 
 NEXT_SEED = 1_000_003
-"""Added to the seed of a request whose reply said nothing, when it is asked again."""
+"""Added to the seed of a request that is repeated because its reply was blank."""
 DEFAULT_THINKING_TOKENS = 4096
-"""Added to a reply's limit for models that think before they answer."""
+"""Added to the limit of replies of models that think before they answer."""
 
 _LEAST_BUDGET = 128
 _CUT = re.compile(r"length|max|context", re.IGNORECASE)
@@ -34,17 +34,17 @@ _UNWANTED = re.compile(r"filter|safety|recitation|refus|block|prohibited", re.IG
 
 @dataclass(frozen=True)
 class RawReply:
-    """What a model answered, as it came.
+    """What a model returned.
 
     Attributes:
-        text: What it wrote, with thoughts and marks where these were not taken apart before.
-        finish_reason: Why it ended, in the words of the server; None where it does not say.
-        thoughts: What came apart from the text.
-        prompt_tokens, completion_tokens, seconds: See Reply.
-        token_logprobs, alternatives: See Reply, for all tokens that were written.
+        text: Text of the model, with thoughts and marks unless the server separated them.
+        finish_reason: Why the text ended, in the server's words; None if unknown.
+        thoughts: Thoughts that the server separated.
+        prompt_tokens, completion_tokens, seconds: See ``Reply``.
+        token_logprobs, alternatives: See ``Reply``, for all tokens that were written.
         starts_thinking: Whether the chat template writes the mark that begins thoughts, so that the text may lack it.
-        token_texts: Gives the text of every token that was written; called where these have to be aligned with the
-            reply and there are no alternatives, which hold the texts.
+        token_texts: Function that returns the text of every written token. It is called if tokens must be aligned with
+            the reply and ``alternatives`` is None.
     """
 
     text: str
@@ -60,13 +60,13 @@ class RawReply:
 
 
 def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
-    """Make a reply of a model's answer.
+    """Build a reply from what a model returned.
 
-    Thoughts are kept apart, marks of turns end the reply, a prefix that the model repeated and what comes behind a stop
-    text are left out. Log-probabilities and alternatives are those of the tokens of the reply.
+    Thoughts are separated, marks of turns end the reply, and a repeated prefix and what follows a stop text are
+    removed. Log-probabilities and alternatives are those of the tokens of the reply.
 
     Args:
-        raw: The answer.
+        raw: What the model returned.
         request: What was asked.
     """
     starts_thinking = raw.starts_thinking and not raw.thoughts
@@ -95,31 +95,31 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
 
 
 def finish_reason(reason: str | None) -> FinishReason | None:
-    """Why a reply ended: ``"stop"``, ``"length"``, or None for what makes a reply no reply (an error, a filter)."""
+    """Return why a reply ended: ``"stop"``, ``"length"``, or None if it is not a reply but an error or was filtered."""
     if _FAILED.search(reason or ""):
         return None
     return "length" if _CUT.search(reason or "") else "stop"
 
 
 def failure_remedy(reason: str | None) -> str:
-    """What to do about a reply that finish_reason says is none."""
+    """Return what to do if ``finish_reason`` is None."""
     is_unwanted = _UNWANTED.search(reason or "") is not None
     return "change the messages or the model" if is_unwanted else "see the server's log or try later"
 
 
 def is_blank_reply(reply: Reply, request: ChatRequest) -> bool:
-    """Whether a reply is none: it was cut before it said anything, or is empty where the request expects words."""
+    """Whether a reply says nothing: it was cut before its text, or is empty although the request expects words."""
     if reply.text.strip() or (request.may_be_empty and not reply.thoughts):
         return False
     return request.grammar is None or reply.is_cut
 
 
 def describe_blank_reply(reply: Reply, limit: str) -> tuple[str, str]:
-    """What is wrong with a reply that says nothing, and what to do about it.
+    """Return what is wrong with a blank reply, and what to do.
 
     Args:
-        reply: See says_nothing.
-        limit: See describe_limit.
+        reply: Reply of which ``is_blank_reply`` is True.
+        limit: See ``describe_limit``.
     """
     if reply.is_cut:
         added = " or thinking_tokens" if "thinking_tokens" in limit else ""
@@ -130,7 +130,7 @@ def describe_blank_reply(reply: Reply, limit: str) -> tuple[str, str]:
 
 
 def describe_limit(sampling: Sampling, thinking_tokens: int) -> str:
-    """The limit that a reply was written under, as settings name it."""
+    """Return the token limit of a reply in the terms of the settings."""
     added = f" and thinking_tokens={thinking_tokens}" if thinking_tokens else ""
     return f"max_tokens={sampling.max_tokens}{added}"
 
@@ -140,14 +140,14 @@ def _count_leading_blanks(text: str) -> int:
 
 
 def _repeated_prefix_length(text: str, prefix: str) -> int:
-    """How many characters of a reply repeat the beginning of the turn that it was asked to go on with."""
+    """Return how many characters of a reply repeat the prefix of the request."""
     wanted, blanks = prefix.strip(), _count_leading_blanks(text)
     is_repeated = wanted and text[blanks : blanks + len(wanted)].lower() == wanted.lower()
     return blanks + len(wanted) if is_repeated else 0
 
 
 def _map_to_raw_spans(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """Parts of the raw text that make up a part of the text without thoughts; of no text the place where it is."""
+    """Map a span of the text without thoughts to spans of the raw text; an empty span is mapped to its position."""
     kept, place, empty = [], 0, (0, 0)
     for first, last in spans:
         inside = max(first, first + start - place), min(last, first + end - place)
@@ -161,7 +161,7 @@ def _map_to_raw_spans(spans: Sequence[Span], start: int, end: int) -> list[Span]
 
 @dataclass(frozen=True)
 class _AlignedToken:
-    """A token of the reply: which one of those written, and its text as far as it belongs to the reply."""
+    """A token of the reply: its index among the written tokens, and the part of its text that belongs to the reply."""
 
     index: int
     text: str
@@ -169,12 +169,15 @@ class _AlignedToken:
 
 
 def _align_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list[_AlignedToken] | None:
-    """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told.
+    """Find the tokens of a reply among the written tokens.
 
     Args:
-        raw: The answer.
-        kept: Parts of its text that make up the reply.
-        is_stopped: Whether a stop text stands behind them.
+        raw: What the model returned.
+        kept: Spans of the raw text that form the reply.
+        is_stopped: Whether a stop text follows them.
+
+    Returns:
+        The tokens; None if these are all written tokens, an empty list if they cannot be determined.
     """
     if raw.token_logprobs is None and raw.alternatives is None:
         return None
@@ -182,7 +185,7 @@ def _align_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list
         texts: Sequence[str] = [place[0].text for place in raw.alternatives]
     else:
         texts = raw.token_texts() if raw.token_texts else ()
-    # Servers that take thoughts apart still tell the tokens of both.
+    # Servers that separate thoughts still return the tokens of both.
     shift = "".join(texts).rfind(raw.text) if raw.text or raw.thoughts else 0
     if kept == [(0, len(raw.text))] and shift <= 0:
         return None
@@ -196,7 +199,7 @@ def _align_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list
         if inside:
             found.append(_AlignedToken(index, shown, shown.strip() == text.strip()))
         elif place >= kept[-1][1] and not has_ended:
-            # The token that ends the turn, or the one that a stop text begins with.
+            # The token that ends the turn, or the first token of a stop text.
             is_last = is_turn_mark(text) or (is_stopped and place == kept[-1][1])
             if is_last or kept[-1][1] == len(raw.text):
                 found.append(_AlignedToken(index, text, True))
@@ -218,7 +221,7 @@ def _select_alternatives(
 ) -> tuple[tuple[TokenLogprob, ...], ...] | None:
     if places is None or tokens is None:
         return places
-    # What else might have stood for a part of a token is not known.
+    # The alternatives to a part of a token are unknown.
     return (
         tuple(
             (
@@ -232,11 +235,11 @@ def _select_alternatives(
 
 
 class ThinkingBudget:
-    """Tokens that a model may think for, on top of those of its reply.
+    """Tokens that a model may use for thinking, in addition to those of its reply.
 
     Args:
-        tokens: Added to a reply's limit.
-        is_on: Whether they are added from the first reply on; otherwise from the first one on that showed thoughts.
+        tokens: Number of tokens added to the limit of a reply.
+        is_on: Whether they are added from the first reply on. Otherwise they are added once a reply has thoughts.
     """
 
     def __init__(self, tokens: int = DEFAULT_THINKING_TOKENS, is_on: bool = False) -> None:
@@ -245,24 +248,24 @@ class ThinkingBudget:
 
     @property
     def tokens(self) -> int:
-        """What is added now."""
+        """Number of tokens that are added now."""
         return self._tokens if self.is_on else 0
 
     def observe(self, reply: Reply, text: str = "") -> None:
-        """Take note of a reply that shows that the model thinks.
+        """Update the budget if a reply shows that the model thinks.
 
         Args:
             reply: The reply.
-            text: As the model wrote it.
+            text: Raw text of the reply.
         """
         self.is_on = self.is_on or bool(reply.thoughts)
         self.starts_thinking = self.starts_thinking or has_unopened_closing_mark(text)
 
     def shrink(self, refused: int) -> None:
-        """Add half as much, for a model whose context has no room for all of it; nothing in the end.
+        """Halve the budget, for a model whose context has no room for all of it; a small budget becomes 0.
 
         Args:
-            refused: What was added to the request that had no room; another request may have shrunk it already.
+            refused: The budget of the refused request. Another request may have shrunk it already.
         """
         if refused == self.tokens:
             self._tokens = self._tokens // 2 if self._tokens >= 2 * _LEAST_BUDGET else 0

@@ -1,4 +1,4 @@
-"""How a model is found and asked, as settings of a run."""
+"""Settings of a chat model: how it is found and asked."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-"""Precisions in which a local model computes; auto is what the hardware computes fastest in."""
+"""Precisions of a local model; ``auto`` is the fastest on this machine."""
 
 EXECUTION_FIELDS = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
-"""Settings of a model that change nothing of what it says but by rounding; a server that has moved is the same one."""
+"""Settings that change a model's replies only by rounding; a server that has moved counts as the same."""
 
 _FEWEST_REQUESTS = 8
 _REFUSABLE = frozenset({"temperature", "top_p"})
@@ -30,7 +30,7 @@ _OWN_FIELDS |= {"max_completion_tokens", "logprobs", "top_logprobs", "chat_templ
 
 
 class SamplingSettings(Settings):
-    """How replies are drawn; see housewise.language.base.Sampling."""
+    """How replies are sampled; see ``language.base.Sampling``."""
 
     temperature: float = Field(default=1.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
@@ -39,25 +39,27 @@ class SamplingSettings(Settings):
 
 
 class ModelSettings(Settings):
-    """A chat model.
+    """Settings of a chat model.
 
     Attributes:
         model: ``local``, ``local:<folder or Hugging Face name>``, or a model's name at an OpenAI-compatible server.
-        base_url: the server's address; a password in it is used and kept nowhere.
-        adapter: of a local model: a folder, or the name of one that comes with the package. None or ``none`` for the
-            model without one, as ``auto`` is where the system has no bundled adapter.
-        sampling: how replies are drawn.
-        grammar_dialect: the server's.
-        continue_prefix: whether the server goes on with an assistant's turn that has begun.
-        thinking: whether the model thinks before it answers; the first reply that shows thoughts tells otherwise.
-        thinking_tokens: added to max_tokens for a model that thinks.
-        extra_body: further fields of requests to the server, such as top_k; they are kept with a run, so no keys.
-        chat_template_kwargs: arguments of the model's chat template, such as enable_thinking.
-        reasoning_effort: how long a server has the model think, such as low.
-        batch_size: replies that a local model writes at once.
-        dtype: in which a local model computes.
-        concurrency: requests to a server under way at once; None for as many as workers, but at least 8.
-        timeout: seconds that one attempt to reach a server may take.
+        base_url: Address of the server. A password in it is used but never stored.
+        adapter: Adapter of a local model: a folder, or the name of a bundled one. None or ``none`` is no adapter, as is
+            ``auto`` if the system has no bundled adapter.
+        sampling: How replies are sampled.
+        grammar_dialect: Grammar format of the server.
+        continue_prefix: Whether the server can continue an assistant's turn.
+        thinking: Whether the model thinks before it answers. If False, this is detected by the first reply with
+            thoughts.
+        thinking_tokens: Added to max_tokens for a model that thinks.
+        extra_body: Further fields of requests to the server, such as top_k. They are stored with a run, so do not put
+            keys here.
+        chat_template_kwargs: Arguments of the model's chat template, such as enable_thinking.
+        reasoning_effort: How long a reasoning model thinks, such as low; for servers.
+        batch_size: Number of replies that a local model generates at once.
+        dtype: Precision of a local model.
+        concurrency: Number of concurrent requests to a server. None is the number of workers, but at least 8.
+        timeout: Maximum seconds of one attempt to reach a server.
     """
 
     model: str = "local"
@@ -78,13 +80,13 @@ class ModelSettings(Settings):
 
     @field_serializer("base_url")
     def _without_password(self, base_url: str | None) -> str | None:
-        """What is kept and compared; the connection is made with the address itself."""
+        """Return the address that is stored and compared; the connection uses the full one."""
         return base_url and redact_url(base_url)
 
     @field_validator("adapter")
     @classmethod
     def _without_adapter(cls, adapter: str | None) -> str | None:
-        # OmegaConf reads null on the command line, and options do not.
+        # OmegaConf parses null in key=value texts; command-line options do not.
         return None if adapter in (AUTO, NONE, "null") else adapter
 
     @field_validator("extra_body")
@@ -93,21 +95,21 @@ class ModelSettings(Settings):
         if taken := sorted(_OWN_FIELDS & extra_body.keys()):
             raise PydanticCustomError(
                 "own_field",
-                "{names} is set by Housewise or a setting of its own; leave it out",
+                "{names} is set by Housewise or by its own setting; leave it out",
                 {"names": ", ".join(taken)},
             )
         return extra_body
 
     @property
     def local(self) -> bool:
-        """Whether it runs in this program."""
+        """Whether the model runs in this program."""
         return self.model.partition(":")[0] == "local"
 
     def check(self) -> None:
-        """See that the model is there, without loading it; a server is asked which models it has.
+        """Check that the model exists, without loading it; a server is asked for its models.
 
         Raises:
-            ChatModelError: It is not; the message says what to do.
+            ChatModelError: If it does not exist; the message says what to do.
         """
         if self.adapter is not None:
             check_adapter_exists(self.adapter)
@@ -122,14 +124,14 @@ class ModelSettings(Settings):
                     model.check()
 
     def open(self, workers: int = 1, **options: Any) -> ChatModel:
-        """The model, ready to answer.
+        """Open the model.
 
         Args:
-            workers: episodes that ask it at once.
-            **options: further ones of the model.
+            workers: Number of episodes that ask it at once.
+            **options: Further options of the model.
 
         Raises:
-            ChatModelError: when it cannot be opened.
+            ChatModelError: If it cannot be opened.
         """
         options |= self._changed("thinking", "thinking_tokens", "chat_template_kwargs")
         if self.local:
@@ -143,7 +145,7 @@ class ModelSettings(Settings):
         return open_model(self.model, base_url=self.base_url, adapter=self.adapter, **options)
 
     def _changed(self, *names: str) -> dict[str, Any]:
-        """Those of some settings that are not defaults: kinds of models of other packages may know none of them."""
+        """Return the settings that differ from their defaults; models of other packages may not accept all."""
         fields = type(self).model_fields
         return {
             name: value

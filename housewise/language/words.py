@@ -1,4 +1,4 @@
-"""Words of short texts: lower case, without inflection, without the words that carry no meaning of their own."""
+"""Splits short texts into words: lower case, stemmed, without stop words."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _NUMBERS = {word: str(value) for value, word in enumerate(_DIGITS.split())} | {
     "quarter": "1/4",
     "both": "both",
 }
-# Letters that look alike in Latin and Cyrillic script; both occur within English words of data sets.
+# Letters that look alike in Latin and Cyrillic; both occur within English words of data sets.
 _LOOK_ALIKE = str.maketrans("АВЕКМНОРСТХаеорсухі", "ABEKMHOPCTXaeopcyxi")
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _TOKEN = re.compile(r"\d+/\d+|\d+(?:\.\d+)?|[a-z]+(?:'s\b)?")
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without what cannot be seen."""
+    """Return a text on one line, without unprintable characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def flatten_if_broken(text: str) -> str:
-    """A text as it is, or on one line where it has line breaks or other control characters.
+    """Return a text on one line if it has line breaks or other control characters, else unchanged.
 
-    For a line of a prompt, in which untrusted text must not begin another line.
+    Use this for a line of a prompt, in which untrusted text must not begin another line.
     """
     return one_line(text) if _CONTROL_CHARACTER.search(text) else text
 
 
 @lru_cache(maxsize=1 << 15)
 def normalize_letters(text: str) -> str:
-    """Lower case, Latin letters without accents."""
+    """Return a text in lower case with Latin letters without accents."""
     decomposed = unicodedata.normalize("NFKD", text.translate(_LOOK_ALIKE))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).lower()
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """A word without its plural or third-person ending; numbers as digits."""
+    """Return a word without its plural or third-person ending; number words become digits."""
     word = word.removesuffix("'s")
     if word in _NUMBERS:
         return _NUMBERS[word]
@@ -62,12 +62,12 @@ def stem(word: str) -> str:
 
 
 def word_stems(text: str) -> list[str]:
-    """Every word of a text, stemmed, in order."""
+    """Return the stems of all words of a text, in order."""
     return [stem(word) for word in _TOKEN.findall(normalize_letters(text))]
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that carry meaning, stemmed, in order; all of them where none does."""
+    """Return the stems of the words that are not stop words, in order; all words if every word is a stop word."""
     return list(_content_words(text))
 
 
@@ -78,13 +78,13 @@ def _content_words(text: str) -> tuple[str, ...]:
 
 
 def occurs_in_verb(words: Iterable[str], verb: str) -> bool:
-    """Whether some form of a verb holds one of some words."""
+    """Whether a form of a verb contains one of several words."""
     return any(word in form for word in words for form in verb_forms(verb))
 
 
 @lru_cache(maxsize=1 << 15)
 def verb_forms(verb: str) -> tuple[str, ...]:
-    """A verb as it is, and as what was done by it is called: fry, fried, frying; chop, chopped, chopping."""
+    """Return the forms of a verb: fry, fried, frying; chop, chopped, chopping."""
     if re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):
         return verb, f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"
     if verb.endswith("e"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, read_end_lines
 from housewise.core.plugins import SYSTEMS, plugin_names
-from housewise.core.record import VERSION, Event, Header, Record, Result
+from housewise.core.record import VERSION, Event, Header, Record, Result, UnknownEvent
 from housewise.core.record_files import FINISHED, RecordLine, assemble_record, damaged_line_error, read_lines
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
@@ -73,6 +74,13 @@ def read_records(folder: Path | str) -> Iterator[Record]:
         raise UserError(f"{folder}: no such folder; name the folder of a run, or its episodes/")
     episodes = folder / "episodes"
     return (read_record(path) for path in find_paths(episodes if episodes.is_dir() else folder, f"*{FINISHED}"))
+
+
+def event_data(event: Event) -> tuple[str, dict[str, Any]]:
+    """Return the type and the fields of an event, also of a system that is not installed."""
+    if isinstance(event, UnknownEvent):
+        return event.kind, event.data
+    return event.type, event.model_dump(mode="json")
 
 
 def read_header(path: Path, line: bytes) -> Header | None:

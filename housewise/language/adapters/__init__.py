@@ -1,4 +1,4 @@
-"""Adapters for local models: those that come with the package, by name, and any other, by folder."""
+"""Adapters for local models: bundled ones by name, others by folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 
 ADAPTER_CONFIG_FILE = "housewise.json"
-"""File in an adapter's folder that tells how a model with it is meant to be asked."""
+"""File in an adapter's folder with the settings to ask the model with; see ``AdapterConfig``."""
 
 
 class AdapterSampling(BaseModel):
-    """How replies are drawn; see housewise.language.base.Sampling. What is None is left to whoever asks."""
+    """Sampling parameters; see ``language.base.Sampling``. None leaves a parameter to the caller."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,23 +32,23 @@ class AdapterSampling(BaseModel):
 FamiliarKinds = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(min_length=1, max_length=10_000)
 ]
-"""Kinds of things that a model was taught to judge."""
+"""Kinds of objects that a model was trained to judge."""
 
 
 PERSONALIZE = "personalize"
 
 AUTO, NONE = "auto", "none"
-"""In place of an adapter's name: the bundled one where it fits, and no adapter."""
+"""Values in place of an adapter's name: ``auto`` for the bundled adapter if it fits, ``none`` for no adapter."""
 
 BUNDLED = "tidy"
-"""The adapter that AUTO stands for: of the bundled model, in houses."""
+"""The adapter that ``auto`` stands for, trained for the bundled model in houses."""
 
 
 class AdapterConfig(BaseModel):
-    """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``).
+    """Settings to ask a model with an adapter with; keys of a run's settings (``housekeep_configs/run.yaml``).
 
     Attributes:
-        system: in which it learned to act; the other keys are of that system's settings.
+        system: System that the adapter was trained in. The other keys are settings of that system.
     """
 
     system: str = PERSONALIZE
@@ -67,10 +67,10 @@ class AdapterConfig(BaseModel):
 
 
 def bundled_adapters(system: str | None = None) -> dict[str, Path]:
-    """Folders of the adapters that come with the package, by name.
+    """Return the folders of the bundled adapters by name.
 
     Args:
-        system: only those that learned to act in it.
+        system: Only return adapters that were trained in this system.
     """
     folders = Path(str(resources.files(__name__))).iterdir()
     there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
@@ -78,20 +78,20 @@ def bundled_adapters(system: str | None = None) -> dict[str, Path]:
 
 
 def adapter_folder(name: str | Path) -> Path:
-    """Where an adapter is.
+    """Return the folder of an adapter.
 
     Args:
-        name: of one that comes with the package, or a folder; a folder wins.
+        name: A folder, or else the name of a bundled adapter.
     """
     folder = expand_user(name)
     return folder if folder.exists() else bundled_adapters().get(str(name), folder)
 
 
 def check_adapter_exists(name: str) -> None:
-    """See that there is an adapter of a name, or a folder.
+    """Check that there is an adapter of this name, or a folder.
 
     Raises:
-        ChatModelError: There is none; the message names what may be said instead.
+        ChatModelError: If there is none; the message lists the valid names.
     """
     if not adapter_folder(name).is_dir():
         known = suggest_names(name, [AUTO, NONE, *bundled_adapters()])
@@ -99,20 +99,20 @@ def check_adapter_exists(name: str) -> None:
 
 
 def adapter_fingerprint(name: str | Path) -> dict[str, str]:
-    """The name of an adapter and SHA-256 of its weights by file, for files of results."""
+    """Return an adapter's name and the SHA-256 of its weights by file, for files of results."""
     files = sorted(adapter_folder(name).glob("*.safetensors"))
     return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
 
 
 def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:
-    """How a model with an adapter is meant to be asked, as settings of a run; empty where nothing tells.
+    """Return the settings to ask a model with an adapter with; empty if the adapter defines none.
 
     Args:
-        adapter: name or folder.
-        system: that is about to be played.
+        adapter: Name or folder.
+        system: System that is about to be played.
 
     Raises:
-        ChatModelError: when its file is damaged, or the adapter learned to act in another system.
+        ChatModelError: If the adapter's file is damaged, or the adapter was trained in another system.
     """
     told = None if adapter is None else _read_config(adapter_folder(adapter))
     if told is None:

@@ -66,8 +66,8 @@ def lora_settings(adapter: str | Path) -> dict[str, Any]:
 def apply_adapter(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
     """Put an adapter on a model for generation.
 
-    Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds
-    back to the weight as it was.
+    Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds back
+    to the weight as it was.
     """
     wrapped = wrap_with_adapter(network, model, adapter)
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()

@@ -1,4 +1,4 @@
-"""Connections to servers that speak the OpenAI protocol, and what keeps one from being set up."""
+"""Connections to servers with the OpenAI protocol, and why one cannot be set up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import openai
 
 from housewise.core.urls import is_loopback, redact_passwords
 
-# Enough for dozens of long replies with the log-probability of every token.
+# Bytes; enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000
 
 _MOST_REDIRECTS = 5
@@ -23,17 +23,17 @@ T = TypeVar("T")
 
 
 class RedirectError(openai.OpenAIError):
-    """The server sends a request on to another host; the message is that host's address."""
+    """The server redirects to another host; the message is that host's address."""
 
 
 class TooLongError(openai.OpenAIError):
-    """The server sent more than any answer needs."""
+    """The server sent more than any response needs."""
 
 
 class _BoundedClient(openai.DefaultAsyncHttpxClient):
-    """An HTTP client that reads no more of an answer, good or bad, than ``BODY_LIMIT``.
+    """An HTTP client that reads at most ``BODY_LIMIT`` bytes of a response.
 
-    It follows redirects within a host alone: what is asked is sent to no host that the user did not name.
+    It only follows redirects within a host: a request is never sent to a host that the user did not name.
     """
 
     async def send(self, request: Any, **options: Any) -> Any:
@@ -59,15 +59,15 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
                     raise TooLongError
         finally:
             await response.aclose()
-        # The body is decoded by now; these would have it decoded again. JSON is UTF-8, whatever else its type claims:
-        # Python's codecs are not all of text.
+        # The body is already decompressed, so these headers no longer apply. JSON is UTF-8 whatever the type claims,
+        # and not all of Python's codecs are text encodings.
         told = {"content-encoding", "content-length", "transfer-encoding", "content-type"}
         headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in told]
         return type(response)(response.status_code, headers=headers, content=bytes(body), request=response.request)
 
 
 def _is_same_server(here: Any, there: Any) -> bool:
-    """Whether an address is on the same host and port, or on the encrypted default port of the same host."""
+    """Whether an address has the same host and port, or the encrypted default port of the same host."""
     if here.host != there.host:
         return False
     is_upgraded = (here.scheme, there.scheme) == ("http", "https") and here.port is None and there.port is None
@@ -75,7 +75,7 @@ def _is_same_server(here: Any, there: Any) -> bool:
 
 
 class Connection:
-    """A client on an event loop of its own, so that calls also work where a loop already runs (notebooks)."""
+    """A client on its own event loop, so that calls also work where a loop already runs (notebooks)."""
 
     def __init__(self, base_url: str, key: str, timeout: float, concurrency: int) -> None:
         self.process = os.getpid()
@@ -111,7 +111,7 @@ class Connection:
 
 
 def describe_setup_problem(error: Exception) -> tuple[str, str]:
-    """What keeps a connection from being set up, and what to do: proxies and certificates come from the environment."""
+    """Return why a connection cannot be set up, and what to do; proxies and certificates come from the environment."""
     names = [name for name in (*_SETTINGS, *map(str.lower, _SETTINGS)) if os.environ.get(name)]
     found = f" and {', '.join(names)} in the environment" if names else ""
     socks = ", or run pip install socksio" if isinstance(error, ImportError) and "socks" in str(error).lower() else ""
@@ -120,7 +120,7 @@ def describe_setup_problem(error: Exception) -> tuple[str, str]:
 
 
 async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run coroutines together; when one fails, the others do not go on asking."""
+    """Run coroutines concurrently; if one fails, cancel the others."""
     tasks = [asyncio.create_task(part) for part in work]
     try:
         return list(await asyncio.gather(*tasks))

@@ -1,4 +1,4 @@
-"""A model at an address, with a key; nothing that is told of it shows a secret."""
+"""A model at an address with a key; its messages never show a secret."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where requests go.
+    """Where requests are sent.
 
     Attributes:
-        model: the server's name of the model.
-        url: the server's address, which may hold a password.
-        key: empty where the server wants none.
+        model: The server's name of the model.
+        url: Address of the server, which may contain a password.
+        key: Key for the server; empty if it needs none.
     """
 
     model: str
@@ -35,10 +35,10 @@ class Endpoint:
 
     @classmethod
     def of(cls, model: str, base_url: str | None, api_key: str | None) -> Endpoint:
-        """The endpoint that is asked for: by default OpenAI's, with ``$OPENAI_API_KEY``.
+        """Return the endpoint for an address and a key; by default OpenAI's, with ``$OPENAI_API_KEY``.
 
         Raises:
-            ChatModelError: when the address or the key cannot be used.
+            ChatModelError: If the address or the key cannot be used.
         """
         url = base_url or OPENAI_URL
         if not is_web_url(url):
@@ -58,18 +58,18 @@ class Endpoint:
         return redact_url(self.url)
 
     def error(self, what: str, remedy: str, reason: str = "", too_long: bool = False) -> ChatModelError:
-        """One line of what happened; with a reason it concerns one request alone, which may be too long."""
+        """Return an error of one line; with a reason it concerns one request, whose prompt may be too long."""
         message = self._concealed(f"model {self.model} at {self.address}: {what}; {remedy}")
         if not reason:
             return ChatModelError(message)
         return (PromptTooLongError if too_long else RequestError)(message, f"{self.address}: {reason}")
 
     def redact(self, text: str) -> str:
-        """What a model wrote, without the key."""
+        """Return a model's text without the key."""
         return remove_secrets(text, [each for each in self._secrets if len(each) >= LEAST_SECRET])
 
     def excerpt(self, text: str, length: int = 200) -> str:
-        """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
+        """Return a server's text on one printable line, redacted before it is cut so that no part of a key remains."""
         line = " ".join(self._concealed(text).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
         return line if len(line) <= length else line[:length] + "..."

@@ -1,4 +1,4 @@
-"""Chat models behind any server that speaks the OpenAI protocol: OpenAI, vLLM, llama.cpp, Ollama."""
+"""Chat models behind a server with the OpenAI protocol: OpenAI, vLLM, llama.cpp, Ollama."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from housewise.language.server.status_errors import StatusErrorReader, is_fine_t
 
 LONGEST_PAUSE = 8.0
 CHECK_SECONDS = 10.0
-"""How long a server may take to say which models it has; what does not answer then may still work."""
+"""Seconds that a server may take to list its models. A server that does not answer in time may still work."""
 CONNECT_SECONDS = 5.0
 
 T = TypeVar("T")
@@ -38,37 +38,37 @@ T = TypeVar("T")
 class OpenAIChatModel:
     """A chat model behind an OpenAI-compatible server.
 
-    Requests go out concurrently. Rate limits (honouring ``Retry-After``), server errors, lost connections, timeouts and
-    answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better (wrong
-    key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most ``timeout *
-    (max_retries + 1)`` seconds once it is its turn; while a server loads the model, six minutes, and while it does not
-    know yet a model that it has fine-tuned (``ft:...``), two. Parameters that only refine an answer (``logprobs``,
-    ``top_logprobs``, ``seed``, ``n``, ``stop``, and sampling parameters that the user did not set) are left out for
-    servers that refuse them, and a limit that a server names is obeyed. Missing replies are asked for again and stop
-    texts are cut here. Where a model has no system role, its text goes into the first user turn. A reply that says
-    nothing is asked for once more, with another seed.
+    Requests are sent concurrently. Rate limits (with ``Retry-After``), server errors, lost connections, timeouts and
+    invalid answers are retried after growing, jittered pauses; permanent errors (wrong key, unknown model, refused
+    request) are not. A request takes at most ``timeout * (max_retries + 1)`` seconds in total; six minutes while a
+    server loads the model, and two while it does not yet know a model that it has fine-tuned (``ft:...``).
+
+    Optional parameters that a server refuses are left out: ``logprobs``, ``top_logprobs``, ``seed``, ``n``, ``stop``,
+    and sampling parameters that the user did not set. A limit that a server names is obeyed. Missing replies are
+    requested again, and stop texts are cut here. If a model has no system role, the system message becomes part of the
+    first user turn. A blank reply is requested once more, with another seed.
 
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
 
-    A request's grammar goes into the field that the kind of server reads; a reply that does not follow it, because the
-    server did not look there, is an error.
+    A request's grammar is sent in the field that the kind of server reads. A reply that does not follow the grammar,
+    because the server ignored it, is an error.
 
     Args:
-        model: the server's name of the model.
-        base_url: the server's address, usually ending in ``/v1``; by default OpenAI's.
-        api_key: by default ``$OPENAI_API_KEY``; servers of one's own usually need none. It is never logged or shown.
-        timeout: seconds that one attempt may take in all.
-        max_retries: further attempts after the first.
-        concurrency: requests under way at once.
-        backoff: seconds before the second attempt; doubled for every further one, up to 8.
-        continue_prefix, grammar_dialect, extra_body, chat_template_kwargs, reasoning_effort: see ServerOptions.
-        chosen_sampling: sampling parameters that the user set; others are left out where a server refuses them.
-        thinking: whether the model thinks before it answers; found out by its first reply otherwise.
-        thinking_tokens: added to the limit of replies of a model that thinks.
+        model: The server's name of the model.
+        base_url: Address of the server, usually ending in ``/v1``; defaults to OpenAI's.
+        api_key: Defaults to ``$OPENAI_API_KEY``; local servers usually need none. It is never logged or shown.
+        timeout: Maximum seconds of one attempt.
+        max_retries: Maximum number of attempts after the first.
+        concurrency: Maximum number of concurrent requests.
+        backoff: Seconds before the second attempt; doubled for each further one, up to 8.
+        continue_prefix, grammar_dialect, extra_body, chat_template_kwargs, reasoning_effort: See ``ServerOptions``.
+        chosen_sampling: Sampling parameters that the user set. Others are left out if a server refuses them.
+        thinking: Whether the model thinks before it answers; otherwise detected by its first reply.
+        thinking_tokens: Added to the limit of replies of a model that thinks.
 
     Raises:
-        ChatModelError: when the address or the key cannot be used.
+        ChatModelError: If the address or the key cannot be used.
     """
 
     def __init__(
@@ -123,41 +123,41 @@ class OpenAIChatModel:
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         """Answer several conversations, ``concurrency`` at a time.
 
-        Token counts are the server's; where it counts several replies together, they share its count evenly.
+        Token counts are the server's. If it counts several replies together, they share the count evenly.
 
         Args:
-            requests: the conversations.
+            requests: The conversations.
 
         Returns:
             For each request, ``request.sampling.n`` replies.
 
         Raises:
-            ChatModelError: when an answer cannot be had; one line names the server, the model, what happened and what
+            ChatModelError: If an answer cannot be had. The message names the server, the model, what happened and what
                 to do.
         """
         return self._connect().run(self._complete(requests))
 
     def check(self) -> None:
-        """See ServedModel.check: in one short request, or two where the server does not list the model."""
+        """See ``ServedModel.check``; this takes one short request, or two if the server does not list the model."""
         self._connect().run(self._check())
 
     def served_models(self, seconds: float = CHECK_SECONDS) -> list[str]:
-        """Names of the models that the server says it has; servers may take others as well.
+        """Return the names of the models that the server lists; it may accept others as well.
 
         Raises:
-            ChatModelError: It does not say.
+            ChatModelError: If the server does not list its models.
         """
         return self._connect().run(self._told(self._served_models(seconds)))
 
     def send(self, parameters: Mapping[str, Any], seconds: float) -> ChatCompletion:
-        """Send a request once, as it is: nothing is adapted to the server or tried again.
+        """Send a request once, without adapting or retrying it.
 
         Args:
-            parameters: as the client library takes them, without the model's name.
-            seconds: that it may take.
+            parameters: Parameters of the client library, without the model's name.
+            seconds: Maximum seconds.
 
         Raises:
-            ChatModelError: No chat completion came.
+            ChatModelError: If no chat completion is returned.
         """
         return self._connect().run(self._told(self._attempt({"model": self.name, **parameters}, 0, seconds)))
 
@@ -172,7 +172,7 @@ class OpenAIChatModel:
         with self._lock:
             if self._closed:
                 raise self.endpoint.error("it has been closed", "open it again")
-            # The loop's thread does not live on in a forked process.
+            # The thread of the event loop does not exist in a forked process.
             if self._connection is None or self._connection.process != os.getpid():
                 at = self.endpoint
                 try:
@@ -187,7 +187,7 @@ class OpenAIChatModel:
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling
         replies = await self._ask(request, sampling.n, 0)
-        # Many servers ignore n. Every answer holds a reply or more, so this ends.
+        # Many servers ignore n. Every answer has at least one reply, so this ends.
         while len(replies) < sampling.n:
             size = 1 if self._parameters.refuses("n") else min(len(replies), sampling.n - len(replies))
             firsts = range(len(replies), sampling.n, size)
@@ -198,7 +198,7 @@ class OpenAIChatModel:
         return replies[: sampling.n]
 
     async def _ask(self, request: ChatRequest, number: int, first: int) -> list[Reply]:
-        """One answer of the server, tried until it comes or cannot come any more."""
+        """Request one answer until it is received or cannot be had."""
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
@@ -235,10 +235,10 @@ class OpenAIChatModel:
                     self._retries.report(failure.what, retries + 1, self.max_retries + 1, pause)
                 await asyncio.sleep(pause)
         if unfolded is not None and failure.is_refusal:
-            # It was not the system role: both ways are refused.
+            # The system role was not the cause: the request is refused with and without it.
             self._parameters.unfold_system()
             failure = unfolded
-        # Raised out here without a cause: what the HTTP library knows includes the key.
+        # Raised here without a cause: the errors of the HTTP library include the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
         raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.too_long)
 
@@ -253,7 +253,7 @@ class OpenAIChatModel:
     async def _replies_to(
         self, request: ChatRequest, number: int, seed_offset: int, start: float, deadline: float
     ) -> list[Reply]:
-        """One attempt to have a request answered."""
+        """Make one attempt to get a request answered."""
         parameters = self._parameters.write(request, number, seed_offset)
         thinking_tokens, most = self._budget.tokens, self._parameters.most_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
@@ -267,7 +267,7 @@ class OpenAIChatModel:
         seconds = min(self.timeout, left)
         create = self._connect().client.chat.completions.with_raw_response.create
         try:
-            # The library's own timeout starts anew with every byte; a server that trickles would never run into it.
+            # The library's own timeout restarts with every byte, so a slow stream would never reach it.
             raw = await asyncio.wait_for(create(**parameters), max(seconds, 0.01))
         except (asyncio.TimeoutError, openai.APITimeoutError):
             remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
@@ -279,7 +279,7 @@ class OpenAIChatModel:
             raise failure from None
         except (ChatModelError, RequestFailure):
             raise
-        except Exception as error:  # the library's, and those of what it makes of an answer
+        except Exception as error:  # of the library, and of its parsing
             raise self._statuses.lost(error) from None
         return self._reader.parse(raw.http_response.content)
 
@@ -288,7 +288,7 @@ class OpenAIChatModel:
             return await work
         except RequestFailure as failure:
             error = self.endpoint.error(failure.what, failure.remedy)
-        # Out here without a cause: what the HTTP library knows includes the key.
+        # Raised here without a cause: the errors of the HTTP library include the key.
         raise error
 
     async def _check(self) -> None:
@@ -299,21 +299,21 @@ class OpenAIChatModel:
             is_doubtful = bool(names) and self.name not in names
         except RequestFailure as caught:
             failure, is_doubtful = caught, caught.is_missing
-        # What was just fine-tuned is waited for when it is first asked.
+        # A model that was just fine-tuned is waited for by the first request.
         if is_doubtful and not is_fine_tuned(self.name):
-            # Some servers list no models, and some take other names than they list; only an answer tells.
+            # Some servers list no models, and some accept names that they do not list; only a request can tell.
             try:
                 await self._attempt(
                     {"model": self.name, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}, 0, seconds
                 )
             except RequestFailure as caught:
                 failure = caught
-        # Anything else may be a peculiarity of the server: the first request of the work tells.
+        # Other failures may be peculiar to this check; the first request of the work decides.
         if failure is not None and failure.is_final:
             raise self.endpoint.error(failure.what, failure.remedy)
 
     async def _served_models(self, seconds: float) -> list[str]:
-        """What the server lists; a Failure of it is final where no request can be answered either."""
+        """Return the models that the server lists; a failure is final if no request can be answered either."""
         limit = openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
         remedy = "check that the server runs and is not overloaded, or raise timeout"
         try:
@@ -329,7 +329,7 @@ class OpenAIChatModel:
             failure = self._statuses.failure(error, {}, 0)
             failure.is_final, failure.is_missing = error.status_code == 401, error.status_code == 404
             raise failure from None
-        except Exception as error:  # the library's, and those of what it makes of an answer
+        except Exception as error:  # of the library, and of its parsing
             failure = self._statuses.lost(error)
             failure.is_final = type(error.__cause__).__name__ == "ConnectError"
             raise failure from None

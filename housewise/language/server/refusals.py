@@ -1,4 +1,4 @@
-"""Reads why a server refused a request, and whether the reply can be had with another one."""
+"""Interprets why a server refused a request, and whether a changed request may succeed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from housewise.language.server.request_failure import Adaptation
 
 SAMPLING = ("temperature", "top_p")
-"""Sampling parameters that some models refuse. Left out, these mean 1 wherever they can be refused at all."""
+"""Sampling parameters that some models refuse. If they are left out, these models use 1."""
 
-# What a server may refuse although the reply can be had without it.
+# Parameters that a request can do without.
 _OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", *SAMPLING)
 _LIMITED = ("top_logprobs", "n", "stop")
 
@@ -40,11 +40,11 @@ _REFUSED = (
 
 
 def is_too_long(code: Any, kind: Any, message: str) -> bool:
-    """Whether a prompt had more tokens than the model reads, as OpenAI, llama.cpp and vLLM say it.
+    """Whether a prompt had more tokens than the model can read, in the words of OpenAI, llama.cpp and vLLM.
 
     Args:
-        code, kind: Of the error.
-        message: What the server says.
+        code, kind: Code and type of the error.
+        message: Message of the server.
     """
     if code == "context_length_exceeded" or kind == "exceed_context_size_error":
         return True
@@ -54,13 +54,13 @@ def is_too_long(code: Any, kind: Any, message: str) -> bool:
 def find_adaptation(
     message: str, parameter: str | None, sent: Mapping[str, Any], chosen: Mapping[str, float]
 ) -> Adaptation | None:
-    """How to change a request that a server refused; None where nothing can be changed.
+    """Return how to change a refused request; None if nothing can be changed.
 
     Args:
-        message: What the server says.
-        parameter: The parameter that it blames, if it names one.
+        message: Message of the server.
+        parameter: Parameter that the server blames, if it names one.
         sent: Parameters of the request.
-        chosen: Sampling parameters that the user set; these are not left out unless they are 1.
+        chosen: Sampling parameters that the user set; these are only left out if they are 1.
     """
     if "max_tokens" in sent and "max_completion_tokens" in f"{parameter} {message}":
         return Adaptation("leave_out", "max_tokens")
@@ -81,30 +81,30 @@ def names_roles(message: str) -> bool:
 
 
 def _can_be_folded(messages: Sequence[Mapping[str, str]]) -> bool:
-    """Whether there is a system turn, or two turns of one role follow each other."""
+    """Whether there is a system turn, or two consecutive turns have the same role."""
     roles = [turn["role"] for turn in messages]
     return "system" in roles or any(one == other for one, other in pairwise(roles))
 
 
 def refused_setting(message: str, parameter: str | None, sent: Mapping[str, Any]) -> str | None:
-    """The sampling parameter that a server refuses, if it names one."""
+    """Return the sampling parameter that a server refuses, if it names one."""
     return next((name for name in _refused_names(message, parameter, sent) if name in SAMPLING), None)
 
 
 def has_no_room_to_think(message: str) -> bool:
-    """Whether a server refused the limit of a reply, rather than the length of the prompt."""
+    """Whether a server refused the token limit of the reply rather than the length of the prompt."""
     return _TOO_MANY_NEW.search(message) is not None
 
 
 def _refused_names(message: str, parameter: str | None, sent: Mapping[str, Any]) -> list[str]:
-    """The optional parameters that a server refuses: those it blames, or else those that it names."""
+    """Return the optional parameters that a server blames, or else those that its message names."""
     if parameter in _OPTIONAL:
         return [parameter] if parameter in sent else []
     return [name for name in _OPTIONAL if name in sent and _is_refused(name, message)]
 
 
 def _is_refused(name: str, message: str) -> bool:
-    """Whether a message says that a parameter is refused; words such as stop and seed may stand in it as words."""
+    """Whether a message says that a parameter is refused; names such as stop and seed may also occur as plain words."""
     if name == "n" and re.search(r"completion choice|\bn must\b|\bn is not\b", message, re.IGNORECASE):
         return True
     if re.search(rf"['\"`]{name}['\"`]", message) or ("_" in name and re.search(rf"\b{name}\b", message)):
@@ -116,12 +116,12 @@ def _is_refused(name: str, message: str) -> bool:
 
 
 def _is_set_by_user(name: str, sent: Mapping[str, Any], chosen: Mapping[str, float]) -> bool:
-    """Whether the user set a sampling parameter to what was sent, and it means something."""
+    """Whether the user set a sampling parameter to the value that was sent, other than 1."""
     return name in SAMPLING and sent[name] != 1 and chosen.get(name) == sent[name]
 
 
 def _limit(words: str, asked: Any) -> int:
-    """The largest number below what was asked for that a message names as a bound; 0 for none."""
+    """Return the largest number below the requested one that a message names as a bound; 0 if there is none."""
     most = len(asked) if isinstance(asked, list) else int(asked)
     if not _BOUND.search(words):
         return 0

@@ -1,4 +1,4 @@
-"""What became of an attempt to have a server answer, where it failed."""
+"""Why an attempt to get an answer from a server failed, and how the next attempt differs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Adaptation:
     """How a request is changed after a server refused it.
 
     Attributes:
-        kind: ``leave_out`` a parameter, obey the ``limit`` that the server named for it, put the system message into
-            the first user turn (``fold_system``), or let the model think for fewer tokens (``think_less``).
-        name: Of the parameter.
-        limit: Of the parameter's value; of ``think_less``, the tokens for thoughts that were refused.
+        kind: ``leave_out`` a parameter, obey the ``limit`` that the server named for it, move the system message into
+            the first user turn (``fold_system``), or reduce the tokens for thinking (``think_less``).
+        name: Name of the parameter.
+        limit: Limit of the parameter's value; for ``think_less``, the number of tokens that was refused.
     """
 
     kind: Literal["leave_out", "limit", "fold_system", "think_less"]
@@ -24,22 +24,22 @@ class Adaptation:
 
 @dataclass
 class RequestFailure(Exception):
-    """One attempt that failed: what happened, what to do, and whether and when to try again.
+    """A failed attempt: what happened, what to do, and whether and when to try again.
 
     Attributes:
         what: What happened.
         remedy: What to do about it.
-        again: Whether it may get better by itself.
-        wait: Seconds until the next attempt, where the server says so.
+        again: Whether another attempt may succeed.
+        wait: Seconds until the next attempt, if the server names them.
         adaptation: What to change before the next attempt; None for nothing.
-        reason: With a reason it concerns this request alone; the same words for all requests that fail alike.
-        too_long: Whether the prompt has more tokens than the model reads.
-        cut_short: Whether it tells less than the attempt before it, as there was less time.
-        loading_seconds: How long the server may still take until it has the model; 0 where that is not the reason.
-        is_silent: Whether the server replied without saying anything, which another seed may mend.
+        reason: If not empty, the failure concerns this request alone; equal for all requests that fail in the same way.
+        too_long: Whether the prompt has more tokens than the model can read.
+        cut_short: Whether the attempt had less time than the one before, so that its failure tells less.
+        loading_seconds: Seconds that the server may still need to load the model; 0 if this is not the reason.
+        is_silent: Whether the reply was blank, which another seed may fix.
         is_refusal: Whether the server refused the request as it is.
-        is_missing: Whether there is nothing at the address that was asked.
-        is_final: Whether no other request to this server for this model can be answered either.
+        is_missing: Whether there is nothing at the address.
+        is_final: Whether no other request to this server for this model can succeed.
     """
 
     what: str

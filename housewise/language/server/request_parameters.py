@@ -1,4 +1,4 @@
-"""What is sent to a server for a request: parameters, less what it refused before."""
+"""Builds the parameters of requests to a server, without those that it refused."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from housewise.language.replies import ThinkingBudget
 from housewise.language.server.request_failure import Adaptation
 
 MOST_ALTERNATIVES = 20
-"""More are asked of no server: OpenAI's refuses them."""
+"""Maximum number of alternatives to request; OpenAI's server refuses more."""
 MOST_STOPS = 4
 
-# Where each kind of server looks for a grammar.
+# Field in which each kind of server expects a grammar.
 GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
     "vllm": "structured_outputs",
     "vllm-guided": "guided_grammar",
@@ -27,7 +27,7 @@ GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
 
 
 def grammar_body(dialect: GrammarDialect, grammar: str) -> dict[str, Any]:
-    """Fields of a request that hold a reply to a whole grammar, for one kind of server."""
+    """Return the fields of a request that restrict a reply to a grammar, for one kind of server."""
     return {GRAMMAR_FIELDS[dialect]: {"grammar": grammar} if dialect == "vllm" else grammar}
 
 
@@ -36,15 +36,15 @@ OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Options of requests to a server that a user may set.
+    """Options of requests to a server that the user may set.
 
     Attributes:
-        grammar_dialect: The kind of server, where requests bring a grammar.
+        grammar_dialect: Kind of server, for requests with a grammar.
         continue_prefix: Whether the server continues a final assistant message (vLLM does).
-        extra_body: Further fields of every request, as the server documents them.
+        extra_body: Further fields of every request, as documented by the server.
         chat_template_kwargs: Arguments of the model's chat template, such as ``{"enable_thinking": False}``.
         reasoning_effort: How long a reasoning model thinks, such as ``"low"``; None leaves it to the server.
-        sampling: Sampling parameters that the user set. Others are left out where a server refuses them.
+        sampling: Sampling parameters that the user set. Others are left out if a server refuses them.
     """
 
     grammar_dialect: GrammarDialect = "vllm"
@@ -56,7 +56,7 @@ class ServerOptions:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Fields of every request that these options add."""
+        """Fields that these options add to every request."""
         found = dict(self.extra_body)
         if self.chat_template_kwargs:
             found["chat_template_kwargs"] = dict(self.chat_template_kwargs)
@@ -66,11 +66,11 @@ class ServerOptions:
 
 
 class RequestParameters:
-    """Writes parameters of requests to one server, and adapts them to what it refuses.
+    """Builds parameters of requests to one server, and adapts them to its refusals.
 
     Args:
         model: The server's name of the model.
-        options: Set by the user.
+        options: Options that the user set.
         budget: Added to the limit of replies.
         is_openai: Whether the server is OpenAI's, whose newer models refuse ``max_tokens``.
     """
@@ -84,7 +84,7 @@ class RequestParameters:
 
     @property
     def most_alternatives(self) -> int:
-        """How many alternatives to a token are asked for at most."""
+        """Maximum number of alternatives to a token that are requested."""
         return self._limits["top_logprobs"]
 
     def refuses(self, name: str) -> bool:
@@ -105,16 +105,16 @@ class RequestParameters:
             self._refused.add(adaptation.name)
 
     def unfold_system(self) -> None:
-        """Send the system message in its role again: the server refused what was sent without it as well."""
+        """Send the system message in its own role again, because the server also refused the request without it."""
         self._folds_system = False
 
     def write(self, request: ChatRequest, count: int, seed_offset: int) -> dict[str, Any]:
-        """Parameters of a request as the client library takes them.
+        """Return the parameters of a request for the client library.
 
         Args:
             request: What is asked.
             count: Number of replies.
-            seed_offset: Added to the seed: asked again with the same one, a server would repeat itself.
+            seed_offset: Added to the seed, since a repeated request with the same seed would return the same reply.
         """
         sampling = request.sampling
         found: dict[str, Any] = {
@@ -126,7 +126,7 @@ class RequestParameters:
         }
         if count > 1:
             found["n"] = min(count, self._limits.get("n", count))
-        # A stop text may well stand in thoughts, and would end them.
+        # A stop text may occur in thoughts, and would end them.
         if sampling.stop and not self._budget.is_on:
             found["stop"] = list(sampling.stop[: self._limits.get("stop", MOST_STOPS)])
         if sampling.seed is not None:
@@ -140,7 +140,7 @@ class RequestParameters:
         return {name: value for name, value in found.items() if not self._leaves_out(name, value)}
 
     def _leaves_out(self, name: str, value: Any) -> bool:
-        """Whether a parameter is left out: not one that the user set, whatever another value of it was refused for."""
+        """Whether a parameter is left out because it was refused; a value that the user set is always sent."""
         is_chosen = value != 1 and self._options.sampling.get(name) == value
         return name in self._refused and not is_chosen
 

@@ -1,4 +1,4 @@
-"""Reads what a server answers: replies, or why there are none."""
+"""Builds replies from a server's responses, or failures that say why there are none."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ TEXT_LIMIT = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseReader:
-    """Reads answers to requests.
+    """Reads responses to requests.
 
     Attributes:
-        endpoint: answers.
-        continue_prefix: whether it goes on with a request's prefix rather than being expected to write it itself.
-        budget: is told of replies that show that the model thinks.
+        endpoint: The server.
+        continue_prefix: Whether the server continues a request's prefix. Otherwise the reply should repeat it.
+        budget: Is updated by replies with thoughts.
     """
 
     endpoint: Endpoint
@@ -49,14 +49,14 @@ class ResponseReader:
     budget: ThinkingBudget
 
     def unsent(self, request: ChatRequest) -> str:
-        """The prefix, where the server has to write it itself."""
+        """Return the prefix if the reply should repeat it, else an empty text."""
         return "" if self.continue_prefix else request.prefix
 
     def parse(self, body: bytes) -> ChatCompletion:
-        """An answer.
+        """Parse the body of a response.
 
         Raises:
-            Failure: it is none.
+            RequestFailure: If it is not a chat completion.
         """
         remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
         if not body.strip():
@@ -77,16 +77,16 @@ class ResponseReader:
     def replies(
         self, request: ChatRequest, completion: ChatCompletion, seconds: float, most_alternatives: int
     ) -> tuple[list[Reply], list[Reply]]:
-        """The replies in an answer, and those that say nothing.
+        """Return the replies of a response, and separately the blank ones.
 
         Args:
             request: What was asked.
-            completion: The answer.
+            completion: The response.
             seconds: How long it took.
-            most_alternatives: To a token, that were asked for at most.
+            most_alternatives: Maximum number of alternatives per token that was requested.
 
         Raises:
-            Failure: One cannot be used.
+            RequestFailure: If one cannot be used.
         """
         choices = completion.choices or []
         counts = completion.usage if isinstance(completion.usage, dict) else {}
@@ -124,19 +124,19 @@ class ResponseReader:
         return replies, silent
 
     def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
-        """What is said of a reply that says nothing.
+        """Return the failure for a blank reply.
 
         Args:
             request: What was asked.
-            reply: Says nothing.
-            thinking_tokens: That were added to the limit of the reply.
+            reply: The blank reply.
+            thinking_tokens: Number of tokens that were added to the limit of the reply.
         """
         what, remedy = describe_blank_reply(reply, describe_limit(request.sampling, thinking_tokens))
         reason = f"{what}; {remedy}" if reply.is_cut else what
         return RequestFailure(what, remedy, reason=reason, is_silent=True)
 
     def _check_ended_well(self, choice: CompletionChoice) -> None:
-        """See that a choice is not the report of an error."""
+        """Check that a choice is not the report of an error."""
         complaint = self.endpoint.excerpt(choice.complaint)
         if finish_reason(choice.finish_reason) is not None and not choice.error:
             return
@@ -145,13 +145,13 @@ class ResponseReader:
         raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
 
     def _is_unheld(self, reply: Reply, request: ChatRequest) -> bool:
-        """Whether a reply says nothing although the grammar that was sent wants words."""
+        """Whether a reply is empty although its grammar requires words."""
         if reply.text or request.grammar is None:
             return False
         return not accepts_empty_reply(request.grammar, self.unsent(request))
 
     def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
-        """See that a reply, with the prefix where the server has to write that itself, follows its grammar."""
+        """Check that a reply follows its grammar, including the prefix if the server had to repeat it."""
         whole = read_reply(raw, replace(request, prefix="")).text
         if not matches_grammar(whole, grammar, self.unsent(request)):
             shown = self.endpoint.excerpt(whole, 60)

@@ -1,4 +1,4 @@
-"""What servers that speak the OpenAI protocol answer: read with care, since anything may come."""
+"""Parses responses of servers with the OpenAI protocol; they are untrusted and differ between servers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import BaseModel
 from housewise.language.base import TokenLogprob
 
 MOST_TOKENS = 1_000_000_000
-"""No model reads or writes as many; a count beyond says nothing."""
+"""Largest plausible number of tokens; a larger count is ignored."""
 
 _THOUGHT_PARTS = ("thinking", "reasoning", "reasoning_content")
 _ROUNDING = 0.01
-_LONGEST_TOKEN = 1000  # characters; no vocabulary has as long ones
+_LONGEST_TOKEN = 1000  # characters, more than in any vocabulary
 
 
 class _Message(BaseModel):
@@ -34,10 +34,10 @@ class CompletionChoice(BaseModel):
 
     @property
     def content(self) -> tuple[str | None, str]:
-        """Text and thoughts; no text where the server sends none.
+        """Text and thoughts; the text is None if the server sends none.
 
         Raises:
-            ValueError: The content is neither a text nor a list of parts.
+            ValueError: If the content is neither a text nor a list of parts.
         """
         text, thoughts = _parts(self.message.content)
         apart = self.message.reasoning_content or self.message.reasoning
@@ -45,12 +45,12 @@ class CompletionChoice(BaseModel):
 
     @property
     def complaint(self) -> str:
-        """Why there is no reply, in the words of the server; empty where it does not say."""
+        """Why there is no reply, in the server's words; empty if unknown."""
         return error_message(self.error or self.message.refusal)
 
 
 class ChatCompletion(BaseModel):
-    """The part of a chat completion that is used; servers differ in the rest."""
+    """The fields of a chat completion that are used; servers differ in the others."""
 
     choices: list[CompletionChoice] | None = None
     usage: Any = None
@@ -62,18 +62,18 @@ class _Model(BaseModel):
 
 
 class ModelList(BaseModel):
-    """The part of a list of models that is used."""
+    """The fields of a list of models that are used."""
 
     data: list[_Model]
 
     @property
     def names(self) -> list[str]:
-        """What the models are called."""
+        """Sorted names of the models."""
         return sorted(model.id for model in self.data)
 
 
 def _parts(content: Any) -> tuple[str | None, str]:
-    """Text and thoughts of a content, which may be a list of parts."""
+    """Return text and thoughts of a content, which may be a list of parts."""
     if content is None or isinstance(content, str):
         return content, ""
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
@@ -84,7 +84,7 @@ def _parts(content: Any) -> tuple[str | None, str]:
 
 
 def _part_text(part: dict[str, Any], field: str) -> str:
-    """The text of a part, which may consist of parts itself."""
+    """Return the text of a part, which may consist of parts itself."""
     inner = part.get(field, part.get("text"))
     if isinstance(inner, list):
         return "".join(_part_text(each, "text") for each in inner if isinstance(each, dict))
@@ -92,7 +92,7 @@ def _part_text(part: dict[str, Any], field: str) -> str:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Seconds a server asks to wait, given as a number or as a date."""
+    """Return the seconds that a server asks to wait, given as a number or as a date; None if it does not."""
     value = headers.get("retry-after") or ""
     try:
         seconds = float(value)
@@ -105,14 +105,14 @@ def retry_after(headers: Any) -> float | None:
 
 
 def error_message(body: Any) -> str:
-    """What the body of an error says."""
+    """Return the message in the body of an error."""
     if isinstance(body, dict):
         body = body.get("message") or _validation_message(body.get("detail")) or body
     return str(body or "")
 
 
 def _validation_message(listed: Any) -> str:
-    """What FastAPI says of a request: where and what is wrong, without the request that it repeats."""
+    """Return FastAPI's validation errors (place and problem), without the request that they repeat."""
     if not isinstance(listed, list):
         return str(listed or "")
     return "; ".join(
@@ -121,35 +121,35 @@ def _validation_message(listed: Any) -> str:
 
 
 def token_count(value: Any) -> int:
-    """A number of tokens, 0 for what is none."""
+    """Return a number of tokens, or 0 if the value is not one."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def split_evenly(total: int, parts: int) -> list[int]:
-    """A whole number in whole parts as equal as can be."""
+    """Split a whole number into whole parts that are as equal as possible."""
     return [total * (index + 1) // parts - total * index // parts for index in range(parts)]
 
 
 def log_probabilities(offered: Any) -> tuple[float, ...] | None:
-    """Log-probabilities in a choice, or None where the server gives none or gives something else."""
+    """Return the log-probabilities of a choice; None if the server returns none or something else."""
     try:
         found = tuple(float(token["logprob"]) for token in offered["content"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    # An unlikely token may well be minus infinity; the logarithm of a probability is no more than 0 but for rounding.
+    # A log-probability may be minus infinity, and exceeds 0 only by rounding.
     return found if all(each <= _ROUNDING for each in found) else None
 
 
 def token_alternatives(offered: Any, most: int) -> tuple[tuple[TokenLogprob, ...], ...] | None:
-    """What else was likely at every place of a choice.
+    """Return the likely tokens at every position of a choice.
 
     Args:
-        offered: log-probabilities as the server has them in a choice.
-        most: how many are told for each place, the written token among them.
+        offered: Log-probabilities of a choice, as the server returns them.
+        most: Maximum number of tokens per position, including the token that was written.
 
     Returns:
-        For each token of the reply the token itself and the likeliest others, or None where the server gives no
-        others though they are wanted, or gives something else.
+        For each token of the reply the token itself and the likeliest others. None if the server returns no others
+        although they were requested, or something else.
     """
     try:
         return tuple(_alternatives_at(token, most) for token in offered["content"])
@@ -161,11 +161,11 @@ def _alternatives_at(token: Any, most: int) -> tuple[TokenLogprob, ...]:
     chosen = _token(token)
     if most < 2:
         return (chosen,)
-    # Twice as many as are asked for at most: servers may add the written token, and anything may come.
+    # Read at most twice as many as requested: servers may add the written token, and the response is untrusted.
     offered = [other for other in token["top_logprobs"][: 2 * most] if other["token"] != chosen.text]
     if not offered:
         raise ValueError("nothing else is told")
-    # JSON has no minus infinity: what is impossible comes as null.
+    # JSON has no minus infinity; impossible tokens have null.
     others = [_token(other) for other in offered if other["logprob"] is not None]
     return (chosen, *sorted(others, key=lambda other: -other.logprob)[: most - 1])
 

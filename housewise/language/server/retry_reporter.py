@@ -1,4 +1,4 @@
-"""Tells that requests to a server are being tried again: a line for an outage, not one for each of its requests."""
+"""Reports that requests to a server are retried: one line per outage, not one per request."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable
 
 QUIET_SECONDS = 30.0
-"""How long nothing is said of requests that have been tried no more often than those before them."""
+"""Seconds without a report for requests that were retried no more often than those before them."""
 
 
 class RetryReporter:
-    """Tells of requests that are tried again; any number of requests may report.
+    """Reports requests that are retried; any number of requests may use it.
 
-    A line is told for the first request of several that fail at the same time, and for the first of them that is tried
+    A line is written for the first of several requests that fail at the same time, and for the first that is retried
     once more often.
 
     Args:
-        tell: takes a line.
+        tell: Function that receives a line.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -26,13 +26,13 @@ class RetryReporter:
         self._most_tries, self._quiet_until = 0, 0.0
 
     def report(self, what: str, tries: int, most_tries: int, pause: float) -> None:
-        """Report that a request is about to be tried again.
+        """Report that a request is about to be retried.
 
         Args:
-            what: happened to it.
-            tries: how often it has been tried then, the next time included.
-            most_tries: how often it is tried at most.
-            pause: seconds until then.
+            what: What happened to the request.
+            tries: Number of attempts including the next.
+            most_tries: Maximum number of attempts.
+            pause: Seconds until the next attempt.
         """
         now = time.monotonic()
         with self._lock:

@@ -1,4 +1,4 @@
-"""Reads what keeps a server from answering: statuses, and what the HTTP library raises."""
+"""Interprets errors of a server: HTTP statuses, and errors of the HTTP library."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from housewise.language.server.request_parameters import GRAMMAR_FIELDS, OTHER_D
 from housewise.language.server.responses import error_message, retry_after
 
 LOADING_SECONDS = 360.0
-"""How long a server may load a model."""
+"""Seconds that a server may take to load a model."""
 
 DEPLOYING_SECONDS = 120.0
-"""How long a server may not know a model that it has just fine-tuned."""
+"""Seconds that a server may take to know a model that it has just fine-tuned."""
 
 _IS_LOADING = re.compile(
     r"load(?:ing|ed)\b.{0,80}model|model\b.{0,120}(?:load|warm|start|initiali[sz])|(?:warming|starting) up",
@@ -34,29 +34,29 @@ _IS_LOADING = re.compile(
 
 
 def is_fine_tuned(model: str) -> bool:
-    """Whether a server's name of a model is one that OpenAI's fine-tuning gives to what it has trained."""
+    """Whether a model's name is one that OpenAI's fine-tuning gives."""
     return model.startswith("ft:")
 
 
 @dataclass(frozen=True)
 class StatusErrorReader:
-    """Makes failures of what a server answers instead of a completion.
+    """Converts errors of a server into failures.
 
     Attributes:
-        endpoint: Answers.
-        options: Of requests.
+        endpoint: The server.
+        options: Options of requests.
     """
 
     endpoint: Endpoint
     options: ServerOptions
 
     def failure(self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int) -> RequestFailure:
-        """What a status other than 200 means.
+        """Return the failure for a status other than 200.
 
         Args:
-            error: Has the status and the body.
+            error: Error with the status and the body.
             sent: Parameters of the request.
-            thinking_tokens: That were added to its limit.
+            thinking_tokens: Number of tokens that were added to its limit.
         """
         status, message = error.status_code, error_message(error.body)
         excerpt = self.endpoint.excerpt(message or error.response.reason_phrase)
@@ -67,7 +67,7 @@ class StatusErrorReader:
             return RequestFailure(what, is_wrong if self.endpoint.key else "it wants a key: set OPENAI_API_KEY")
         if status == 403:
             return RequestFailure(what, "use an API key that may use this model")
-        # Some servers refuse with a status that means something else.
+        # Some servers refuse a request with status 500.
         is_refused = status == 500 and (is_too_long(error.code, error.type, message) or names_roles(message))
         if status in (400, 413, 422) or is_refused:
             return self._refusal(error, message, what, sent, thinking_tokens)
@@ -89,12 +89,12 @@ class StatusErrorReader:
         self, error: openai.APIStatusError, message: str, what: str, sent: dict[str, Any], thinking_tokens: int
     ) -> RequestFailure:
         reason = f"it answered {error.status_code}"
-        # Numbers differ from request to request; failures are counted by their reasons.
+        # Failures are counted by their reasons, in which numbers must not differ between requests.
         alike = re.sub(r"\d+", "N", what.removeprefix(reason))
         adaptation = find_adaptation(message, error.param, sent, self.options.sampling)
         too_long = is_too_long(error.code, error.type, message)
         if adaptation is None and thinking_tokens and (too_long or has_no_room_to_think(message)):
-            # It may be what was added to the limit of the reply.
+            # The tokens that were added to the limit may be the cause.
             adaptation = Adaptation("think_less", limit=thinking_tokens)
             return RequestFailure(what, "lower thinking_tokens", reason=reason, adaptation=adaptation)
         if error.status_code == 413 or too_long:
@@ -117,7 +117,7 @@ class StatusErrorReader:
         return f"leave out or change the setting {added if is_own else f'extra_body.{added}'}"
 
     def lost(self, error: Exception) -> RequestFailure:
-        """What it means that no answer came at all."""
+        """Return the failure for a request without any response."""
         cause = error.__cause__ or error
         for each in (error, cause):
             if isinstance(each, TooLongError):

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Protocol
 
 from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
-from housewise.core.record import Header, Record, Result, UnknownEvent
+from housewise.core.record import Header, Record, Result
 from housewise.rollout.comparison_settings import planner_label
+from housewise.rollout.record_reader import event_data
 from housewise.rollout.scores import Score
 from housewise.rollout.system import system_scores
 from housewise.worlds.house.simulator import SimulatorChoice
@@ -183,19 +184,18 @@ class EventCard:
     fields: dict[str, str]
 
 
-@dataclass(frozen=True)
-class EventsContent:
-    """The events of an episode; see `EpisodeContent`."""
+@dataclass(frozen=True, kw_only=True)
+class RecordContent:
+    """Base class of the contents that show one record; see `EpisodeContent`."""
 
     number: int
     record: Record
-    cards: list[EventCard]
     facts: dict[str, str]
-    mood: str
     rate: float
     score_heading: str
+    mood: str = "partly"
     left_out: int = 0
-    template: str = "events.html"
+    template: str = ""
     complete: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -204,6 +204,14 @@ class EventsContent:
         """See `EpisodeContent`."""
         header = self.record.header
         return f"{header.task} · run {header.run} · {planner_label(header)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventsContent(RecordContent):
+    """The events of an episode."""
+
+    cards: list[EventCard]
+    template: str = "events.html"
 
 
 class EventListView:
@@ -262,28 +270,25 @@ class EventListView:
         return self.list_events(number, record)
 
     def list_events(self, number: int, record: Record) -> EventsContent:
-        """Return the events of an episode, with the facts that every page shows."""
-        cards = [
-            EventCard(event.kind, _format_fields(event.data))
-            if isinstance(event, UnknownEvent)
-            else EventCard(event.type, _format_fields(event.model_dump(mode="json")))
-            for event in record.events[:_MOST_EVENTS]
-        ]
+        """Return the events of an episode as its content."""
+        cards = [EventCard(kind, _format_fields(data)) for kind, data in map(event_data, record.events[:_MOST_EVENTS])]
+        return EventsContent(
+            **self.shared_fields(number, record), cards=cards, left_out=len(record.events) - len(cards)
+        )
+
+    def shared_fields(self, number: int, record: Record) -> dict[str, Any]:
+        """Return the fields of `RecordContent` for an episode."""
         header, result = record.header, record.result
         facts = {"played by": planner_label(header), "person": header.person, "ended": result.ended}
         facts |= {score.heading: _format_score(score, result) for score in self._scores}
         facts |= {"seconds": f"{result.usage.seconds:.1f}"}
-        rate = _display_value(self._scores[0], result) if self._scores else None
-        return EventsContent(
-            number,
-            record,
-            cards,
-            {what: text for what, text in facts.items() if text},
-            "partly",
-            rate or 0.0,
-            self.score_heading,
-            len(record.events) - len(cards),
-        )
+        return {
+            "number": number,
+            "record": record,
+            "facts": {what: text for what, text in facts.items() if text},
+            "rate": (self._scores and _display_value(self._scores[0], result)) or 0.0,
+            "score_heading": self.score_heading,
+        }
 
 
 def score_cell(score: Score, result: Result) -> ScoreCell:

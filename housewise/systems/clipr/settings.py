@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
-from housewise.core.errors import UserError
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_house_set
@@ -42,41 +41,19 @@ class ChoiceTasks(TaskSettings):
     speech: Speech = "local"
 
 
-class CliprAgentSettings(Settings):
+class CliprAgentSettings(CriticSettings):
     """How rules are learned and followed. For the other fields see housewise.agent.clipr.adaptive.CriticSettings.
 
     Attributes:
         method: clipr keeps the rules as they were written; adaptive revises them when accuracy drops.
         components: What performs the language steps: local components, a chat model (``models.agent``), or local
-            components
-            with a model fine-tuned to follow rules (``models.agent``), which makes the choices.
+            components with a model fine-tuned to follow rules (``models.agent``), which makes the choices.
         budget: Maximum number of questions before the first choice.
     """
 
     method: Literal["clipr", "adaptive"] = "adaptive"
     components: Components = "local"
     budget: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
-    batch: int = Field(default=10, ge=1, le=MAX_COUNT)
-    interval: int = Field(default=20, ge=1, le=MAX_COUNT)
-    sensitivity: float = Field(default=1.0, ge=0)
-    recent: int = Field(default=10, ge=1, le=MAX_COUNT)
-    accuracy_gate: bool = True
-    most_replayed: int | None = Field(default=None, ge=1, le=MAX_COUNT)
-
-    @model_validator(mode="after")
-    def _intervals_hold_batches(self) -> CliprAgentSettings:
-        try:
-            self.critic  # noqa: B018
-        except UserError as error:
-            raise ValueError(str(error)) from error
-        return self
-
-    @property
-    def critic(self) -> CriticSettings:
-        """The critic's settings."""
-        return CriticSettings(
-            self.batch, self.interval, self.sensitivity, self.recent, self.accuracy_gate, self.most_replayed
-        )
 
 
 class CliprModels(ModelsSettings):
