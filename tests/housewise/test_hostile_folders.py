@@ -99,7 +99,7 @@ def test_records_that_hold_anything(
     whole = json.loads(path.read_text()) if lines is None else lines
     # First and last lines hold the most that anything goes by.
     part = whole if lines is None else data.draw(st.sampled_from([lines[0], lines[-1], *lines[1:4]]))
-    changed(part, data.draw(st.sampled_from(list(places(part)))), data.draw(st.sampled_from([..., *ODD])))
+    with_changes(part, data.draw(st.sampled_from(list(places(part)))), data.draw(st.sampled_from([..., *ODD])))
     path.write_text(json.dumps(whole) if lines is None else "".join(f"{json.dumps(line)}\n" for line in lines))
     everything(run, played, place)
 

@@ -65,10 +65,10 @@ def with_changes(tmp_path: Path, packaged: str, change: dict[str, object]) -> st
 
 
 def test_circles_of_synonyms_and_kinds_are_refused(tmp_path: Path) -> None:
-    path = changed(tmp_path, "vocabulary", {"synonyms": {"bin": "trash", "trash": "garbage", "garbage": "bin"}})
+    path = with_changes(tmp_path, "vocabulary", {"synonyms": {"bin": "trash", "trash": "garbage", "garbage": "bin"}})
     with pytest.raises(DataError, match=r"vocabulary.yaml: field synonyms: bin -> trash -> garbage -> bin is a cycle"):
         load_vocabulary(path)
-    path = changed(tmp_path, "vocabulary", {"kinds": {"mug": {"is_a": "cup"}, "cup": {"is_a": "mug"}}})
+    path = with_changes(tmp_path, "vocabulary", {"kinds": {"mug": {"is_a": "cup"}, "cup": {"is_a": "mug"}}})
     with pytest.raises(DataError, match=r"field kinds: cup -> mug -> cup is a cycle"):
         load_vocabulary(path)
 
@@ -106,7 +106,7 @@ OBJECTS = [{"name": "pen", "kind": "stationery", "wanted": ["drawer"]}]
     ],
 )
 def test_a_bad_task_is_one_line_that_names_file_and_field(tmp_path: Path, change: dict[str, object], said: str) -> None:
-    path = changed(tmp_path, "organize_office", change)
+    path = with_changes(tmp_path, "organize_office", change)
     with pytest.raises(UserError, match=r"organize_office\.yaml") as caught:
         load_task(path)
     assert said in str(caught.value) and "\n" not in str(caught.value)
@@ -122,15 +122,15 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_prompts_name_what_is_missing_or_cannot_be_filled_in(tmp_path: Path) -> None:
-    path = changed(tmp_path, "prompts", {"job": "Job: {work}"})
+    path = with_changes(tmp_path, "prompts", {"job": "Job: {work}"})
     with pytest.raises(UserError, match=r"prompts.yaml: field job: .*cannot be filled in"):
         load_prompts(path)
-    path = changed(tmp_path, "prompts", {"reasons": {"grabbable": "no"}})
+    path = with_changes(tmp_path, "prompts", {"reasons": {"grabbable": "no"}})
     with pytest.raises(UserError, match=r"field reasons: .*unknown-word is missing"):
         load_prompts(path)
 
 
 def test_a_dialogue_that_cannot_be_filled_in_is_one_line(tmp_path: Path) -> None:
-    path = changed(tmp_path, "dialogue", {"place": ["Clear {furniture}."]})
+    path = with_changes(tmp_path, "dialogue", {"place": ["Clear {furniture}."]})
     with pytest.raises(DataError, match=r"dialogue.yaml: cannot be filled in .*available: task"):
         load_task("organize office", dialogue=path)

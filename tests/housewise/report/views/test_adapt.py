@@ -56,7 +56,7 @@ def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
 
 
 def test_a_thought_stands_with_its_action(played: Path, tmp_path: Path) -> None:
-    thinking = changed(played, tmp_path / "thinking")
+    thinking = with_changes(played, tmp_path / "thinking")
     (path,) = (thinking / "episodes").glob("*.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines()
     lines.insert(1, json.dumps({"type": "thought", "data": {"text": "Tea takes <b>water</b>."}}))
@@ -68,14 +68,14 @@ def test_a_thought_stands_with_its_action(played: Path, tmp_path: Path) -> None:
 def test_what_was_answered_on_another_day_is_said_to_be(played: Path, tmp_path: Path) -> None:
     write_report(played)
     assert "answer of another day" not in page_of(played).read_text()
-    recalled = changed(played, tmp_path / "recalled", recalled=True)
+    recalled = with_changes(played, tmp_path / "recalled", recalled=True)
     write_report(recalled)
     answers = len(read_record(next((played / "episodes").glob("*.jsonl"))).of_type(KitchenAnswerEvent))
     assert page_of(recalled).read_text().count("<dt>answer of another day</dt>") == answers > 0
 
 
 def test_words_stay_words(played: Path, tmp_path: Path) -> None:
-    evil = changed(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
+    evil = with_changes(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
     write_report(evil)
     page = Page(page_of(evil))
     assert not page.all("script") and not page.all("img") and "<script>alert(1)</script>" in page.text
@@ -83,6 +83,6 @@ def test_words_stay_words(played: Path, tmp_path: Path) -> None:
 
 
 def test_a_damaged_record_is_named(played: Path, tmp_path: Path) -> None:
-    damaged = changed(played, tmp_path / "damaged", decision="perhaps")
+    damaged = with_changes(played, tmp_path / "damaged", decision="perhaps")
     with pytest.raises(UserError, match=r"miranda-8-run0\.jsonl: verdicts\.0\.decision: .*delete the file"):
         write_report(damaged)

@@ -73,7 +73,7 @@ def test_the_page_has_the_dialogue_the_rules_and_the_reviews(played: Path) -> No
 
 
 def test_words_of_people_and_models_stay_words(played: Path, tmp_path: Path) -> None:
-    run = changed(played, tmp_path / "run", EVIL)
+    run = with_changes(played, tmp_path / "run", EVIL)
     write_report(run)
     page = Page(page_of(run))
     assert not page.all("script") and not page.all("img") and "<script>alert(1)</script>" in page.text
