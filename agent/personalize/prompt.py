@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from typing_extensions import Self
@@ -22,9 +21,6 @@ from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.spoken_names import without_numbers
 
-Placeholders = Mapping[str, AbstractSet[str]]
-"""Allowed placeholders by field. A field without an entry may contain any text."""
-
 _MAX_PLACES = 3
 """Correct receptacles of an object that a prompt names, those in its room first."""
 
@@ -36,20 +32,25 @@ def bundled_prompts() -> list[str]:
     return [file.stem for file in find_paths(CONFIGS / "prompts", "*.yaml")]
 
 
+def template_text(*placeholders: str, default: Any = ...) -> Any:
+    """Return a field for a text that may contain these placeholders. Other fields may contain any text."""
+    return Field(default, json_schema_extra={"placeholders": [*placeholders]})
+
+
 class Template(BaseModel):
     """Texts with placeholders, from a YAML file in ``housekeep_configs/prompts`` or from the user."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    placeholders: ClassVar[Placeholders] = {}
     default_name: ClassVar[str] = ""
     name: str
 
     @field_validator("*")
     @classmethod
     def _known_placeholders(cls, text: str, info: Any) -> str:
-        known = cls.placeholders.get(info.field_name)
-        if known is None:
+        extra = cls.model_fields[info.field_name].json_schema_extra
+        if not isinstance(extra, dict):
             return text
+        known = set(map(str, cast("list[str]", extra["placeholders"])))
         used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
         if used - known:
             raise ValueError(
@@ -76,32 +77,12 @@ class Template(BaseModel):
         return read_model(path, cls)
 
 
-HOUSE_FIELDS: Placeholders = {
-    "holding": {"object", "note"},
-    "empty_hand": set(),
-    "room": {"room", "receptacles"},
-    "glimpsed_room": {"room", "receptacles"},
-    "unexplored_room": {"room"},
-    "receptacle": {"receptacle"},
-    "laden_receptacle": {"receptacle", "objects"},
-    "thing": {"object", "receptacle", "note"},
-    "note_here": {"object"},
-    "note_wanted": {"object", "places"},
-    "note_unwanted": {"object", "alike"},
-    "note_alike": {"object", "alike"},
-    "alike": {"object", "receptacle"},
-    "notes": {"lines"},
-    "memory": set(),
-}
-
-
 class HouseTemplate(Template):
     """Texts that describe the robot's scene graph and what it holds.
 
     Attributes:
-        names: How the prompt names things: ``full`` names; ``short`` names, receptacles without their rooms where that
-            is
-            unambiguous; or ``plain`` names, everything without its numbers where that is unambiguous.
+        names: How the prompt names things: ``full`` names; ``short`` names, receptacles without their rooms; or
+            ``plain`` names, everything without its numbers. Ambiguous names stay full.
         thing: An object, its receptacle and its note, in lists of objects.
         note_here, note_wanted, note_unwanted: Notes about an object: wanted where it is, wanted elsewhere, or unwanted
             where it is.
@@ -112,23 +93,22 @@ class HouseTemplate(Template):
         glimpsed_room: A room that was seen but not entered. Defaults to ``room``.
     """
 
-    placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
     names: Literal["full", "short", "plain"] = "full"
-    holding: str
-    empty_hand: str
-    room: str
-    glimpsed_room: str = ""
-    unexplored_room: str
-    receptacle: str
-    laden_receptacle: str
-    thing: str = ""
-    note_here: str = ""
-    note_wanted: str = ""
-    note_unwanted: str = ""
-    note_alike: str = ""
-    alike: str = ""
-    notes: str = ""
-    memory: str = ""
+    holding: str = template_text("object", "note")
+    empty_hand: str = template_text()
+    room: str = template_text("room", "receptacles")
+    glimpsed_room: str = template_text("room", "receptacles", default="")
+    unexplored_room: str = template_text("room")
+    receptacle: str = template_text("receptacle")
+    laden_receptacle: str = template_text("receptacle", "objects")
+    thing: str = template_text("object", "receptacle", "note", default="")
+    note_here: str = template_text("object", default="")
+    note_wanted: str = template_text("object", "places", default="")
+    note_unwanted: str = template_text("object", "alike", default="")
+    note_alike: str = template_text("object", "alike", default="")
+    alike: str = template_text("object", "receptacle", default="")
+    notes: str = template_text("lines", default="")
+    memory: str = template_text(default="")
 
     @property
     def mentions_notes(self) -> bool:
@@ -136,28 +116,25 @@ class HouseTemplate(Template):
         return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
 
     def describe_hand(
-        self, graph: SceneGraph, names: Mapping[str, str] | None = None, knowledge: PreferenceKnowledge | None = None
+        self, graph: SceneGraph, names: Mapping[str, str] = {}, knowledge: PreferenceKnowledge | None = None
     ) -> str:
         """Describe what the robot holds."""
-        held, words = graph.holding, names or {}
+        held = graph.holding
         if not held:
             return self.empty_hand.format()
-        note = self._describe_note(graph, held, words, knowledge or NoKnowledge())
-        return self.holding.format(object=words.get(held, held), note=note)
+        note = self._describe_note(graph, held, names, knowledge or NoKnowledge())
+        return self.holding.format(object=names.get(held, held), note=note)
 
     def prompt_names(self, graph: SceneGraph) -> dict[str, str]:
         """Return the names used in the prompt by full name, of things whose names differ."""
         if self.names == "full":
             return {}
-        known, wanted = (
-            graph.vocabulary,
-            _names_without_rooms(graph) if self.names == "short" else _names_without_numbers(graph),
-        )
+        candidates = _names_without_rooms(graph) if self.names == "short" else _names_without_numbers(graph)
+        resolve = graph.vocabulary.resolve
         clear = {
-            name: next((words for words in choice if known.resolve(words).name == name), None)
-            for name, choice in wanted
+            name: next((short for short in shorts if resolve(short).name == name), None) for name, shorts in candidates
         }
-        return {name: words for name, words in clear.items() if words is not None}
+        return {name: short for name, short in clear.items() if short is not None}
 
     def describe_objects(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         """Describe every object that stands somewhere, one per line."""
@@ -196,10 +173,10 @@ class HouseTemplate(Template):
             return self.note_unwanted.format(object=name, alike=alike)
         return self.note_alike.format(object=name, alike=alike) if alike else ""
 
-    def describe_room(self, graph: SceneGraph, room: str, names: Mapping[str, str] | None = None) -> str:
+    def describe_room(self, graph: SceneGraph, room: str, names: Mapping[str, str] = {}) -> str:
         """Describe a room and what is in it."""
-        receptacles = [self._describe_receptacle(graph, receptacle, names or {}) for receptacle in graph.inside(room)]
-        name = (names or {}).get(room, room)
+        receptacles = [self._describe_receptacle(graph, receptacle, names) for receptacle in graph.inside(room)]
+        name = names.get(room, room)
         if not receptacles:
             return self.unexplored_room.format(room=name)
         words = self.room if room in graph.entered else self.glimpsed_room or self.room
@@ -239,18 +216,12 @@ class PromptTemplate(HouseTemplate):
         feedback: Message about an infeasible plan, if plans are checked.
     """
 
-    placeholders: ClassVar[Placeholders] = {
-        **HOUSE_FIELDS,
-        "system": {"most_steps"},
-        "user": {"holding", "rooms", "things", "notes", "memory"},
-        "feedback": {"problem"},
-    }
     default_name = "planner"
     judging: bool = False
     most_tries: int | None = Field(default=None, ge=1)
-    feedback: str = "No: {problem}. Write all steps again, without that mistake."
-    system: str
-    user: str
+    feedback: str = template_text("problem", default="No: {problem}. Write all steps again, without that mistake.")
+    system: str = template_text("most_steps")
+    user: str = template_text("holding", "rooms", "things", "notes", "memory")
     prefix: str
 
 

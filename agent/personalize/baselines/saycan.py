@@ -6,14 +6,13 @@ import math
 import random
 import re
 from collections.abc import Sequence
-from typing import ClassVar
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.plan_simulator import PlanSimulator
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan
-from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
+from housewise.agent.personalize.prompt import HouseTemplate, template_text
 from housewise.agent.personalize.step_phrasing import canonical_steps
 from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
@@ -31,26 +30,15 @@ _NUMBER = re.compile(r"(?<!\d)\d{1,6}(?!\d)")
 class SayCanTemplate(HouseTemplate):
     """Texts of the prompt; see ``housekeep_configs/prompts/saycan.yaml``."""
 
-    placeholders: ClassVar[Placeholders] = {
-        **HOUSE_FIELDS,
-        "system": set(),
-        "user": {"holding", "rooms", "done"},
-        "done": {"steps"},
-        "nothing_done": set(),
-        "failed": {"step", "reason"},
-        "prefix": {"step"},
-        "choose": {"actions"},
-        "choice": {"number", "action"},
-    }
     default_name = "saycan"
-    system: str
-    user: str
-    done: str
-    nothing_done: str
-    failed: str
-    prefix: str
-    choose: str
-    choice: str
+    system: str = template_text()
+    user: str = template_text("holding", "rooms", "done")
+    done: str = template_text("steps")
+    nothing_done: str = template_text()
+    failed: str = template_text("step", "reason")
+    prefix: str = template_text("step")
+    choose: str = template_text("actions")
+    choice: str = template_text("number", "action")
 
 
 class SayCanPlanner:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
-from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
+from housewise.agent.personalize.prompt import HouseTemplate, template_text
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.language.markup import strip_markup
 from housewise.worlds.house.name_resolution import Vocabulary
@@ -34,27 +33,17 @@ _MAX_COMMAND_TOKENS = 40
 class SayPlanTemplate(HouseTemplate):
     """Texts of the prompts; see ``housekeep_configs/prompts/sayplan.yaml``."""
 
-    placeholders: ClassVar[Placeholders] = {
-        **HOUSE_FIELDS,
-        "task": set(),
-        "search": set(),
-        "search_user": {"holding", "rooms", "commands"},
-        "plan": {"most_steps"},
-        "plan_user": {"holding", "rooms"},
-        "feedback": {"problem"},
-        "closed_room": {"room"},
-    }
     default_name = "sayplan"
-    task: str
-    search: str
-    search_user: str
+    task: str = template_text()
+    search: str = template_text()
+    search_user: str = template_text("holding", "rooms", "commands")
     search_prefix: str
     no_commands: str
-    plan: str
-    plan_user: str
+    plan: str = template_text("most_steps")
+    plan_user: str = template_text("holding", "rooms")
     plan_prefix: str
-    feedback: str
-    closed_room: str
+    feedback: str = template_text("problem")
+    closed_room: str = template_text("room")
 
 
 @dataclass(frozen=True)
