@@ -1,13 +1,14 @@
-"""What every method is given for a run, and what it gives back."""
+"""CLIPR and Adaptive CLIPR as methods (arXiv 2605.12682, section 3), and the interface of all methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from housewise.agent.clipr.adaptive import CriticSettings, Review
+from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, Review
+from housewise.agent.clipr.elicitation import learn_rules
 from housewise.agent.clipr.inference import Inference, ScoredChoice
-from housewise.agent.clipr.language_steps import DialogueTurn, LabelledExample, LanguageSteps
+from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, LabelledExample, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder
 from housewise.people.respondent import Respondent
@@ -78,3 +79,19 @@ class MethodResult:
 
 
 Method = Callable[[MethodInputs], MethodResult]
+
+
+def clipr(setup: MethodInputs) -> MethodResult:
+    """Run CLIPR: ask questions, write rules and choose by them."""
+    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.budget)
+    training = setup.language.usage.calls
+    decisions = setup.inference.decide(setup.test, Guidance(rules=rules))
+    return MethodResult(decisions, rules, elicited.dialogue, (), training)
+
+
+def adaptive_clipr(setup: MethodInputs) -> MethodResult:
+    """Run Adaptive CLIPR: as CLIPR, but revise the rules when accuracy drops."""
+    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.budget)
+    training = setup.language.usage.calls
+    run = AdaptiveClipr(setup.inference, setup.person, setup.critic).run(setup.test, rules)
+    return MethodResult(run.decisions, run.versions[-1], elicited.dialogue, tuple(run.reviews), training)

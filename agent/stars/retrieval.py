@@ -92,7 +92,7 @@ class GoalRetriever:
             return self._how.nearest.goals(self._task, about, self._analyser)
         return self._query_model(prompt, about, seen, usage, "initial")
 
-    def mended(
+    def retrieve_repairs(
         self, about: TaskObject, wrong: GoalCandidate, seen: RetrievedTexts, usage: ModelUsage
     ) -> list[RetrievedGoal]:
         """Return new goals in place of one that is not viable; see goals."""

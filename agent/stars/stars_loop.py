@@ -63,11 +63,15 @@ LearningSteps = Generator[LearningEvent, str | None, "ObjectLesson"]
 class EarlierModelReplies(Protocol):
     """Replies of models from attempts that were interrupted. Models are not asked for them again."""
 
-    def find_goals(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
+    def find_goals(
+        self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage
+    ) -> list[RetrievedGoal] | None:
         """Return the earlier retrieved or repaired goals, or None if there are none. Adds their usage to ``usage``."""
         ...
 
-    def find_selection(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
+    def find_selection(
+        self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection | None:
         """Return the earlier selection among candidates, or None if there is none. Adds its usage to ``usage``."""
         ...
 

@@ -89,7 +89,7 @@ class Listeners:
         self._people, self._embedder = {person.name: person for person in people}, embedder
         self._made: dict[tuple[str, int], KitchenRespondent] = {}
 
-    def understood(self, asked: Asked, thresholds: AnswerThresholds) -> str | None:
+    def find_wish(self, asked: Asked, thresholds: AnswerThresholds) -> str | None:
         """Id of the wish that is taken to be meant first; None for none."""
         key = (asked.person, asked.task)
         if key not in self._made:
@@ -107,7 +107,7 @@ def figures(listeners: Listeners, questions: Sequence[Asked], thresholds: Answer
         others, those to which none is told; both None where there are no such questions; ``n``; ``about_a_wish``;
         ``wrong``: the others with what was understood.
     """
-    pairs = [(asked, listeners.find_wishes(asked, thresholds)) for asked in questions]
+    pairs = [(asked, listeners.find_wish(asked, thresholds)) for asked in questions]
     about = [asked.preference == said for asked, said in pairs if asked.preference is not None]
     free = [said is None for asked, said in pairs if asked.preference is None]
     return {
@@ -127,7 +127,7 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
         chosen on.
     """
     grid = [AnswerThresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
-    right = np.array([[listeners.find_wishes(asked, each) == asked.preference for asked in questions] for each in grid])
+    right = np.array([[listeners.find_wish(asked, each) == asked.preference for asked in questions] for each in grid])
     about = np.array([asked.preference is not None for asked in questions])
     fold = _folds(about)
 

@@ -28,14 +28,12 @@ from rich.table import Table
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.baselines.cipher import cipher
 from housewise.agent.clipr.baselines.gate import gate
-from housewise.agent.clipr.baselines.in_context import in_context, in_context_with_answers
 from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
-from housewise.agent.clipr.baselines.zero_shot import zero_shot
-from housewise.agent.clipr.clipr import adaptive_clipr, clipr
+from housewise.agent.clipr.baselines.zero_and_few_shot import in_context, in_context_with_answers, zero_shot
 from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
-from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult
+from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult, adaptive_clipr, clipr
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json

@@ -160,7 +160,7 @@ class GoalLessons:
 
 def _choice_prompt(prompts: StarsPrompts, case: GoalCase, options: Sequence[str]) -> str:
     """Return a question as a model that continues texts reads it; see LocalCompletionModel.answer."""
-    return f"{prompts.selection.told(False)}\n{prompts.for_selection(case.task, case.about, options)}"
+    return f"{prompts.selection.system_message(False)}\n{prompts.for_selection(case.task, case.about, options)}"
 
 
 class _AnalyserFactory:

@@ -1,4 +1,4 @@
-"""TidyBot (Wu et al., 2023): labelled examples are summarised in one call into general rules; nobody is asked."""
+"""TidyBot (Wu et al., 2023): summarize labelled examples into general rules with one call. Nobody is asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from housewise.agent.clipr.methods import MethodInputs, MethodResult
 
 
 def tidybot(setup: MethodInputs) -> MethodResult:
-    """Summarise, then choose by the summary."""
+    """Summarize the examples, then choose by the summary."""
     rules = setup.language.summarize(setup.answers)
     training = setup.language.usage.calls
     return MethodResult(setup.inference.decide(setup.test, Guidance(rules=rules)), rules, training_calls=training)

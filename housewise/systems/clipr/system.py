@@ -135,7 +135,7 @@ class Clipr(System[CliprSettings]):
         person = self._person(job, models, choices)
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
-        critic = Critic(language, chosen.critic, job.seed) if chosen.method == "adaptive" else None
+        critic = Critic(language, chosen, job.seed) if chosen.method == "adaptive" else None
         agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
         known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
         # A question, a choice, a review's question and its rehearsal, and the end.

@@ -33,7 +33,9 @@ class EarlierReplies:
             elif isinstance(event, GoalAnswerEvent):
                 self._answers.setdefault((event.thing, event.question), event.text)
 
-    def find_goals(self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage) -> list[RetrievedGoal] | None:
+    def find_goals(
+        self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage
+    ) -> list[RetrievedGoal] | None:
         """See EarlierModelReplies.find_goals."""
         event = self._goal_events.get((about.thing.name, mends.text if mends else None))
         if event is None:
@@ -41,7 +43,9 @@ class EarlierReplies:
         usage.merge(event.asked.usage)
         return [line.to_goal for line in event.responses]
 
-    def find_selection(self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage) -> GoalSelection | None:
+    def find_selection(
+        self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection | None:
         """See EarlierModelReplies.find_selection."""
         event = self._selections.get((about.thing.name, frozenset(each.text for each in pool)))
         candidate = next((each for each in pool if event and each.text == event.chosen), None)

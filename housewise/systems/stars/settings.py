@@ -79,14 +79,6 @@ class TreeSettings(Settings):
     most_calls: int = Field(default=1500, ge=1, le=10_000)
 
 
-class GeneralisationSettings(Settings):
-    """How far learned goals are generalised; see housewise.agent.stars.goal_memory.GoalGeneralisation."""
-
-    places: bool = False
-    kinds: int = Field(default=0, ge=0, le=100)
-    confirmed: bool = False
-
-
 class StarsAgentSettings(Settings):
     """How goals are found.
 
@@ -109,7 +101,7 @@ class StarsAgentSettings(Settings):
     selection: Literal["likelihood", "numbered"] = "likelihood"
     questions: int = Field(default=MAX_QUESTIONS, ge=0, le=100)
     tree: TreeSettings = TreeSettings()
-    carry: GeneralisationSettings = GeneralisationSettings()
+    carry: GoalGeneralisation = GoalGeneralisation()
     vocabulary: _Named = VOCABULARY
     robot: _Named = ROBOT
     grammar: _Named = PAPER_GRAMMAR
@@ -139,11 +131,6 @@ class StarsAgentSettings(Settings):
     def thresholds(self) -> TreeThresholds:
         """Where the search tree branches."""
         return TreeThresholds(**self.tree.model_dump())
-
-    @property
-    def generalisation(self) -> GoalGeneralisation:
-        """How far learned goals are generalised."""
-        return GoalGeneralisation(**self.carry.model_dump())
 
 
 class StarsModelsSettings(ModelsSettings):

@@ -172,7 +172,7 @@ class Stars(System[StarsSettings]):
             ),
             selector=self._selector(model),
             known=goals_from_notes(memory.notes),
-            carry=chosen.generalisation,
+            carry=chosen.carry,
             questions=chosen.questions,
             earlier=told,
         )

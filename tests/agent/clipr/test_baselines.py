@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.baselines.cipher import cipher
 from housewise.agent.clipr.baselines.gate import gate
-from housewise.agent.clipr.baselines.in_context import in_context, in_context_with_answers
 from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
-from housewise.agent.clipr.baselines.zero_shot import zero_shot
-from housewise.agent.clipr.clipr import adaptive_clipr, clipr
+from housewise.agent.clipr.baselines.zero_and_few_shot import in_context, in_context_with_answers, zero_shot
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import Method, MethodInputs
+from housewise.agent.clipr.methods import Method, MethodInputs, adaptive_clipr, clipr
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.profiles import read_profile
 from housewise.people.choices.respondent import ChoicesRespondent
@@ -101,7 +100,7 @@ def test_cipher_takes_two_calls_a_choice_and_one_a_mistake(minilm: MiniLM, by: s
 
 def test_the_adaptive_method_starts_as_the_other_and_its_calls_are_counted(minilm: MiniLM) -> None:
     made, language = setup(minilm)
-    made = replace(made, critic=replace(made.critic, batch=7, interval=7))
+    made = replace(made, critic=CriticSettings(batch=7, interval=7))
     outcome = adaptive_clipr(made)
     assert outcome.training_calls == 5 and len(outcome.reviews) == 2
     steps = {"gate closed": 0, "not worth it": 1, "no question": 2, "no update": 3, "unchanged": 4}

@@ -13,9 +13,8 @@ import pytest
 import yaml
 
 from housewise.agent.clipr.adaptive import CriticSettings
-from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import MethodInputs, MethodResult
+from housewise.agent.clipr.methods import MethodInputs, MethodResult, adaptive_clipr, clipr
 from housewise.core.record import Record
 from housewise.core.validation import read_model
 from housewise.language.embedder import shared_minilm
@@ -69,7 +68,7 @@ def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     test = tuple(scenarios[name] for name in record.header.setting["order"])
     embedder = shared_minilm()
     person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH_FILE)
-    language, critic = LocalComponents(embedder), CriticSettings(2, 4)
+    language, critic = LocalComponents(embedder), CriticSettings(batch=2, interval=4)
     return method(MethodInputs(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
 
 
@@ -174,7 +173,7 @@ def test_a_file_of_another_version_gets_one_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("interval=15",), "give a multiple of the batch (10)"),
+        (("interval=15",), "use a multiple of the batch size (10)"),
         (("budget=1000",), "setting budget"),
         (("--person", "nobody"), "setting person: no 'nobody'; there are cooperative, adversarial"),
         (("--planner", "llm"), "unknown setting 'planner'"),
