@@ -43,7 +43,7 @@ def fidelity(files: FigureFiles) -> str:
 TABLES: dict[str, Drawn] = {
     "adapt": adapt.agents,
     "adapt folds": adapt.folds,
-    "adapt heard": adapt.find_phrases,
+    "adapt heard": adapt.heard,
     "adapt remembering": partial(adapt.remembering, "remembering"),
     "adapt remembering, a model": partial(adapt.remembering, "remembering_fold_0"),
     "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
