@@ -1,4 +1,4 @@
-"""People's files: what is read, and what is refused in one line with its remedy."""
+"""Reading of profile files, and errors in one line that name the remedy."""
 
 import copy
 
@@ -21,57 +21,57 @@ WISH = {
 }
 
 
-def written(tmp_path, *wishes, **more):
+COUNTS = [12, 10, 10, 14, 19, 16, 13, 13, 13, 18, 12, 17, 15, 16, 12, 18]
+
+
+def write_profile(tmp_path, *wishes, **more):
     file = tmp_path / "people.yaml"
     file.write_text(yaml.safe_dump({"name": "zoe", "preferences": list(wishes), **more}), encoding="utf-8")
     return file
 
 
-def preference_fields(**changes):
+def preference(**changes):
     wish = {**copy.deepcopy(WISH), **changes}
     return {key: value for key, value in wish.items() if value is not None}
 
 
-def test_one_person_of_one_s_own(tmp_path):
-    file = written(
-        tmp_path,
-        WISH,
-        preference_fields(id=2, tasks=[1, "sweet"], dishes=[]),
-        groups={"fizz": ["water_bottle_0", "tea"]},
+def test_a_profile_has_preferences_groups_and_tasks(tmp_path):
+    file = write_profile(
+        tmp_path, WISH, preference(id=2, tasks=[1, "sweet"], dishes=[]), groups={"fizz": ["water_bottle_0", "tea"]}
     )
     (person,) = load_profiles(file)
     assert person.name == "zoe"
-    assert [preference.id for preference in person.preferences] == ["1", "2"]
-    assert [preference.tasks for preference in person.preferences] == [(6, 8), (1, 3, 5, 7)]
+    assert [each.id for each in person.preferences] == ["1", "2"]
+    assert [each.tasks for each in person.preferences] == [(6, 8), (1, 3, 5, 7)]
 
 
-def test_several_people_in_one_file_and_a_folder_of_files(tmp_path):
+def test_profiles_are_read_from_a_file_of_several_people_and_from_a_folder(tmp_path):
     people = [{"name": name, "preferences": [WISH]} for name in ("ann", "ben")]
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
-    written(tmp_path, WISH)
+    write_profile(tmp_path, WISH)
     assert [person.name for person in load_profiles(tmp_path)] == ["ann", "ben", "zoe"]
 
 
-def test_a_wish_that_is_about_no_dish(tmp_path):
-    (person,) = load_profiles(written(tmp_path, preference_fields(dishes=None)))
+def test_a_preference_may_have_no_dish(tmp_path):
+    (person,) = load_profiles(write_profile(tmp_path, preference(dishes=None)))
     assert person.preferences[0].dishes == ()
 
 
-def test_words_are_heard_in_one_line(tmp_path):
+def test_texts_are_reduced_to_one_printable_line(tmp_path):
     (person,) = load_profiles(
-        written(tmp_path, preference_fields(text="Milk in\n  my \x1b[31mtea.\n", paraphrase="A splash\n"))
+        write_profile(tmp_path, preference(text="Milk in\n  my \x1b[31mtea.\n", paraphrase="A splash\n"))
     )
     assert person.preferences[0].text.startswith("Milk in my ") and "\x1b" not in person.preferences[0].text
     assert person.preferences[0].paraphrase == "A splash"
 
 
-def test_what_stands_in_a_room_stands_there(tmp_path):
-    here = preference_fields(wants="served_at(kitchen)", dishes=None)
-    assert load_profiles(written(tmp_path, here, preference_fields(id="2", wants="served_at(island)", dishes=None)))
+def test_a_place_in_a_room_does_not_contradict_the_room(tmp_path):
+    here = preference(wants="served_at(kitchen)", dishes=None)
+    assert load_profiles(write_profile(tmp_path, here, preference(id="2", wants="served_at(island)", dishes=None)))
 
 
-def test_whose_wish_cannot_be_read_is_named(tmp_path):
-    people = [{"name": "ann", "preferences": [WISH]}, {"name": "ben", "preferences": [preference_fields(wants=None)]}]
+def test_the_error_names_the_person(tmp_path):
+    people = [{"name": "ann", "preferences": [WISH]}, {"name": "ben", "preferences": [preference(wants=None)]}]
     file = tmp_path / "people.yaml"
     file.write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
     with pytest.raises(DataError, match=r"people\.yaml: people\.1: field preferences\.0\.wants"):
@@ -79,48 +79,41 @@ def test_whose_wish_cannot_be_read_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("changes", "words"),
     [
-        (
-            preference_fields(wants="drunk(milk)"),
-            "preference 1: wants: unknown predicate 'drunk'; use one of used, together",
+        ({"wants": "drunk(milk)"}, "preference 1: wants: unknown predicate 'drunk'; use one of used, together"),
+        ({"if": "available(unicorn)"}, "preference 1: if: 'unicorn' is neither a group nor a thing"),
+        ({"category": "mood"}, "preferences.0.category: Input should be 'variation', 'addition'"),
+        ({"tasks": "lunch"}, "unknown task 'lunch'; use 1 to 8, savory"),
+        ({"tasks": [["x"] * 9] * 9}, "unknown task of type list"),
+        ({"tasks": 9}, "unknown task 9"),
+        ({"tasks": True}, "unknown task True"),
+        ({"dishes": ["soup"]}, "unknown dish 'soup'; use eggs"),
+        ({"wants": None}, "preferences.0.wants"),
+        ({"colour": "red"}, "preferences.0.colour"),
+        ({"text": ""}, "preferences.0.text"),
+        ({"wants": ["used(tea)"]}, "preferences.0.wants"),
+        ({"wants": "1" + "+1" * 900}, "wants: is nested too deeply"),
+        *(
+            ({"wants": wants}, "preference 1 can never be satisfied")
+            for wants in (
+                "used(tea) and not used(tea)",
+                "not used(tea)",
+                "served_at(table_0) and served_at(table_1)",
+                "used(milk_whole, kinds=2)",
+                'done("frobnicate")',
+                'done("poach", of=egg) and not done("poach", of=egg)',
+                "used(sofa_0)",
+                "not together(tea, water)",
+                "available(nut, kinds=50)",
+            )
         ),
-        (
-            preference_fields(**{"if": "available(unicorn)"}),
-            "preference 1: if: 'unicorn' is neither a group nor a thing",
-        ),
-        (preference_fields(category="mood"), "preferences.0.category: Input should be 'variation', 'addition'"),
-        (preference_fields(tasks="lunch"), "unknown task 'lunch'; use 1 to 8, savory"),
-        (preference_fields(tasks=[["x"] * 9] * 9), "unknown task of type list"),
-        (preference_fields(tasks=9), "unknown task 9"),
-        (preference_fields(tasks=True), "unknown task True"),
-        (preference_fields(dishes=["soup"]), "unknown dish 'soup'; use eggs"),
-        (preference_fields(wants=None), "preferences.0.wants"),
-        (preference_fields(colour="red"), "preferences.0.colour"),
-        (preference_fields(text=""), "preferences.0.text"),
-        (preference_fields(wants="used(tea) and not used(tea)"), "preference 1 can never be satisfied"),
-        (preference_fields(wants="not used(tea)"), "preference 1 can never be satisfied"),
-        (preference_fields(wants="served_at(table_0) and served_at(table_1)"), "preference 1 can never be satisfied"),
-        (preference_fields(wants="used(milk_whole, kinds=2)"), "preference 1 can never be satisfied"),
-        (preference_fields(wants=["used(tea)"]), "preferences.0.wants"),
-        (preference_fields(wants="1" + "+1" * 900), "wants: is nested too deeply"),
-        (preference_fields(wants='done("frobnicate")'), "preference 1 can never be satisfied"),
-        (
-            preference_fields(wants='done("poach", of=egg) and not done("poach", of=egg)'),
-            "preference 1 can never be satisfied",
-        ),
-        (preference_fields(wants="used(sofa_0)"), "preference 1 can never be satisfied"),
-        (
-            preference_fields(wants="together(pan_0, egg)", tasks="eggs", dishes=["eggs"]),
-            "preference 1 can never be satisfied",
-        ),
-        (preference_fields(wants="not together(tea, water)"), "preference 1 can never be satisfied"),
-        (preference_fields(wants="available(nut, kinds=50)"), "preference 1 can never be satisfied"),
+        ({"wants": "together(pan_0, egg)", "tasks": "eggs", "dishes": ["eggs"]}, "preference 1 can never be satisfied"),
     ],
 )
-def test_a_wish_that_cannot_be_read_is_named(tmp_path, wish, words):
+def test_an_invalid_preference_is_named(tmp_path, changes, words):
     with pytest.raises(DataError) as error:
-        load_profiles(written(tmp_path, wish))
+        load_profiles(write_profile(tmp_path, preference(**changes)))
     assert words in str(error.value)
     assert "people.yaml" in str(error.value)
     assert "\n" not in str(error.value)
@@ -139,10 +132,10 @@ def test_a_wish_that_cannot_be_read_is_named(tmp_path, wish, words):
         ('made("omelet", of=tea)', 'not made("omelet")'),
     ],
 )
-def test_two_wishes_that_contradict_each_other_are_named(tmp_path, first, second):
-    wishes = [preference_fields(wants=first, **{"if": None}), preference_fields(id="2", wants=second, **{"if": None})]
+def test_contradicting_preferences_are_named(tmp_path, first, second):
+    wishes = [preference(wants=first, **{"if": None}), preference(id="2", wants=second, **{"if": None})]
     with pytest.raises(DataError, match="preferences 1 and 2 contradict each other where the task is 'Make tea"):
-        load_profiles(written(tmp_path, *wishes))
+        load_profiles(write_profile(tmp_path, *wishes))
 
 
 @pytest.mark.parametrize(
@@ -155,15 +148,15 @@ def test_two_wishes_that_contradict_each_other_are_named(tmp_path, first, second
         ({"wants": "served_at(table_0 | table_1)"}, {"wants": "served_at(patio_table)"}),
     ],
 )
-def test_wishes_that_go_together_are_taken(tmp_path, first, second):
-    assert load_profiles(written(tmp_path, preference_fields(**first), preference_fields(id="2", **second)))
+def test_compatible_preferences_are_accepted(tmp_path, first, second):
+    assert load_profiles(write_profile(tmp_path, preference(**first), preference(id="2", **second)))
 
 
-def test_names_and_ids_are_given_once(tmp_path):
+def test_names_and_ids_are_unique(tmp_path):
     with pytest.raises(DataError, match="two preferences have the id '1'"):
-        load_profiles(written(tmp_path, WISH, WISH))
+        load_profiles(write_profile(tmp_path, WISH, WISH))
     (tmp_path / "more.yaml").write_text(yaml.safe_dump({"name": "zoe", "preferences": [WISH]}), encoding="utf-8")
-    written(tmp_path, WISH)
+    write_profile(tmp_path, WISH)
     with pytest.raises(DataError, match="two people are named 'zoe'"):
         load_profiles(tmp_path)
 
@@ -178,9 +171,9 @@ def test_names_and_ids_are_given_once(tmp_path):
         ({"a": []}, "the group 'a' is empty"),
     ],
 )
-def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
+def test_invalid_groups_are_refused(tmp_path, groups, words):
     with pytest.raises(DataError, match=words):
-        load_profiles(written(tmp_path, WISH, groups=groups))
+        load_profiles(write_profile(tmp_path, WISH, groups=groups))
 
 
 @pytest.mark.parametrize(
@@ -196,46 +189,29 @@ def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
         ("a: &a [*a]", "refer to themselves"),
     ],
 )
-def test_a_file_that_describes_nobody(tmp_path, text, words):
+def test_an_invalid_file_is_refused(tmp_path, text, words):
     file = tmp_path / "people.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=words):
         load_profiles(file)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
         load_profiles(tmp_path / "nobody.yaml")
 
 
-def test_the_command_says_it_in_one_line(tmp_path):
-    file = written(tmp_path, preference_fields(wants="drunk(milk)"))
+def test_the_command_prints_the_error_in_one_line(tmp_path):
+    file = write_profile(tmp_path, preference(wants="drunk(milk)"))
     run = run_module("housewise.experiments.adapt.verifiers", ["--people", file])
     assert run.returncode != 0
     assert "unknown predicate 'drunk'" in run.stderr + run.stdout
     assert "Traceback" not in run.stderr
 
 
-def test_the_sixteen_are_as_the_paper_counts_them():
+def test_the_bundled_profiles_have_the_numbers_of_the_paper():
     people = load_profiles(ADAPT_PROFILES)
-    assert [len(person.preferences) for person in people] == [
-        12,
-        10,
-        10,
-        14,
-        19,
-        16,
-        13,
-        13,
-        13,
-        18,
-        12,
-        17,
-        15,
-        16,
-        12,
-        18,
-    ]
+    assert [len(person.preferences) for person in people] == COUNTS
     assert sum(len(person.preferences) for person in people) == 228
     kinds = [preference.category for person in people for preference in person.preferences]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
@@ -254,6 +230,6 @@ def test_the_sixteen_are_as_the_paper_counts_them():
 
 def test_groups_may_be_nested_deeply(tmp_path):
     groups = {f"a{n}": [f"a{n + 1}"] for n in range(3000)} | {"a3000": ["milk_0"]}
-    deep = preference_fields(wants="together(a0, tea)", **{"if": None})
-    [profile] = load_profiles(written(tmp_path, deep, groups=groups))
+    deep = preference(wants="together(a0, tea)", **{"if": None})
+    [profile] = load_profiles(write_profile(tmp_path, deep, groups=groups))
     assert "milk_0" in profile.preferences[0].wish.ids[0]

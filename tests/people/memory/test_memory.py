@@ -297,11 +297,7 @@ def _state(memory: Memory) -> tuple[object, ...]:
 def test_memories_merge_in_any_order(several: list[Memory]) -> None:
     states = []
     for a, b, c in itertools.permutations(several):
-        states += [
-            _state(a.merge(b).merge(c)),
-            _state(a.merge(b.merge(c))),
-            _state(a.merge(b).merge(c).merge(b)),
-        ]
+        states += [_state(a.merge(b).merge(c)), _state(a.merge(b.merge(c))), _state(a.merge(b).merge(c).merge(b))]
     assert all(state == states[0] for state in states)
 
 
