@@ -10,14 +10,7 @@ from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, 
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.house.preferences import (
-    ANY_ROOM,
-    Person,
-    Places,
-    base_groups,
-    load_person,
-    people,
-)
+from housewise.worlds.house.preferences import ANY_ROOM, Person, Places, base_groups, load_person, people
 from housewise.worlds.house.spoken_names import spoken
 
 PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"

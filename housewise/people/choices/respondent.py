@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.validation import read_model
@@ -19,6 +18,7 @@ from housewise.language.words import content_words
 from housewise.people.choices.profiles import Profile, ProfileTopic
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import SPEECH_FILE, Speech
+from housewise.worlds.choices.scenario import random_from_text
 
 _ASKS_FOR_DISLIKES = re.compile(r"\b(?:not|least|dislike|avoid)\b")
 _MIN_SIMILARITY = 0.33
@@ -67,8 +67,7 @@ class ChoicesRespondent:
 
     def _reply(self, question: str) -> str:
         self._turn += 1
-        digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
-        generator = random.Random(int.from_bytes(digest[:8], "big"))
+        generator = random_from_text(f"{self.seed}\0{self._turn}\0{question}")
         topics = [topic.adapt_to_question(question) for topic in self._find_topics(question)]
         refusing = bool(_ASKS_FOR_DISLIKES.search(question))
         if self.adversarial:

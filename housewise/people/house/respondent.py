@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.validation import read_model
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE, Speech
+from housewise.worlds.choices.scenario import random_from_text
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Person
 from housewise.worlds.house.spoken_names import spoken
 
@@ -33,8 +32,7 @@ class HouseRespondent:
 
     def answer(self, question: Question) -> Answer:
         """Say where most of the named things belong, and at which of the named places none of them belongs."""
-        digest = sha256(f"{self._seed}\0{question.text}".encode()).digest()
-        generator = random.Random(int.from_bytes(digest[:8], "big"))
+        generator = random_from_text(f"{self._seed}\0{question.text}")
         wanted = self._wanted_spots(question.text)
         if not wanted:
             return Answer(generator.choice(self._speech.indifferent))

@@ -31,28 +31,30 @@ class _Dish:
     """Preferences that are possible for one dish.
 
     Attributes:
-        tasks: Name of the tasks.
-        dishes: Dishes of these tasks.
         base: Group of the main ingredient.
         with_it: Groups of things that go with it.
         variants: Groups of variants of the ingredients.
         instead: Pairs of groups, of which the first can replace the second.
-        name: The dish in words.
+        tasks: Name of the tasks; by default the base.
+        dishes: Dishes of these tasks; by default the base.
+        name: The dish in words; by default the base.
     """
 
-    tasks: str
-    dishes: tuple[str, ...]
     base: str
     with_it: tuple[str, ...]
     variants: tuple[str, ...]
     instead: tuple[tuple[str, str], ...]
-    name: str
+    tasks: str = ""
+    dishes: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for field, default in (("tasks", self.base), ("dishes", (self.base,)), ("name", self.base)):
+            object.__setattr__(self, field, getattr(self, field) or default)
 
 
 _DISHES = (
     _Dish(
-        "savory",
-        ("eggs",),
         "egg",
         (
             *("cheese", "vegetable", "herb", "salt", "pepper", "hot_sauce", "butter", "oil_olive", "milk_dairy"),
@@ -60,11 +62,11 @@ _DISHES = (
         ),
         ("egg_hen", "egg_substitute"),
         (("egg_substitute", "egg_hen"), ("cheese_vegan", "cheese_dairy"), ("oil_olive", "butter")),
-        "eggs",
+        tasks="savory",
+        dishes=("eggs",),
+        name="eggs",
     ),
     _Dish(
-        "sweet",
-        ("cereal", "yoghurt"),
         "sweet_base",
         (
             *("nut", "seed", "berry", "fruit", "honey", "maple", "cinnamon", "whipped_cream", "granola"),
@@ -72,52 +74,42 @@ _DISHES = (
         ),
         ("milk_dairy", "milk_plant"),
         (("milk_plant", "milk_dairy"), ("honey", "sugar"), ("sweetener_low", "sugar")),
-        "sweet breakfast",
+        tasks="sweet",
+        dishes=("cereal", "yoghurt"),
+        name="sweet breakfast",
     ),
     _Dish(
-        "cereal",
-        ("cereal",),
         "cereal",
         ("milk_plant", "milk_dairy", "fruit", "berry", "nut"),
         ("cereal_gluten_free", "granola"),
         (("milk_plant", "milk_dairy"), ("milk_dairy", "milk_plant")),
-        "cereal",
     ),
     _Dish(
-        "toast",
-        ("toast",),
         "bread",
         ("butter", "jam", "honey", "avocado", "hummus", "cheese", "nut_butter"),
         ("bread_whole_grain", "bread_gluten_free"),
         (("bread_gluten_free", "bread_with_gluten"), ("avocado", "butter"), ("jam", "butter")),
-        "toast",
+        tasks="toast",
+        dishes=("toast",),
+        name="toast",
     ),
     _Dish(
-        "tea",
-        ("tea",),
         "tea",
         ("milk", "milk_plant", "sugar", "honey", "lemon", "ice", "sweetener"),
         ("tea_herbal", "tea_caffeine"),
         (("tea_herbal", "tea_caffeine"), ("honey", "sugar")),
-        "tea",
     ),
     _Dish(
-        "coffee",
-        ("coffee",),
         "coffee",
         ("milk", "milk_plant", "milk_dairy", "sugar", "ice", "cinnamon", "whipped_cream", "sweetener"),
         ("coffee_decaf", "coffee_caffeine"),
         (("coffee_decaf", "coffee_caffeine"), ("milk_plant", "milk_dairy"), ("sweetener_low", "sugar")),
-        "coffee",
     ),
     _Dish(
-        "yoghurt",
-        ("yoghurt",),
         "yoghurt",
         ("granola", "nut", "berry", "fruit", "honey"),
         ("yoghurt_plain", "yoghurt_dairy", "yoghurt_plant"),
         (("yoghurt_plant", "yoghurt_dairy"),),
-        "yoghurt",
     ),
 )
 _SIDES = ("fruit", "avocado", "berry", "nut", "hash_brown", "bacon", "condiment", "vegetable")

@@ -82,7 +82,7 @@ def to_yaml(memory: Memory) -> str:
     """Return a memory as YAML for people, without forgotten ids."""
     import yaml
 
-    notes = [{"id": note.id, **_without(note.fields(), "person")} for note in memory.notes]
+    notes = [{"id": note.id, **_drop_field(note.fields(), "person")} for note in memory.notes]
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     content = {**_header(memory), "notes": notes}
     text: str = yaml.dump(content, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100)
@@ -207,7 +207,7 @@ def _header(memory: Memory) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "person": memory.person}
 
 
-def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _drop_field(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != name}
 
 
@@ -230,7 +230,7 @@ def _note(fields: Mapping[str, Any], where: str, allow_edits: bool) -> tuple[Not
     if id is not None and not isinstance(id, str):
         raise UserError(f"{where}: id: not a text; leave it out")
     try:
-        return parse_note(_without(fields, "id") if allow_edits else fields, where), id
+        return parse_note(_drop_field(fields, "id") if allow_edits else fields, where), id
     except UserError as error:
         raise UserError(f"{error}; correct it, or take it out") from error
 

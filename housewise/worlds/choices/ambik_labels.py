@@ -9,11 +9,9 @@ Source: CLIPR, appendix C.2 and algorithm 4.
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +23,15 @@ from housewise.core.validation import read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
 from housewise.worlds.choices.data_files import StrictSettings
-from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample_scenarios, select_test
+from housewise.worlds.choices.scenario import (
+    ChoiceSet,
+    Scenario,
+    Situation,
+    Tier,
+    random_from_text,
+    sample_scenarios,
+    select_test,
+)
 
 FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
 
@@ -135,7 +141,7 @@ def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: 
     others = [other for other in family.others if not _is_named(other, asked)]
     if len(others) < 2:
         return "too few distractors are left"
-    generator = random.Random(int.from_bytes(sha256(task.id.encode()).digest()[:8], "big"))
+    generator = random_from_text(task.id)
     options = [family.prefer, *generator.sample(others, min(len(others), generator.choice((2, 3))))]
     generator.shuffle(options)
     there = " ".join(normalize_letters(thing) for thing in task.environment)

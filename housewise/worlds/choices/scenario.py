@@ -116,10 +116,14 @@ def presentation_order(scenario: str, model: str, seed: int, actions: int) -> li
 
     It depends on the scenario, the model and the seed only.
     """
-    digest = sha256(f"{scenario}\0{model}\0{seed}".encode()).digest()
     order = list(range(actions))
-    random.Random(int.from_bytes(digest[:8], "big")).shuffle(order)
+    random_from_text(f"{scenario}\0{model}\0{seed}").shuffle(order)
     return order
+
+
+def random_from_text(text: str) -> random.Random:
+    """Return a random number generator that is seeded with a text, in the same way in every process."""
+    return random.Random(int.from_bytes(sha256(text.encode()).digest()[:8], "big"))
 
 
 def sample_scenarios(scenarios: Sequence[Scenario], count: int, seed: int) -> tuple[Scenario, ...]:
