@@ -34,8 +34,8 @@ def break_control_strings(text: str) -> str:
     removed by a normalizer.
 
     Strings of the forms ``<|...|>``, ``<｜...｜>`` and ``[|...|]`` are broken up whatever their name.
-    Others are broken up if published models use them. Tags of thoughts such as ``<think>`` stay, since prompts may ask for them and they do not end a
-    turn.
+    Others are broken up if published models use them. Tags of thoughts such as ``<think>`` stay, since prompts may ask
+    for them and they do not end a turn.
     """
     return _FIRST.sub(lambda found: f"{found[0]} ", text)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from housewise.core.errors import excerpt
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import complete_grammar
 
@@ -56,7 +57,7 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
     try:
         made = LLMatcher(tokenizer, grammar_from("gbnf", grammar), log_level=0)
     except ValueError as error:
-        raise ChatModelError(f"not a grammar in GBNF ({one_line(error)})") from error
+        raise ChatModelError(f"not a grammar in GBNF ({excerpt(error)})") from error
     if made.is_error():
         raise matcher_error(made)
     return made
@@ -65,7 +66,7 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
 def matcher_error(matcher: Any) -> ChatModelError:
     """Return the error of a matcher that cannot continue."""
     return ChatModelError(
-        f"the grammar cannot be followed ({one_line(compile_matcher.get_error())}); leave grounded out"
+        f"the grammar cannot be followed ({excerpt(matcher.get_error())}); leave grounded out"
     )
 
 
@@ -79,8 +80,3 @@ def require_llguidance() -> None:
         import llguidance  # noqa: F401
     except ImportError:
         raise ChatModelError(f"grounded replies need llguidance, which is not installed; run {INSTALL}") from None
-
-
-def one_line(told: object) -> str:
-    """What llguidance says, short enough for a message."""
-    return " ".join(str(told).split())[:200]

@@ -19,7 +19,8 @@ import os, signal, sys
 from pathlib import Path
 from typing import ClassVar
 
-from housewise.core.record import Event, Header, RecordWriter
+from housewise.core.record import Event, Header
+from housewise.core.record_files import RecordWriter
 
 class Answer(Event):
     type: ClassVar[str] = "answer"

@@ -104,7 +104,7 @@ def test_figures_name_the_gpus_that_made_them(monkeypatch: pytest.MonkeyPatch) -
 
 def test_where_there_is_no_card_torch_is_not_imported() -> None:
     program = (
-        "import sys; from housewise.core.provenance import machine; found = machine(); "
+        "import sys; from housewise.core.provenance import describe_machine; found = describe_machine(); "
         "from pathlib import Path; cards = any(Path('/dev').glob('nvidia[0-9]*')); "
         "assert cards or ('torch' not in sys.modules and 'gpus' not in found)"
     )

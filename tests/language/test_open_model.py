@@ -82,7 +82,7 @@ def test_settings_say_in_which_precision_a_local_model_computes(dtype: str, monk
 
     loaded = []
     load = model.load
-    monkeypatch.setattr(model, "load", lambda *given: loaded.append(load(*given)) or loaded[-1])
+    monkeypatch.setattr(model, "load_model", lambda *given: loaded.append(load_model(*given)) or loaded[-1])
     ModelSettings.model_validate({"dtype": dtype}).open().close()
     [(network, _)] = loaded
     assert str(network.dtype) == f"torch.{dtype}"

@@ -41,7 +41,14 @@ MARKED = {
 }
 ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>", "<|end|>", "<|endoftext|>", "<｜end▁of▁sentence｜>"]
 BEGINS = ["", "<s> ", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n"]
-READERS = ("replies.py", "control_tokens.py", "thoughts.py", "base.py", "server/answer.py", "server/reading.py")
+READERS = (
+    "replies.py",
+    "control_tokens.py",
+    "thoughts.py",
+    "base.py",
+    "server/responses.py",
+    "server/response_reader.py",
+)
 FOLDERS = ("housewise", "agent", "controller", "selftrain")
 
 

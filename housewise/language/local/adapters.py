@@ -1,15 +1,16 @@
-"""Puts PEFT adapters on local models."""
+"""Applies PEFT adapters to local models."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
-from housewise.core.text_files import read_json, read_text
+from housewise.core.text_files import read_json
+from housewise.core.validation import read_model
 from housewise.language.adapters import adapter_folder, bundled_adapters
 from housewise.language.base import ChatModelError
 from housewise.language.local.digests import weights_digest
@@ -17,7 +18,7 @@ from housewise.language.local.libraries import INSTALL, first_line, silence_tran
 from housewise.language.local.smollm2 import SMOLLM2, SMOLLM2_NAMES, SMOLLM2_WHEEL
 
 BASE_MODEL = "base_model.json"
-"""File in an adapter's folder that identifies the weights that it was trained on; see BaseWeights."""
+"""File in an adapter's folder that identifies the weights it was trained on; see ``BaseWeights``."""
 
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
 _LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
@@ -28,8 +29,8 @@ class BaseWeights(BaseModel):
     """The weights that an adapter was trained on.
 
     Attributes:
-        name: Of the model when the adapter was trained, for messages.
-        digest: See digests.weights_digest.
+        name: Name of the model at the training, for messages.
+        digest: See ``digests.weights_digest``.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -39,11 +40,11 @@ class BaseWeights(BaseModel):
 
 
 def save_base_weights(folder: Path, model: str) -> None:
-    """Write into an adapter's folder which weights it was trained on; nothing where they cannot be identified.
+    """Write which weights an adapter was trained on into its folder; nothing if they cannot be identified.
 
     Args:
-        folder: Of the adapter.
-        model: That it was trained on.
+        folder: Folder of the adapter.
+        model: Model that it was trained on.
     """
     digest = weights_digest(model)
     if digest is not None:
@@ -51,10 +52,10 @@ def save_base_weights(folder: Path, model: str) -> None:
 
 
 def lora_settings(adapter: str | Path) -> dict[str, Any]:
-    """Return the rank, alpha and layers that an adapter has, by the names of a training's settings.
+    """Return the rank, alpha and layers of an adapter by the names of a training's settings.
 
     Args:
-        adapter: Its name, or a folder that check_adapter has found in order.
+        adapter: Name, or a folder that ``check_adapter`` accepts.
     """
     recorded = read_json(adapter_folder(adapter) / "adapter_config.json")
     targets = recorded.get("target_modules")
@@ -64,29 +65,29 @@ def lora_settings(adapter: str | Path) -> dict[str, Any]:
 
 
 def apply_adapter(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
-    """Put an adapter on a model for generation.
+    """Apply an adapter to a model for generation.
 
-    Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds back
-    to the weight as it was.
+    A merged adapter costs no time, but only float32 holds merged weights: in bfloat16 a small change of a weight is
+    lost by rounding.
     """
     wrapped = wrap_with_adapter(network, model, adapter)
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
 
 
 def wrap_with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool = False) -> Any:
-    """Put an adapter on a model.
+    """Apply an adapter to a model.
 
     Args:
-        network: the model.
-        model: its name.
-        adapter: folder of a PEFT adapter trained on that model, or name of one that comes with the package.
-        trainable: whether training goes on from it.
+        network: The model.
+        model: Name of the model.
+        adapter: Folder of a PEFT adapter trained on that model, or name of a bundled one.
+        trainable: Whether training continues from it.
 
     Returns:
-        PEFT's wrapping of the network.
+        PEFT's wrapper of the network.
 
     Raises:
-        ChatModelError: when the folder holds no adapter, or one for another model.
+        ChatModelError: If the folder has no adapter, or one for another model.
     """
     from safetensors import SafetensorError
 
@@ -102,7 +103,7 @@ def wrap_with_adapter(network: Any, model: str, adapter: str | Path, trainable: 
         raise ChatModelError(
             f"adapter {adapter}: its weights are damaged ({first_line(error)}); copy or train it again"
         ) from error
-    except Exception as error:  # PEFT raises whatever settings that do not fit come across, IndexError for one
+    except Exception as error:  # PEFT raises any error for unsuitable settings, such as IndexError
         raise ChatModelError(
             f"adapter {adapter}: it does not fit {model} ({first_line(error)}); "
             "open it with the model it was trained on"
@@ -113,7 +114,7 @@ def wrap_with_adapter(network: Any, model: str, adapter: str | Path, trainable: 
 
 
 def check_adapter(model: str, adapter: str | Path) -> Path:
-    """The folder of an adapter that says it was trained on a model."""
+    """Check that an adapter was trained on a model, and return its folder."""
     folder = adapter_folder(adapter)
     try:
         recorded = read_json(folder / "adapter_config.json")
@@ -143,16 +144,16 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
 
 
 def _check_base(model: str, adapter: str | Path, base: str, path: Path) -> None:
-    """Check that an adapter was trained on a model: on its weights where they are known, else on one of that name.
+    """Check that an adapter was trained on a model: on its weights if they are known, else on a model of that name.
 
     Args:
-        model: That it is about to be put on.
-        adapter: As it was named.
-        base: What its adapter_config.json calls the model that it was trained on.
-        path: Of its BASE_MODEL, which adapters of earlier versions and of other programs do not have.
+        model: Model that it will be applied to.
+        adapter: Name or folder of the adapter.
+        base: Name of the base model in its adapter_config.json.
+        path: Path of its BASE_MODEL file, which adapters of earlier versions and of other programs do not have.
 
     Raises:
-        ChatModelError: When it was trained on another one.
+        ChatModelError: If it was trained on another model.
     """
     trained_on = _base_weights(path)
     digest = weights_digest(model) if trained_on else None
@@ -173,17 +174,14 @@ def _check_base(model: str, adapter: str | Path, base: str, path: Path) -> None:
 def _base_weights(path: Path) -> BaseWeights | None:
     if not path.is_file():
         return None
-    try:
-        return BaseWeights.model_validate_json(read_text(path))
-    except (UserError, ValidationError) as error:
-        raise ChatModelError(
-            f"{path}: does not name the weights that the adapter was trained on ({first_line(error)}); restore it, or "
-            "delete it to go by the model's name alone"
-        ) from error
+    remedy = "restore it, or delete it to compare the model's name only"
+    return read_model(
+        path, BaseWeights, remedy, "the name of the weights that the adapter was trained on", ChatModelError
+    )
 
 
 def _config_problem(recorded: dict[str, Any]) -> str:
-    """What of an adapter's settings would fill the memory, or stop the program, before PEFT refuses it."""
+    """Return which setting of an adapter would exhaust the memory or stop the program, before PEFT refuses it."""
     ranks = [recorded.get("r") or 0, *(recorded.get("rank_pattern") or {}).values()]
     if not all(isinstance(rank, int) and rank <= _LARGEST_RANK for rank in ranks):
         return f"a rank is not a number up to {_LARGEST_RANK}"

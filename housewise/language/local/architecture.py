@@ -1,4 +1,4 @@
-"""What a model's configuration says of its attention: who sees whom, and what may be computed together."""
+"""What a model's configuration says about its attention, and which computations may be batched."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
-# Others (soft caps, sinks, biases by distance) keep their own attention.
+# Architectures with plain softmax attention over all earlier tokens that pass extra arguments on to it. Others (soft
+# caps, sinks, position biases) keep their own attention.
 PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
 
-# Kinds of attention, as configurations call them: to all earlier tokens, and to the last ones.
+# Known kinds of attention in configurations: to all earlier tokens, and to the last ones.
 KNOWN_ATTENTION = frozenset({"full_attention", "sliding_attention"})
 
 
 @dataclass(frozen=True)
 class BatchingSupport:
-    """The ways of computing that give a model's own results.
+    """Which batched computations give a model's own results.
 
     Attributes:
-        masks: It takes a mask for every pair of tokens; otherwise it sees what stands in a row from its beginning on.
-        batches: Several rows may be read in one pass.
-        holds: What was read of a beginning may be kept for other rows.
-        trees: Several texts behind one prompt may be read in one pass.
+        masks: Whether the model accepts a mask for every pair of tokens. Otherwise it attends to a whole row from its
+            beginning.
+        batches: Whether several rows may be read in one pass.
+        holds: Whether keys and values of a prompt may be reused for other rows.
+        trees: Whether several texts after one prompt may be read in one pass.
     """
 
     masks: bool = True
@@ -31,7 +32,7 @@ class BatchingSupport:
     trees: bool = True
 
     def describe(self) -> str:
-        """What is done one by one, in a line; nothing where all is done together."""
+        """Describe what cannot be batched, on one line; empty if everything can."""
         alone = {
             "replies are written one by one": self.batches,
             "every prompt is read from its beginning": self.holds,
@@ -42,26 +43,26 @@ class BatchingSupport:
 
 
 def possible_batching(config: Any, arguments: Container[str]) -> BatchingSupport:
-    """The ways of computing that an architecture may be able to do; whether it is has to be measured.
+    """Return what an architecture may support; ``equivalence_check`` measures whether it does.
 
     Args:
-        config: The text model's configuration.
-        arguments: Of the model's forward pass.
+        config: Configuration of the text model.
+        arguments: Arguments of the model's forward pass.
     """
-    # Local layers that see the last columns, whatever stands in them, and distances that are counted by column.
+    # These local layers attend to the last columns, and count distances by column.
     has_local_columns = "local" in (getattr(config, "attention_layers", None) or ())
     has_positions = "position_ids" in arguments
     return BatchingSupport(batches=not has_local_columns, trees=has_positions and not has_local_columns)
 
 
 def attention_windows(config: Any) -> dict[str, int]:
-    """How many tokens each kind of attention of a model sees; 0 for all.
+    """Return how many tokens each kind of attention of a model attends to; 0 for all.
 
     Args:
-        config: The text model's configuration.
+        config: Configuration of the text model.
 
     Raises:
-        ValueError: When it has a kind of attention that is not known here.
+        ValueError: If the model has an unknown kind of attention.
     """
     window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
     kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
@@ -71,13 +72,13 @@ def attention_windows(config: Any) -> dict[str, int]:
 
 
 def longrope_switch(config: Any) -> int | None:
-    """The length beyond which a model encodes all positions of a pass otherwise; None where there is none.
+    """Return the length beyond which a model encodes all positions of a pass differently; None if there is none.
 
-    That is longrope (arXiv 2402.13753), which has factors for texts up to the length of its first training, and others
-    for longer ones. What was read with the ones is of no use for the others.
+    Longrope (arXiv 2402.13753) has one set of factors for texts up to the length of the first training, and another for
+    longer texts. Keys read with one set cannot be used with the other.
 
     Args:
-        config: The text model's configuration.
+        config: Configuration of the text model.
     """
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     by_kind = [part for part in rope.values() if isinstance(part, Mapping)]
@@ -94,18 +95,18 @@ def longrope_switch(config: Any) -> int | None:
 def additive_masks(
     windows: Mapping[str, int], positions: Any, columns: Any, seen: Any, dtype: Any, lowest: float
 ) -> Any:
-    """What is added to attention scores: for each kind of attention that a model has, where it has several.
+    """Return masks that are added to attention scores.
 
     Args:
-        windows: See attention_windows.
-        positions: Where in their texts tokens are, shape (rows, tokens).
-        columns: Where in its text the token of each column is, shape (columns,).
-        seen: Which columns a token may look at but for windows, shape (rows, tokens, columns).
-        dtype: Of the model.
-        lowest: What is added where a token may not look.
+        windows: See ``attention_windows``.
+        positions: Positions of the tokens in their texts, shape (rows, tokens).
+        columns: Position of the token in each column of the cache, shape (columns,).
+        seen: Which columns a token may attend to apart from windows, shape (rows, tokens, columns).
+        dtype: Type of the model.
+        lowest: Value where a token may not attend.
 
     Returns:
-        A mask of shape (rows, 1, tokens, columns), or such masks by kind of attention.
+        A mask of shape (rows, 1, tokens, columns), or a mask for each kind of attention if there are several.
     """
     masks = {}
     for kind, window in windows.items():

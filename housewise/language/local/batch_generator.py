@@ -1,6 +1,6 @@
-"""Writes replies for many threads at once with one model: a reply that ends makes room for the next.
+"""Generates replies for many threads with one model: a reply that ends makes room for the next (continuous batching).
 
-Imported only by :mod:`housewise.language.local.model`, because it needs torch and transformers.
+Only ``language.local.model`` imports this module, because it needs torch and transformers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from housewise.language.local.model_runner import ModelRunner
 from housewise.language.local.token_sampling import sample_tokens, top_tokens
 from housewise.language.thoughts import strip_thoughts
 
-# Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
+# Seconds without work after which the thread ends, so that programs can end; later requests start another.
 IDLE = 0.2
 
 T = TypeVar("T")
@@ -29,25 +29,25 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class PendingReply:
-    """One reply being written.
+    """A reply being generated.
 
     Attributes:
-        prompt: token ids, not empty.
-        sampling: how the reply is drawn.
-        limit: tokens that the reply takes at most.
-        chance: the reply's own source of draws.
-        constraint: what the reply may say.
-        starts_thinking: whether the prompt ends in a mark that begins thoughts.
-        tokens: the reply so far.
-        logprobs: of its tokens, under the model as it is.
-        alternatives: for each of its tokens, as many as the sampling asks for of (token, log-probability) under the
-            model as it is: the token itself, and the likeliest others.
-        new: what the model has not read yet of it.
-        finish_reason: empty until the reply has ended.
-        wanted: False once nobody waits for it.
-        asked: when it was asked for, by the performance counter.
-        seconds: from then until it ended.
-        ended: done when the reply is.
+        prompt: Token ids, not empty.
+        sampling: How the reply is sampled.
+        limit: Maximum number of tokens.
+        chance: Random number generator of this reply.
+        constraint: What the reply may say.
+        starts_thinking: Whether the prompt ends with a mark that begins thoughts.
+        tokens: Tokens so far.
+        logprobs: Log-probabilities of the tokens under the model before temperature, nucleus and grammar.
+        alternatives: For each token, up to ``sampling.alternatives`` pairs (token, log-probability): the token itself,
+            and the likeliest others.
+        new: Tokens that the model has not read yet.
+        finish_reason: Empty until the reply has ended.
+        wanted: False once nobody waits for the reply.
+        asked: Time of the request, by the performance counter.
+        seconds: Time from the request to the end.
+        ended: Future that is done when the reply has ended.
     """
 
     prompt: list[int]
@@ -68,15 +68,16 @@ class PendingReply:
 
 
 class BatchGenerator:
-    """Keeps a model busy with as many rows as fit, in one thread of its own.
+    """Generates as many replies at once as fit, in one thread of its own.
 
-    Rows join as soon as there is room, whoever asked for them, so that short replies do not wait for long ones.
+    A reply starts as soon as there is room, whichever thread asked for it, so that short replies do not wait for long
+    ones.
 
     Args:
-        reader: runs the model.
-        ends: tokens that end a turn.
-        decode: turns tokens into text.
-        batch_size: rows written at once.
+        reader: Runs the model.
+        ends: Ids of tokens that end a turn.
+        decode: Converts tokens to text.
+        batch_size: Number of replies generated at once.
     """
 
     def __init__(
@@ -93,10 +94,10 @@ class BatchGenerator:
         self._closed = False
 
     def write(self, rows: Sequence[PendingReply]) -> None:
-        """Write some replies; from any thread.
+        """Generate some replies; may be called from any thread.
 
         Raises:
-            Exception: whatever the model raised while one of them was being written.
+            Exception: Whatever the model raised while generating one of them.
         """
         with self._news:
             self._line += rows
@@ -109,7 +110,7 @@ class BatchGenerator:
                 row.wanted = False
 
     def ask(self, work: Callable[[ModelRunner], T]) -> T:
-        """Have something done with the reader between two tokens; from any thread."""
+        """Call a function with the model runner between two tokens; may be called from any thread."""
         future: Future[T] = Future()
         with self._news:
             self._asked.append((work, future))
@@ -117,7 +118,7 @@ class BatchGenerator:
         return future.result()
 
     def close(self) -> None:
-        """End what is being written; those who wait for it get a ChatModelError."""
+        """End the replies in progress; their callers get a ``ChatModelError``."""
         with self._news:
             self._closed = True
             self._news.notify()
@@ -158,7 +159,7 @@ class BatchGenerator:
         raise error
 
     def _fail(self, error: BaseException) -> None:
-        """Tell all whose rows were being written; what has been read may be damaged."""
+        """Report an error to all replies in progress; the cache may be damaged."""
         self.reader.forget()
         failed, self._active = self._active, []
         for row in failed:
@@ -175,14 +176,14 @@ class BatchGenerator:
                 self._fail(error)
 
     def _admit(self) -> None:
-        """Have waiting rows' prompts read, as many as there is room for."""
+        """Read the prompts of waiting replies, as many as there is room for."""
         with self._news:
             room = self._batch_size - len(self._active)
             new, self._line = self._line[:room], self._line[room:]
         new = [row for row in new if row.wanted]
         if not new:
             return
-        # First of all, so that they are told if this fails.
+        # Added first, so that they receive an error if this fails.
         written = len(self._active)
         self._active += new
         order, logits = self.reader.admit([row.prompt for row in new])
@@ -190,7 +191,7 @@ class BatchGenerator:
         self._logits = torch.cat([self._logits, logits]) if written else logits
 
     def _write(self) -> None:
-        """Choose a token for every row, drop those that end with it, and have the others' read."""
+        """Sample a token for every reply, remove those that end with it, and read the tokens of the others."""
         active = self._active
         if not active:
             return
@@ -220,7 +221,7 @@ class BatchGenerator:
             self._logits = self.reader.step([row.new for row in active])
 
     def _take(self, row: PendingReply, token: int, logprob: float) -> None:
-        """Add a token to a row, and what its grammar leaves no choice about, to be read with it."""
+        """Append a token to a reply, and the tokens that its grammar then forces."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
         row.new = [token]
@@ -239,7 +240,7 @@ class BatchGenerator:
         if row.tokens[-1] in self._ends:
             return "stop"
         if stops:
-            # Every token holds a byte or more, so a stop text that just ended lies within this many tokens.
+            # A token has at least one byte, so a stop text that just ended lies within this many tokens.
             reach = max(len(stop.encode()) for stop in stops) + 4
             tail = self._decode(row.tokens[-reach:])
             if any(stop in tail for stop in stops) and self._speaks_of(row, stops):
@@ -247,6 +248,6 @@ class BatchGenerator:
         return "length" if len(row.tokens) >= row.limit else ""
 
     def _speaks_of(self, row: PendingReply, stops: Sequence[str]) -> bool:
-        """Whether one of the stop texts stands in what is said, not in thoughts."""
+        """Whether a stop text occurs in the reply itself, not in its thoughts."""
         said = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
         return any(stop in said for stop in stops)

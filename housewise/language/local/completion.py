@@ -1,4 +1,4 @@
-"""A model on this machine that goes on with plain texts: what prompts and branches share is read once."""
+"""A completion model on this machine; what prompts and branches share is read once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NUMBERS = 20  # alternatives of an answer that is a number
 
 
 class LocalCompletionModel:
-    """Goes on with plain texts (no chat template), with a model that may answer conversations at the same time.
+    """Continues plain texts, without a chat template, with a model that may answer conversations at the same time.
 
-    Branches are on token ids, so that what has been written stands as it was. All branches of a call are written side
-    by side; prompt and branches are read only where they differ from what has been read before.
+    Branches are lists of token ids, so that a written text is continued exactly. All branches of a call are written in
+    one batch; prompts and branches are read only where they differ from what has been read before.
 
     Args:
-        model: an opened model; whoever opened it closes it.
-        seed: of what is drawn at a temperature.
+        model: An open model; the caller closes it.
+        seed: Seed of the random number generator.
     """
 
     branches = True
@@ -34,25 +34,25 @@ class LocalCompletionModel:
         self.name = model.name
         self._model = model
         self._chance = random.Random(seed)
-        # Where digits are tokens of their own, the space before a number is one too and belongs to the question.
+        # If digits are separate tokens, so is the space before a number, which then belongs to the question.
         self._spaced = len(model.tokens(" 1")) > 1
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See ``CompletionModel.extend``."""
         starts = [[token for each in branch for token in self._branch_ids(each)] for branch in branches]
         return self._write(prompt, starts, bounds, 0.0)
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See ``CompletionModel.sample``."""
         return self._write(prompt, [[] for _ in range(count)], bounds, temperature)
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See Continuer."""
+        """See ``CompletionModel.answer``."""
         starts = [self._model.tokens(f"{question}{' ' if self._spaced else ''}") for question in questions]
         return self._write(f"{system}\n", starts, GenerationLimits(1, (), _NUMBERS), 0.0)
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See Rater; what texts share is read once. An empty text is certain."""
+        """See ``TextScorer.rate``; the common beginning of texts is read once. An empty text has probability 1."""
         shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
         return [
             TextScore(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))
@@ -62,7 +62,7 @@ class LocalCompletionModel:
     def _write(
         self, prompt: str, starts: Sequence[list[int]], bounds: GenerationLimits, temperature: float
     ) -> list[Continuation]:
-        """Go on with several texts side by side."""
+        """Continue several texts in one batch."""
         from housewise.language.local.batch_generator import PendingReply
 
         sampling = Sampling(

@@ -8,17 +8,17 @@ from housewise.language.base import ChatModelError
 
 
 def find_device(setting: str, device: str) -> Any:
-    """Find a device of torch's that this machine has.
+    """Find a torch device on this machine.
 
     Args:
-        setting: What named the device, for the error.
-        device: ``"auto"`` for CUDA where there is one, or any torch device, such as ``"cpu"`` or ``"cuda:1"``.
+        setting: Setting that named the device, for the error.
+        device: ``"auto"`` for CUDA if available, or any torch device, such as ``"cpu"`` or ``"cuda:1"``.
 
     Returns:
         The ``torch.device``.
 
     Raises:
-        ChatModelError: when this machine does not have it.
+        ChatModelError: If this machine does not have the device.
     """
     import torch
 
@@ -28,7 +28,7 @@ def find_device(setting: str, device: str) -> Any:
         place = torch.device(device)
     except RuntimeError:
         raise ChatModelError(f"{setting}: is not a device; use auto, cpu or cuda") from None
-    # Each kind of device has a module of its own, but for those that compute nothing, such as meta.
+    # Each kind of device has a module, except those that do not compute, such as meta.
     count = getattr(getattr(torch, place.type, None), "device_count", lambda: 0)()
     if count <= (place.index or 0):
         name = place.type.upper()

@@ -1,4 +1,4 @@
-"""Digests of models' weights, by which an adapter knows its base and a training what it began with."""
+"""Digests of models' weights, which identify an adapter's base model and a training's start."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from housewise.core.text_files import read_json
 from housewise.core.user_folders import expand_user
 from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
 
-# In the order in which transformers looks for them; those of an adapter are beside no others.
+# In the order in which transformers looks for them; an adapter's weights are never beside others.
 _WHOLE = ("model.safetensors", "pytorch_model.bin", "adapter_model.safetensors")
 _INDEX = "{}.index.json"
 _BLOCK, _BLOCKS = 4096, 8
-_LONGEST_HEADER = 100_000_000  # as the format's own library has it
+_LONGEST_HEADER = 100_000_000  # limit of the safetensors library
 _LARGEST = 1 << 50
 
 
 def weights_digest(model: str | Path) -> str | None:
-    """Compute a digest of the weights of a model or an adapter, without reading all of them.
+    """Return a digest of the weights of a model or an adapter, without reading all of them.
 
     It covers the name, type and shape of every tensor, and its bytes: all of them up to 32 KiB, eight blocks of 4 KiB
-    of a larger one. A model of 135M parameters takes 30 ms. The digest is the same wherever the files are and however
-    the tensors are divided among them. It differs where any tensor was trained or had an adapter merged into it. It
-    misses a change of a few numbers in a large tensor, such as the embedding of a single token. It differs for the same
-    weights in another type or under other names. Pickled weights are covered by the checksums in their archives.
+    of a larger one. A model of 135M parameters takes 30 ms. The digest does not depend on where the files are or how
+    the tensors are divided among them. It differs if any tensor was trained or had an adapter merged into it, but
+    misses a change of a few numbers in a large tensor, such as the embedding of a single token. It also differs for the
+    same weights in another type or under other names. Pickled weights are covered by the checksums in their archives.
 
     Args:
-        model: ``"smollm2"``, a folder, or a Hugging Face name whose files this machine has.
+        model: ``"smollm2"``, a folder, or a Hugging Face name whose files are on this machine.
 
     Returns:
-        32 hexadecimal digits; None where the weights cannot be found or read.
+        32 hexadecimal digits; None if the weights cannot be found or read.
     """
     try:
         folder = _model_folder(str(model))
@@ -48,7 +48,7 @@ def weights_digest(model: str | Path) -> str | None:
 
 
 def _model_folder(model: str) -> Path | None:
-    """Where the files of a model are on this machine."""
+    """Return the folder of a model's files on this machine."""
     folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
     if folder.is_dir():
         return folder
@@ -63,7 +63,7 @@ def _model_folder(model: str) -> Path | None:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """The files that a model's weights are read from."""
+    """Return the files of a model's weights."""
     for name in _WHOLE:
         if (folder / name).is_file():
             return [folder / name]
@@ -74,7 +74,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _tensor_digests(path: Path) -> Iterator[str]:
-    """A digest of each tensor in a file."""
+    """Yield a digest of each tensor in a file."""
     with open_regular(path, _LARGEST) as stream:
         if path.suffix != ".safetensors":
             with zipfile.ZipFile(stream) as archive:
@@ -92,7 +92,7 @@ def _tensor_digests(path: Path) -> Iterator[str]:
 
 
 def _sample_bytes(stream: IO[bytes], begin: int, end: int) -> bytes:
-    """Bytes from all parts of a tensor, or all of a small one."""
+    """Return bytes from all parts of a tensor, or all bytes of a small one."""
     if end - begin <= _BLOCK * _BLOCKS:
         stream.seek(begin)
         return stream.read(max(end - begin, 0))

@@ -1,7 +1,7 @@
-"""Encodes texts in which the chat template alone writes control tokens.
+"""Encodes texts so that only the chat template can write control tokens.
 
-A tokenizer takes ``<|im_end|>`` for the token that ends a turn wherever it stands. Here a control string in a message,
-a prefix, a reply or a plain text becomes ordinary tokens, as any other text does.
+A tokenizer reads ``<|im_end|>`` as the token that ends a turn wherever it occurs. Here a control string in a message, a
+prefix, a reply or a plain text becomes ordinary tokens, like any other text.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ Render = Callable[[Sequence[str]], str]
 
 
 def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *, begins: bool = False) -> list[int]:
-    """Encode the text that a template makes of untrusted contents.
+    """Encode the text that a template builds from untrusted contents.
 
-    Without control strings in the contents this is ``tokenizer(render(contents)).input_ids``. A tokenizer that is not a
-    fast one reads their control strings with a space behind the first character.
+    Without control strings in the contents this is ``tokenizer(render(contents)).input_ids``. If the tokenizer is not a
+    fast one, control strings get a space after their first character.
 
     Args:
         tokenizer: Tokenizer of transformers.
         contents: Untrusted texts.
-        render: Makes one text of them. What looks like a control token in what it adds is one. It is given stand-ins
-            for the control strings of the contents, so that a template cannot act on those either.
-        begins: The text begins here: it follows what the tokenizer begins every text with, if it does.
+        render: Builds one text from them. Control tokens in what it adds remain. It receives stand-ins for control
+            strings of the contents, so that a template cannot act on those either.
+        begins: Whether to prepend the tokens that the tokenizer begins every text with.
 
     Returns:
         Token ids.
@@ -43,7 +43,7 @@ def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *,
 
 
 def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
-    """Where each token of an untrusted text, as ``encode`` makes them of it alone, begins and ends in it.
+    """Return the first and last character of each token of an untrusted text, as ``encode`` encodes it alone.
 
     Args:
         tokenizer: Fast tokenizer of transformers.
@@ -57,22 +57,22 @@ def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
 
 
 def tokenizer_json_without_controls(tokenizer: Any) -> str:
-    """The JSON of a fast tokenizer with the same ids, which reads control strings as plain text."""
+    """Return the JSON of a fast tokenizer with the same ids that reads control strings as plain text."""
     return _encoder_of(tokenizer).serialized
 
 
 class _ContentEncoder:
-    """Encodes texts that have control strings in their contents.
+    """Encodes texts whose contents have control strings.
 
-    It does so with a copy of the tokenizer in which control tokens have other names, which contain a random number and
-    so cannot be in a content. The whole text is encoded in one call: merges between template and content, and the
-    spaces that SentencePiece puts at the beginning of a text, are as they would be for any other content.
+    It uses a copy of the tokenizer in which control tokens have other names, which contain a random number and so
+    cannot occur in a content. The whole text is encoded in one call, so that merges between template and content, and
+    the spaces that SentencePiece puts at the beginning of a text, are as for any other content.
 
     Args:
-        tokenizer: Tokenizer of transformers; it is not kept, only what is behind a fast one.
+        tokenizer: Tokenizer of transformers. It is not kept; only the backend of a fast one is.
 
     Attributes:
-        start: What the tokenizer begins every text with.
+        start: Tokens that the tokenizer begins every text with.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -82,7 +82,7 @@ class _ContentEncoder:
         self._pattern = _longest_match(self._controls)
         self.start = _text_prefix(tokenizer)
         self._nonce = secrets.randbelow(10**18)
-        # Some tokens are looked for in the normalized text, which may have them where the content has not.
+        # Some tokens are searched in the normalized text, which may contain them although the content does not.
         self._normalizer = self._backend.normalizer if self._backend else None
         forms = [self._normalized(token.content) for token in tokens if token.normalized]
         self._normalized_pattern = _longest_match(forms) if forms and self._normalizer else None
@@ -94,11 +94,11 @@ class _ContentEncoder:
         return self._normalized_pattern is not None and bool(self._normalized_pattern.search(self._normalized(text)))
 
     def broken_up(self, text: str) -> str:
-        """A text with a space behind the first character of every control string."""
+        """Return a text with a space after the first character of every control string."""
         return self._pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
     def encode(self, contents: Sequence[str], render: Render) -> list[int]:
-        """See the function of that name."""
+        """See the function ``encode``."""
         numbers = {text: number for number, text in enumerate(self._controls)}
 
         def mark(kind: str, text: str) -> str:
@@ -114,7 +114,7 @@ class _ContentEncoder:
         return list(self._copy.encode(text, add_special_tokens=False).offsets)
 
     def _mark(self, kind: str, number: object) -> str:
-        """What stands for a control string: nothing that templates and normalizers change."""
+        """Return the stand-in for a control string, which templates and normalizers do not change."""
         return f"~{kind}-{self._nonce}-{number}~"
 
     def _normalized(self, text: str) -> str:
@@ -128,7 +128,7 @@ class _ContentEncoder:
 
     @property
     def serialized(self) -> str:
-        """What is behind the tokenizer as JSON, with other names for control tokens and the same ids."""
+        """The backend as JSON, with other names for control tokens and the same ids."""
         names = {text: self._mark("token", number) for number, text in enumerate(self._controls)}
         made = json.loads(self._backend.to_str())
         for token in made["added_tokens"]:
@@ -139,7 +139,7 @@ class _ContentEncoder:
         else:
             model["vocab"] = [[names.get(text, text), score] for text, score in vocabulary]
         if "merges" in model:
-            # Without those that make a control string of plain text.
+            # Leave out merges that build a control string from plain text.
             pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
             model["merges"] = [pair for pair in pairs if names.keys().isdisjoint([*pair, "".join(pair)])]
         if "unk_token" in model:
@@ -151,7 +151,7 @@ _encoders: WeakKeyDictionary[Any, _ContentEncoder] = WeakKeyDictionary()
 
 
 def _encoder_of(tokenizer: Any) -> _ContentEncoder:
-    """What encodes for a tokenizer; looking for its control strings takes time."""
+    """Return the cached encoder of a tokenizer; finding its control strings takes time."""
     encoder = _encoders.get(tokenizer)
     if encoder is None:
         encoder = _encoders[tokenizer] = _ContentEncoder(tokenizer)
@@ -159,18 +159,18 @@ def _encoder_of(tokenizer: Any) -> _ContentEncoder:
 
 
 def _text_prefix(tokenizer: Any) -> list[int]:
-    """The tokens that a tokenizer puts before every text; some put one behind it as well, which would end it."""
+    """Return the tokens before every text; some tokenizers also put one after it, which would end it."""
     whole, text = tokenizer("a").input_ids, tokenizer("a", add_special_tokens=False).input_ids
     places = [place for place in range(len(whole)) if whole[place : place + len(text)] == text]
     return list(whole[: min(places, default=0)])
 
 
 def is_control(token: Any) -> bool:
-    """Whether an added token is a mark, not one of the words and blanks that some tokenizers add as well."""
+    """Whether an added token is a mark, not one of the words and blanks that some tokenizers add too."""
     text = re.sub(r"[\s▁_]", "", token.content)
     return bool(text) and (token.special or not text.isalnum())
 
 
 def _longest_match(texts: Iterable[str]) -> re.Pattern[str]:
-    """Matches the longest of some texts."""
+    """Return a pattern that matches the longest of some texts."""
     return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or "(?!)")

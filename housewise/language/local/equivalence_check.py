@@ -1,7 +1,8 @@
-"""Measures whether a model answers the same when it computes several things together as when it computes them alone.
+"""Measures whether a model gives the same results when computations are batched as when they are not.
 
-Architectures differ in ways that their configurations do not tell: some count distances by column, some take no mask
-for pairs of tokens. What a model cannot do right together is done one by one, and what it cannot do right is refused.
+Configurations do not tell all differences between architectures: some count distances by column, some accept no mask
+for pairs of tokens. What a model cannot batch correctly is computed one by one, and a model with wrong results is
+refused.
 """
 
 from __future__ import annotations
@@ -31,26 +32,25 @@ from housewise.language.local.smollm2 import cache_folder
 logger = logging.getLogger(__name__)
 
 _VERSION = 4
-# Beyond so many weights a model is not computed in float32 to measure it.
+# A model with more weights is not measured in float32.
 _MOST_WEIGHTS = 2_000_000_000
-# At least; as models with plain attention have none but known windows, a short text tells as much of them.
+# Minimum and maximum length of the texts. A short text suffices for plain attention, whose windows are known.
 _LENGTH, _MOST_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
-# Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
-# single ones may differ by more than a wrong mask changes others, the mean.
+# Tolerance for differences of log-probabilities: the largest one in float32; the mean in half precision, in which
+# single differences may be larger than the effect of a wrong mask.
 _LARGEST = 1e-3
 _MEAN = {torch.bfloat16: 0.25, torch.float16: 0.05}
-# Where it is known how much transformers' own results differ with how a text is read, that mean is this many times as
-# much, or this much at least.
+# If the noise of transformers' own results was measured, the mean may be this many times as large, and at least this.
 _TIMES_NOISE, _LEAST_MEAN = 10, 0.02
 
 
 def are_close(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise: float | None = None) -> bool:
-    """Whether two tensors of log-probabilities are the same but for rounding.
+    """Whether two tensors of log-probabilities are equal up to rounding.
 
     Args:
-        one, other: Of one shape.
-        dtype: In which they were computed.
-        noise: Mean difference of what is known to be the same, where that was measured.
+        one, other: Tensors of the same shape.
+        dtype: Type in which they were computed.
+        noise: Mean difference between results that should be equal, if it was measured.
     """
     limit = _MEAN.get(dtype)
     if limit is None:
@@ -61,21 +61,21 @@ def are_close(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise:
 
 
 def _differences(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    # Without tokens that both find impossible.
+    # Without tokens that are impossible in both.
     return (one.float() - other.float()).abs()[~(one.isneginf() & other.isneginf())]
 
 
 def supported_batching(reader: Any) -> BatchingSupport:
-    """The ways of computing in which a model gives its own results.
+    """Return which batched computations give a model's own results.
 
-    They are measured when a model of this configuration is opened first, and then kept in the cache: they do not depend
-    on its weights.
+    They are measured when a model of this configuration is first opened, and then cached: they do not depend on its
+    weights.
 
     Args:
-        reader: A generation.Reader.
+        reader: A ``model_runner.ModelRunner``.
 
     Raises:
-        ValueError: When there are none.
+        ValueError: If the model has other results here than in transformers.
     """
     path = cache_folder() / "ways" / f"{_configuration_digest(reader.model)}.json"
     try:
@@ -86,7 +86,7 @@ def supported_batching(reader: Any) -> BatchingSupport:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, asdict(ways))
     except (UserError, OSError):
-        # Then it is measured again the next time.
+        # It is measured again the next time.
         logger.debug("cannot keep %s", path)
     return ways
 
@@ -100,9 +100,9 @@ def _measure_support(reader: Any) -> BatchingSupport:
 
 @contextmanager
 def _in_float32(network: Any) -> Iterator[None]:
-    """Have a model compute in float32 for a while, where nothing wrong can be taken for rounding.
+    """Let a model compute in float32 for a while, so that an error cannot be taken for rounding.
 
-    Models with plain attention, quantized ones, and those for which memory might not suffice stay as they are.
+    Models with plain attention, quantized models, and models for which memory might not suffice stay as they are.
     """
     tensors = [tensor for tensor in (*network.parameters(), *network.buffers()) if tensor.dtype in _MEAN]
     is_plain = network.config.get_text_config().model_type in PLAIN_ATTENTION
@@ -130,7 +130,7 @@ def _read_support(path: Path) -> BatchingSupport:
 
 
 def _configuration_digest(model: Any) -> str:
-    """Tells a configuration, and what computes it, from others."""
+    """Return a digest of a configuration and of what computes it."""
     config = model.config.to_dict()
     for name in ("_name_or_path", "name_or_path"):
         config.pop(name, None)
@@ -139,17 +139,17 @@ def _configuration_digest(model: Any) -> str:
 
 
 def _own_window(config: Any) -> int:
-    """How many tokens local layers see of which a configuration tells by a name of its own, such as ``window_size``."""
+    """Return the size of a local window that a configuration has under a name of its own, such as ``window_size``."""
     known = {"sliding_window", "max_window_layers"}
     sizes = [size for name, size in vars(config).items() if "window" in name and name not in known]
     return max((size for size in sizes if isinstance(size, int)), default=0)
 
 
 class _Measurement:
-    """Compares a reader with the model that it runs.
+    """Compares a model runner with the model that it runs.
 
-    The texts are tokens drawn at random, since only what is computed matters and not what it means. They stay below the
-    length at which positions are encoded otherwise, which the reader knows of.
+    The texts are random tokens, since only the computation matters. They are shorter than the length at which positions
+    are encoded differently, which the runner handles.
     """
 
     def __init__(self, reader: Any, possible: BatchingSupport) -> None:
@@ -163,7 +163,7 @@ class _Measurement:
         longest = min(context_length(config), longrope_switch(config) or length)
         length = max(min(length, longest - 8), 8)
         draw = random.Random(0)
-        # Special tokens stand at the beginning of a vocabulary or at its end.
+        # Special tokens are at the beginning or at the end of a vocabulary.
         vocabulary = range(config.vocab_size // 8, max(config.vocab_size // 2, config.vocab_size // 8 + 1))
         self._long = draw.choices(vocabulary, k=length)
         self._short = self._long[: length // 4] + draw.choices(vocabulary, k=length // 4)
@@ -172,7 +172,7 @@ class _Measurement:
         self._noise = 0.0
 
     def ways(self) -> BatchingSupport:
-        """See agreed_ways."""
+        """See ``supported_batching``."""
         kind = self._model.config.model_type
         self._noise = self._own_noise()
         for ways in (self._possible, replace(self._possible, masks=False, batches=False, trees=False)):
@@ -191,21 +191,18 @@ class _Measurement:
     def _agrees(
         self, ways: BatchingSupport, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]
     ) -> bool:
-        """Whether all that a comparison finds is the same; what cannot be computed is not."""
+        """Whether all results of a comparison are equal; what cannot be computed is not."""
         self._reader.ways = ways
         self._reader.forget()
         try:
             return all(are_close(*results, self._model.dtype, self._noise) for results in compare())
-        except Exception as error:  # each architecture has its own for arguments that it does not take
+        except Exception as error:  # architectures raise different errors for unsupported arguments
             if is_out_of_memory(error):
                 raise
             return False
 
     def _own_noise(self) -> float:
-        """How much what transformers itself says of a text differs with how it is read, on average.
-
-        At once, and in two parts of which the second goes on from what was kept of the first.
-        """
+        """Return the mean difference between transformers' results for a text read at once and in two parts."""
         differences = []
         for text in (self._long, self._short):
             cache = DynamicCache(config=self._model.config)
@@ -218,7 +215,7 @@ class _Measurement:
         return float(torch.stack(differences).mean())
 
     def _expected(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Log-probabilities behind every token of a text by the model alone, shape (tokens, vocabulary)."""
+        """Return the log-probabilities after every token of a text by the model alone, shape (tokens, vocabulary)."""
         key = tuple(tokens)
         if key not in self._known:
             ids = torch.tensor([tokens], device=self._model.device)
@@ -226,13 +223,13 @@ class _Measurement:
         return self._known[key]
 
     def _reads_alone(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """A prompt, and two tokens behind it."""
+        """Compare a prompt, and two tokens after it."""
         expected = self._expected(self._long + self._further)
         for place, logits in enumerate(self._written([self._long], [[self._further[:1]], [self._further[1:2]]])):
             yield logits[0], expected[len(self._long) - 1 + place]
 
     def _reads_together(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """A long prompt twice and a short one, then unlike numbers of tokens behind them."""
+        """Compare a long prompt twice and a short one, then different numbers of tokens after them."""
         prompts = [self._long, self._short, self._long]
         order, logits = self._reader.admit(prompts)
         taken = [0] * len(prompts)
@@ -247,14 +244,14 @@ class _Measurement:
                 yield found.float().log_softmax(-1), expected[len(prompts[index]) + taken[index] - 1]
 
     def _goes_on(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Prompts that begin like earlier ones."""
+        """Compare prompts that begin like earlier ones."""
         for text in (self._long[: len(self._long) // 2], self._short, self._long):
             for [logits] in self._written([text], []):
                 whole = next(known for known in (self._long, self._short) if known[: len(text)] == text)
                 yield logits, self._expected(whole + self._further)[len(text) - 1]
 
     def _scores(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Texts behind a prompt that part at unlike places."""
+        """Compare texts after a prompt that differ at different positions."""
         texts = [self._further, [self._further[0], *self._other], self._other]
         for text, scores in zip(texts, self._reader.score(self._short, texts), strict=True):
             expected = self._expected(self._short + text)[len(self._short) - 1 : -1]
@@ -262,7 +259,7 @@ class _Measurement:
             yield torch.tensor(scores), expected.gather(1, chosen).squeeze(1).cpu()
 
     def _written(self, prompts: list[list[int]], steps: list[list[list[int]]]) -> Iterator[torch.Tensor]:
-        """Log-probabilities behind prompts, and behind each step after them; then the rows end."""
+        """Yield the log-probabilities after prompts, and after each further step; then remove the rows."""
         _, logits = self._reader.admit(prompts)
         yield logits.float().log_softmax(-1)
         for tokens in steps:

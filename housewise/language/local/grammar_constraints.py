@@ -1,7 +1,7 @@
-"""Holds a model's replies to a grammar, token by token, with llguidance.
+"""Restricts a model's replies to a grammar, token by token, with llguidance.
 
-What a reply may not say next gets the probability 0 and the rest is scaled up. That is not quite how the model would
-answer among the allowed replies, since it cannot see ahead (Park et al. 2024, grammar-aligned decoding).
+Tokens that the grammar forbids get probability 0 and the others are scaled up. This is not the model's own distribution
+over the allowed replies, since it does not look ahead (Park et al. 2024, grammar-aligned decoding).
 """
 
 from __future__ import annotations
@@ -11,39 +11,40 @@ from typing import Any
 
 import numpy as np
 
+from housewise.core.errors import excerpt
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import complete_grammar
-from housewise.language.grammar_matching import compile_matcher, matcher_error, one_line, require_llguidance
+from housewise.language.grammar_matching import compile_matcher, matcher_error, require_llguidance
 from housewise.language.local.encoding import tokenizer_json_without_controls
 
 
 class GrammarConstraint:
-    """How far one reply has come in its grammar.
+    """The state of one reply in its grammar.
 
     Args:
-        matcher: llguidance's.
+        matcher: Matcher of llguidance.
     """
 
     def __init__(self, matcher: Any) -> None:
-        self._matcher = compile_matcher
+        self._matcher = matcher
 
     def __deepcopy__(self, _: dict[int, Any]) -> GrammarConstraint:
         return GrammarConstraint(self._matcher.deep_copy())
 
     def take(self, token: int) -> None:
-        """Go on by a token that is allowed.
+        """Advance by an allowed token.
 
         Raises:
-            ChatModelError: when the token is not allowed, or the grammar is too large.
+            ChatModelError: If the token is not allowed, or the grammar is too large.
         """
         if not self._matcher.consume_token(token):
             raise matcher_error(self._matcher)
 
     def forced(self) -> list[int]:
-        """Go on by what can only follow.
+        """Advance by the tokens that are the only continuation.
 
         Returns:
-            The tokens, none where there is a choice.
+            The tokens; none if there is a choice.
         """
         tokens: list[int] = self._matcher.compute_ff_tokens()
         for token in tokens:
@@ -51,7 +52,9 @@ class GrammarConstraint:
         return tokens
 
     def allowed(self, width: int) -> np.ndarray:
-        """Whether each of so many tokens may come next; what ends a turn is allowed where the grammar may end."""
+        """Return whether each token may come next, shape (width,); tokens that end a turn are allowed where the grammar
+        may end.
+        """
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         if self._matcher.is_error():
             raise matcher_error(self._matcher)
@@ -59,15 +62,15 @@ class GrammarConstraint:
 
 
 class GrammarCompiler:
-    """Reads grammars for one tokenizer.
+    """Compiles grammars for one tokenizer.
 
     Args:
-        tokenizer: a fast tokenizer of transformers.
-        width: how many tokens the model tells apart.
-        ends: tokens that end a turn.
+        tokenizer: A fast tokenizer of transformers.
+        width: Size of the model's output vocabulary.
+        ends: Ids of tokens that end a turn.
 
     Raises:
-        ChatModelError: when llguidance is missing or cannot work with the tokenizer.
+        ChatModelError: If llguidance is missing or cannot use the tokenizer.
     """
 
     def __init__(self, tokenizer: Any, width: int, ends: Iterable[int]) -> None:
@@ -75,28 +78,28 @@ class GrammarCompiler:
         from llguidance import LLTokenizer
 
         try:
-            # What can only follow is encoded there, and may have the name of something with a control string in it.
+            # Forced tokens are encoded with this tokenizer, and names in a grammar may contain control strings.
             serialized = tokenizer_json_without_controls(tokenizer)
             self._tokenizer = LLTokenizer(serialized, n_vocab=width, eos_token=sorted(ends))
-        except Exception as error:  # what Rust reports has no class of its own
+        except Exception as error:  # errors of the Rust library have no class of their own
             raise ChatModelError(
-                f"the model's tokenizer cannot be held to a grammar ({one_line(error)}); leave grounded out"
+                f"the model's tokenizer cannot be held to a grammar ({excerpt(error)}); leave grounded out"
             ) from error
 
     def constraint(self, grammar: str) -> GrammarConstraint:
         """Start a reply.
 
         Args:
-            grammar: rules; see housewise.language.gbnf.
+            grammar: Rules; see ``language.gbnf``.
 
         Raises:
-            ChatModelError: when they are no grammar.
+            ChatModelError: If the rules are not a grammar.
         """
         return GrammarConstraint(compile_matcher(self._tokenizer, complete_grammar(grammar)))
 
 
 def allowed_tokens(constraints: Sequence[GrammarConstraint | None], width: int) -> np.ndarray | None:
-    """What may come next in every row: (rows, width); None where nothing is constrained."""
+    """Return which tokens may come next in every row, shape (rows, width); None without constraints."""
     if not any(constraints):
         return None
     free = np.ones(width, dtype=bool)

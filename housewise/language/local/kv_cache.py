@@ -1,6 +1,6 @@
-"""What a causal language model has read of many sequences, and attention over it.
+"""The keys and values of many sequences, and attention over them.
 
-Imported only by :mod:`housewise.language.local.model_runner`, because it needs torch and transformers.
+Only ``language.local.model_runner`` imports this module, because it needs torch and transformers.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import torch
 from transformers.cache_utils import Cache, DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-# Columns of keys and values set aside beyond those in use.
+# Number of columns that are allocated beyond those in use.
 GROWTH = 256
 
 
 @dataclass
 class _PassLayout:
-    """Where in a cache the tokens being read go; shared by the layers of that cache.
+    """Where in the cache the tokens of a pass are stored; shared by all layers.
 
     Attributes:
-        slots: how many sequences memory is set aside for.
-        capacity: how many tokens of each; the last column takes padding, and nobody looks at it.
-        rows: the slots being read on, as an index.
-        slot: of every token, shape (rows, 1).
-        column: of every token, shape (rows, tokens).
-        end: columns that the tokens may look at.
-        width: how many of them hold the tokens being read.
-        shared: leading columns in which all rows hold the same.
+        slots: Number of sequences that memory is allocated for.
+        capacity: Number of tokens per sequence. The last column takes padding and is never attended to.
+        rows: Slots being read, as an index.
+        slot: Slot of every token, shape (rows, 1).
+        column: Column of every token, shape (rows, tokens).
+        end: Number of columns that the tokens may attend to.
+        width: Number of those columns that hold the tokens of the pass.
+        shared: Number of leading columns in which all rows are equal.
     """
 
     slots: int = 0
@@ -43,7 +43,7 @@ class _PassLayout:
 
 
 class _Layer(DynamicLayer):  # type: ignore[misc]
-    """Keys and values of one layer in memory set aside ahead, since growing by ``cat`` copies everything each token."""
+    """Keys and values of one layer in preallocated memory; growing by ``cat`` would copy everything for each token."""
 
     def __init__(self, place: _PassLayout) -> None:
         super().__init__()
@@ -55,11 +55,11 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
 
     def _reserve(self, states: Any) -> Any:
         _, heads, _, width = states.shape
-        # Zeros, not empty: a masked column still meets a weight of 0, and 0 times a stray NaN is NaN.
+        # Zeros instead of uninitialised memory: a masked column has weight 0, but 0 times NaN is NaN.
         return states.new_zeros(self.place.slots, heads, self.place.capacity, width)
 
     def grow(self) -> None:
-        """Have memory for as much as the place says."""
+        """Allocate memory for as much as the layout says."""
         if self.is_initialized:
             self.keys, self.values = (self._grown(memory) for memory in (self.keys, self.values))
 
@@ -84,15 +84,15 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
 
 
 class KVCache(Cache):  # type: ignore[misc]
-    """What a model has read of some sequences: each in a slot of its own, its token ``t`` in column ``t``.
+    """Keys and values of sequences: each in its own slot, with token ``t`` in column ``t``.
 
     Args:
-        layers: of the model.
-        device: of the model.
+        layers: Number of layers of the model.
+        device: Device of the model.
 
     Attributes:
-        tokens: the sequence that every slot holds.
-        used: when each was last used; the reader's count.
+        tokens: Sequence in every slot.
+        used: When each slot was last used, by the runner's counter.
     """
 
     def __init__(self, layers: int, device: Any) -> None:
@@ -102,15 +102,15 @@ class KVCache(Cache):  # type: ignore[misc]
         super().__init__(layers=[_Layer(self.place) for _ in range(layers)])
 
     def aim(self, slots: Sequence[int], pads: Sequence[int], width: int) -> Any:
-        """Point at the columns behind what some slots hold, for so many tokens each, the first of them padding.
+        """Prepare a pass over the columns after the content of some slots.
 
         Args:
-            slots: the slots to be read on, one after the other where possible, which spares a copy.
-            pads: how many tokens of each are padding.
-            width: tokens of each, padding included.
+            slots: Slots to be read, consecutive if possible, which saves a copy.
+            pads: Number of leading padding tokens in each slot.
+            width: Number of tokens in each slot, including padding.
 
         Returns:
-            The tokens' positions, shape (slots, width); padding has position 0.
+            Positions of the tokens, shape (slots, width); padding has position 0.
         """
         begins = [len(self.tokens[slot]) for slot in slots]
         end = max(begin + width - pad for begin, pad in zip(begins, pads, strict=True))
@@ -126,7 +126,7 @@ class KVCache(Cache):  # type: ignore[misc]
         return (starts + order).masked_fill(padding, 0)
 
     def reserve(self, slots: int, columns: int = 0) -> None:
-        """Have memory for so many slots, and tokens of each."""
+        """Allocate memory for at least this many slots and columns."""
         place = self.place
         self.tokens += [[] for _ in range(slots - len(self.tokens))]
         self.used += [0] * (slots - len(self.used))
@@ -137,13 +137,13 @@ class KVCache(Cache):  # type: ignore[misc]
                 layer.grow()
 
     def copy(self, source: int, target: int, length: int) -> None:
-        """Have a slot hold the beginning of what another holds."""
+        """Copy the beginning of a slot to another slot."""
         self.tokens[target] = self.tokens[source][:length]
         for memory in self._memories():
             memory[target, :, :length] = memory[source, :, :length]
 
     def swap(self, one: int, other: int) -> None:
-        """Exchange what two slots hold."""
+        """Exchange the content of two slots."""
         if one == other:
             return
         self.tokens[one], self.tokens[other] = self.tokens[other], self.tokens[one]
@@ -159,9 +159,9 @@ class KVCache(Cache):  # type: ignore[misc]
 def shared_prefix_attention(
     module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **kwargs: Any
 ) -> tuple[Any, None]:
-    """Attention of rows that share a prefix, whose keys and values are read once for all rows instead of once per row.
+    """Attention of rows with a common prefix, whose keys and values are read once for all rows.
 
-    Both halves are ordinary attention; their outputs are weighed by how much of the softmax each half holds.
+    The prefix and the rest are ordinary attention; their outputs are weighted by their shares of the softmax.
     """
     cache: KVCache | None = kwargs.pop("key_values", None)
     if cache is None or query.shape[2] > 1:
@@ -185,7 +185,7 @@ def shared_prefix_attention(
 
 
 def attention_with_logsumexp(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
-    """Softmax attention that also returns the logarithm of each query's normaliser; the mask is added to the scores."""
+    """Softmax attention that also returns the log of each query's normaliser; the mask is added to the scores."""
     if query.device.type == "cpu":
         # The public function does not return the normalisers.
         return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(  # type: ignore[no-any-return]

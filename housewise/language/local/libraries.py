@@ -1,4 +1,4 @@
-"""What is the same in every use of the libraries behind local models: how to install, hush and read them."""
+"""Installation hints, error conversion and logging for the libraries behind local models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from housewise.core.files import check_writable, finalize_files
 
 INSTALL = "pip install 'housewise[local]'"
 
-# Programs in a model's folder are never run, nor is anybody asked whether they may.
+# Code in a model's folder is never run, and the user is not asked to allow it.
 NO_REMOTE_CODE = {"trust_remote_code": False}
 
-# What a folder's files raise that are damaged or of another kind; pickled weights are read as tensors alone.
+# Errors raised for damaged or unsuitable files of a folder; pickled weights are read as tensors only.
 UNREADABLE = (
     *(ImportError, OSError, ValueError, TypeError, AttributeError, LookupError, EOFError, RuntimeError),
     UnpicklingError,
@@ -27,26 +27,26 @@ _OF_WRITING = re.compile(r"writ(e|ing)\b|unexpected pos|os error|iostream|no spa
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether a failure of torch's or Python's is one of memory that does not suffice."""
+    """Whether an error of torch or Python means that memory does not suffice."""
     words = str(error).lower()
     return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
 
 
 def first_line(error: Exception) -> str:
-    """The beginning of an error's message, or its kind where it has none."""
+    """Return the first line of an error's message, or its type if it has none."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
 
 
 @contextmanager
 def convert_save_errors(folder: Path, target: Path | None = None) -> Iterator[None]:
-    """Save weights in a folder, which others can read as well as all other files; see core.files.settle_files.
+    """Convert errors of saving weights in a folder, and make the files readable like others; see ``finalize_files``.
 
     Args:
-        folder: where they are written.
-        target: where they are in the end, for the message; the same by default.
+        folder: Folder that is written.
+        target: Final folder, for the message; defaults to the same.
 
     Raises:
-        UserError: when the disk does not take them.
+        UserError: If the disk refuses the weights.
     """
     from safetensors import SafetensorError
 
@@ -54,7 +54,7 @@ def convert_save_errors(folder: Path, target: Path | None = None) -> Iterator[No
         yield
         finalize_files(folder)
     except Exception as error:
-        # torch raises a RuntimeError, as for all that goes wrong in it, and the tokenizers library a bare Exception.
+        # torch raises a RuntimeError for any error, and the tokenizers library a bare Exception.
         if not isinstance(error, (OSError, SafetensorError)) and not _OF_WRITING.search(str(error)):
             raise
         raise UserError(
@@ -64,7 +64,7 @@ def convert_save_errors(folder: Path, target: Path | None = None) -> Iterator[No
 
 
 def _disk_error(folder: Path, error: Exception) -> str:
-    """Why weights could not be saved: torch tells that it could not, and not why."""
+    """Return why weights could not be saved, since torch only says that they could not."""
     try:
         check_writable(folder)
     except UserError as refusal:
@@ -74,7 +74,7 @@ def _disk_error(folder: Path, error: Exception) -> str:
 
 @contextmanager
 def silence_transformers() -> Iterator[None]:
-    """Keep transformers' progress bars and advice off the terminal, and what its authors have to tell PEFT's."""
+    """Suppress progress bars and advice of transformers, and future warnings of PEFT."""
     from transformers.utils import logging as chatter
 
     level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()

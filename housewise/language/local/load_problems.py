@@ -1,4 +1,4 @@
-"""Says in plain words why the library could not open a model; empty where it is something else."""
+"""Explains why transformers could not open a model; empty if the cause is something else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SENTENCEPIECE = "*.model"
 
 
 def tokenizer_problem(folder: Path) -> str:
-    """Say what is wrong with the tokenizer of the model in a folder."""
+    """Return what is wrong with the tokenizer of the model in a folder."""
     if not (folder / "config.json").is_file() or any(any(folder.glob(name)) for name in _FAST_TOKENIZERS):
         return ""
     names = sorted(path.name for path in folder.glob(_SENTENCEPIECE))
@@ -31,15 +31,15 @@ def tokenizer_problem(folder: Path) -> str:
 def _is_installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
-    except ModuleNotFoundError:  # of a package that it is in
+    except ModuleNotFoundError:  # a parent package is missing
         return False
 
 
 def kind_problem(source: str) -> str:
-    """Say why a model is of no kind that goes on with texts.
+    """Return why a model is not a causal language model.
 
     Args:
-        source: A folder, or a Hugging Face name of which this machine has the configuration.
+        source: A folder, or a Hugging Face name whose configuration is on this machine.
     """
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
 

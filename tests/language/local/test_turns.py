@@ -91,6 +91,6 @@ def test_empty_replies_are_asked_for_again(open_model: Opened, monkeypatch: pyte
 
     monkeypatch.setattr(model, "_write_replies", recorded)
     # The end of a turn alone is a reply that a grammar may hold a model to, and else none.
-    monkeypatch.setattr("housewise.language.local.model.says_nothing", lambda reply, request: len(drawn) < 3)
+    monkeypatch.setattr("housewise.language.local.model.is_blank_reply", lambda reply, request: len(drawn) < 3)
     replies = model.complete([ChatRequest(TALK, Sampling(max_tokens=3, seed=5, n=2))])[0]
     assert len(replies) == 2 and drawn[0] == 5 and len(set(drawn)) == len(drawn) == 3

@@ -1,0 +1,127 @@
+"""What the command line says of itself: help, version, completion, and what its options accept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS
+from housewise.core import plugins as plugin_groups
+from housewise.core.plugins import plugin_names
+from tests.commands import housewise, one_line
+
+COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor", "memory")
+HEAVY = (
+    *("numpy", "scipy", "trimesh", "embreex", "torch", "openai", "jinja2", "matplotlib", "gymnasium", "omegaconf"),
+    *(
+        "networkx",
+        "PIL",
+        "transformers",
+        "yaml",
+        "housewise.systems.personalize.config",
+        "housewise.worlds.house.simulator",
+    ),
+)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_imports_nothing_heavy(command: str) -> None:
+    code = f"""
+import sys
+from housewise.cli.app import app
+try:
+    app([*{command.split()!r}, "--help"])
+except SystemExit as ending:
+    assert ending.code == 0
+print("imported:", [name for name in {HEAVY!r} if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "Usage:" in result.stdout
+    assert result.stdout.splitlines()[-1] == "imported: []"
+
+
+def test_help_names_every_command() -> None:
+    shown = housewise("--help").stdout
+    assert all(f" {command} " in shown for command in COMMANDS)
+
+
+def test_the_options_of_a_run_stand_in_panels() -> None:
+    shown = housewise("run", "--help").stdout
+    parts = ("─ Task ─", "│ --scene ", "─ Model ─", "│ --adapter ", "─ Execution ─", "│ --out ")
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", ["run", "selftrain"])
+def test_examples_can_be_copied_from_80_columns(command: str) -> None:
+    shown = housewise(command, "--help", COLUMNS="80").stdout
+    lines = [line.strip() for line in shown.splitlines() if line.startswith("   housewise ")]
+    assert len(lines) >= 3
+    assert all(f"{line} ".startswith(f"housewise {command} ") for line in lines)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_what_an_export_takes_is_said_with_its_brackets() -> None:
+    shown = " ".join(housewise("export", "--help", COLUMNS="80").stdout.split())
+    assert "'housewise[rerun]'" in shown and "'housewise[lerobot]'" in shown
+
+
+def test_the_version_is_the_installed_one() -> None:
+    result = housewise("--version")
+    assert (result.returncode, result.stdout) == (0, f"housewise {version('housewise')}\n")
+
+
+def test_completion_knows_names() -> None:
+    environment = {"_HOUSEWISE_COMPLETE": "complete_bash", "COMP_WORDS": "housewise run --person d", "COMP_CWORD": "3"}
+    code = "from housewise.cli.app import app; app(prog_name='housewise')"
+    command = [sys.executable, "-c", code]
+    env = os.environ | environment
+    result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)
+    assert result.stdout.split() == ["dmitri"]
+
+
+def test_planners_and_simulators_are_all_listed() -> None:
+    assert sorted(PLANNERS) == plugin_names(plugin_groups.PLANNERS)
+    assert sorted(SIMULATORS) == plugin_names(plugin_groups.SIMULATORS)
+    assert sorted(SYSTEMS) == plugin_names(plugin_groups.SYSTEMS)
+
+
+def test_lists_are_json_for_programs() -> None:
+    result = housewise("list", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert {"majority", "ada", "farid"} <= set(found["people"])
+    assert {"person", "paper", "run"} <= set(found["configs"])
+    assert "tidy" in found["adapters"]
+    assert {"test", "train"} <= set(found["task-sets"])
+    assert found["scenes"] == {}
+    lines = [line for kind in found.values() for line in kind.values()]
+    assert all(line and "\n" not in line for line in lines)
+
+
+def test_one_list_says_a_line_about_each() -> None:
+    shown = housewise("list", "people").stdout
+    assert "people, for --person" in shown
+    assert "Bruno cooks a lot" in shown
+    assert "planners" not in shown
+
+
+def test_lists_of_the_data(tmp_path: Path) -> None:
+    assert "no list of peple; did you mean people?" in one_line(housewise("list", "peple"))
+    assert str(tmp_path) in one_line(housewise("list", "scenes", "--data", tmp_path))
+
+
+@pytest.mark.housekeep
+def test_scenes_and_annotators_of_the_data() -> None:
+    data = os.environ.get("HOUSEKEEP_DATA")
+    if data is None:
+        pytest.skip("HOUSEKEEP_DATA does not name the Housekeep folder")
+    found = json.loads(housewise("list", "--json", "--data", data).stdout)
+    assert "task sets: test, train" in found["scenes"]["Merom_1_int"]
+    assert {"ada", "annotator-0", "annotator-9"} <= set(found["people"])
