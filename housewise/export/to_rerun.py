@@ -13,9 +13,10 @@ from PIL import Image
 
 from housewise.core.errors import UserError, make_printable
 from housewise.core.record import Record
-from housewise.export.episode_playback import EpisodePlayer, LogLine, Playback, PlaybackFrame, event_log, scores_in
+from housewise.export.episode_playback import EpisodePlayer, LogLine, Playback, PlaybackFrame, event_log
 from housewise.export.manifest import ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
+from housewise.rollout.scores import result_metrics
 from housewise.worlds.house.geometry import Box
 
 INSTALL = "pip install 'housewise[rerun]'"
@@ -128,7 +129,7 @@ class _Recording:
     def log_scores(self, record: Record) -> None:
         """Log the scores of the episode at its end."""
         self._stream.set_time("event", sequence=self._last)
-        for name, value in scores_in(record).items():
+        for name, value in result_metrics(record.result).items():
             self._log(["scores", make_printable(name)], self._rr.Scalars([value]))
         self._log("events/ended", self._rr.TextLog(make_printable(record.result.ended)))
 

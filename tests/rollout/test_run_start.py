@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.housewise.test_cli import housewise, one_line
+from tests.commands import housewise, one_line
 from tests.language.conftest import ChatServer, fails
 from tests.servers import serving
 

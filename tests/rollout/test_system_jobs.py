@@ -21,8 +21,8 @@ from housewise.rollout.run import has_episodes
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from tests.housewise.test_cli import housewise, one_line
-from tests.systems.stars.playing import ATTIC
+from tests.commands import housewise, one_line
+from tests.systems.command_runs import ATTIC
 
 
 class Named(Personalize):

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from housewise.core.record import Header, Record, Result
 from housewise.core.validation import validate_model
-from housewise.report.views.base import EventListView, InitialFact, SaveFilm
-from housewise.rollout.comparison_settings import planner_label
+from housewise.report.views.base import EventListView, InitialFact, RecordContent, SaveFilm
 from housewise.systems.adapt.record import (
     AdaptFinalState,
     AdaptInitialState,
@@ -54,32 +53,18 @@ class TranscriptRow:
         return "wrong" if self.action.failed else ""
 
 
-@dataclass(frozen=True)
-class AdaptContent:
-    """A breakfast; see `EpisodeContent`.
+@dataclass(frozen=True, kw_only=True)
+class AdaptContent(RecordContent):
+    """A breakfast.
 
     Attributes:
         wishes: Outcomes of the preferences, violated ones first.
     """
 
-    number: int
-    record: Record
     setting: AdaptInitialState
-    facts: dict[str, str]
-    rate: float
-    score_heading: str
-    mood: str
     steps: list[TranscriptRow]
-    left_out: int
     wishes: list[VerdictLine]
     template: str = "adapt.html"
-    complete: bool = True
-
-    @property
-    def title(self) -> str:
-        """See `EpisodeContent`."""
-        header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class AdaptView(EventListView):
@@ -132,21 +117,16 @@ class AdaptView(EventListView):
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> AdaptContent:
         """See `EpisodeView`."""
-        plain = self.list_events(number, record)
         final = _final(record, path)
         order = {"violated": 0, "satisfied": 1, "inapplicable": 2}
         steps = list(_steps(record, final))
         return AdaptContent(
-            number,
-            record,
-            _setting(record, path),
-            plain.facts,
-            plain.rate,
-            plain.score_heading,
-            "right" if self.is_perfect(record.result) else "partly",
-            steps[:_MOST_STEPS],
-            len(steps[_MOST_STEPS:]),
-            sorted(final.verdicts, key=lambda verdict: order[verdict.decision]),
+            **self.shared_fields(number, record),
+            setting=_setting(record, path),
+            mood="right" if self.is_perfect(record.result) else "partly",
+            steps=steps[:_MOST_STEPS],
+            left_out=len(steps[_MOST_STEPS:]),
+            wishes=sorted(final.verdicts, key=lambda verdict: order[verdict.decision]),
         )
 
     @staticmethod

@@ -8,8 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from housewise.core.record import Event, Record
-from housewise.report.views.base import EpisodeContent, EventListView, SaveFilm
-from housewise.rollout.comparison_settings import planner_label
+from housewise.report.views.base import EpisodeContent, EventListView, RecordContent, SaveFilm
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -53,29 +52,16 @@ class RuleRow:
         return [decision for decision in self.decisions if not decision.right][:_MOST_FAILURES]
 
 
-@dataclass(frozen=True)
-class CliprContent:
-    """An episode of CLIPR; see `EpisodeContent`."""
+@dataclass(frozen=True, kw_only=True)
+class CliprContent(RecordContent):
+    """An episode of CLIPR."""
 
-    number: int
-    record: Record
-    facts: dict[str, str]
-    rate: float
-    score_heading: str
     dialogue: list[QuestionAnswer]
     versions: list[RulesEvent]
     rules: list[RuleRow]
     reviews: list[ReviewEvent]
     decisions: list[DecisionEvent]
-    left_out: int
     template: str = "clipr.html"
-    complete: bool = True
-
-    @property
-    def title(self) -> str:
-        """See `EpisodeContent`."""
-        header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_label(header)}"
 
 
 class CliprView(EventListView):
@@ -102,20 +88,15 @@ class CliprView(EventListView):
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
         """See `EpisodeView`."""
-        plain = self.list_events(number, record)
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)
         return CliprContent(
-            number,
-            record,
-            plain.facts,
-            plain.rate,
-            plain.score_heading,
-            dialogue(record.events),
-            versions,
-            rule_rows(versions, decisions),
-            record.of_type(ReviewEvent),
-            decisions[:_MOST_DECISIONS],
-            len(decisions[_MOST_DECISIONS:]),
+            **self.shared_fields(number, record),
+            dialogue=dialogue(record.events),
+            versions=versions,
+            rules=rule_rows(versions, decisions),
+            reviews=record.of_type(ReviewEvent),
+            decisions=decisions[:_MOST_DECISIONS],
+            left_out=len(decisions[_MOST_DECISIONS:]),
         )
 
 

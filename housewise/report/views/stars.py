@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from housewise.core.formatting import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.core.validation import validate_model
-from housewise.report.views.base import InitialFact, SaveFilm, ScoreCell
+from housewise.report.views.base import EventListView, InitialFact, RecordContent, SaveFilm, ScoreCell
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
@@ -138,37 +138,29 @@ class ObjectStory:
         return "another place" if self.acts else "nothing done"
 
 
-@dataclass(frozen=True)
-class StarsContent:
-    """An episode object by object; see `EpisodeContent`."""
+@dataclass(frozen=True, kw_only=True)
+class StarsContent(RecordContent):
+    """An episode object by object."""
 
-    number: int
-    title: str
-    rate: float
-    mood: str
     story: str
-    facts: dict[str, str]
     objects: list[ObjectStory]
-    score_heading: str
     template: str = "stars.html"
-    complete: bool = True
 
 
-class StarsView:
+class StarsView(EventListView):
     """View of STARS; see `EpisodeView`."""
 
-    score_heading = "completion"
-    explanation = (
-        "Completion: objects that are in or on a fixture where the person wants them, and fixtures that are closed as "
-        "they should be, of all of these, mean ± standard error over tasks. The other numbers are means of an episode."
-    )
     state_heading = "objects in place"
-    has_pictures = False
-    columns = ("goals retrieved", "asked", "stated", "recalled", "words")
 
-    def title(self, header: Header) -> str:
-        """See `EpisodeView`."""
-        return f"{header.task} · run {header.run}"
+    def __init__(self) -> None:
+        super().__init__("stars")
+        self.score_heading = "completion"
+        self.columns = ["goals retrieved", "asked", "stated", "recalled", "words"]
+        self.explanation = (
+            "Completion: objects that are in or on a fixture where the person wants them, and fixtures that are closed "
+            "as they should be, of all of these, mean ± standard error over tasks. The other numbers are means of an "
+            "episode."
+        )
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by reason."""
@@ -230,15 +222,12 @@ class StarsView:
         facts |= {"objects in place": self.describe_state(result)}
         facts |= {name: cell.text for name, cell in zip(self.columns, self.cells(result), strict=True)}
         facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}
+        shared = self.shared_fields(number, record) | {"facts": {what: text for what, text in facts.items() if text}}
         return StarsContent(
-            number,
-            f"{self.title(header)} · {planner_label(header)}",
-            result.scores.get("completion_percent", 0.0),
-            "right" if self.is_perfect(result) else "partly",
-            " ".join(_setting(record, path).instructions)[:_LONGEST],
-            {what: text for what, text in facts.items() if text},
-            list(_objects(record, path)),
-            self.score_heading,
+            **shared,
+            mood="right" if self.is_perfect(result) else "partly",
+            story=" ".join(_setting(record, path).instructions)[:_LONGEST],
+            objects=list(_objects(record, path)),
         )
 
 

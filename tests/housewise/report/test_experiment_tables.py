@@ -42,7 +42,7 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
         return record.header.model_copy(update={"settings": chosen, **changes}), record.result
 
     def shown(*episodes: tuple[Header, Result]) -> tuple[list[str], list[tuple[str, ...]]]:
-        found = experiment_tables.rows(episodes)
+        found = experiment_tables.make_tables(episodes)
         return found.settings, [row.experiment for row in found.experiments]
 
     assert shown(other()) == (["planner"], [("scripted",)])
@@ -62,9 +62,9 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
         {"planner": "llm", "prompt": "judging", "sampling": {"temperature": 2.0}}, agent="llm", models={"agent": "m"}
     )
     assert shown(taught[0], bold) == (["temperature"], [("1",), ("2",)])
-    scenes = experiment_tables.rows([other({"data": "x"}, group="b"), other({"data": "x"}, group="a/test")])
+    scenes = experiment_tables.make_tables([other({"data": "x"}, group="b"), other({"data": "x"}, group="a/test")])
     assert [row.scene for row in scenes.scenes] == ["a, test", "b"]
-    assert experiment_tables.overall([other()]).error is None
+    assert experiment_tables.overall_row([other()]).error is None
 
 
 def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: 
         ), record.result
 
     kinds = [f"kind {number}" for number in range(300)]
-    found = experiment_tables.rows([with_kinds(*kinds), with_kinds(*kinds[1:], "another"), with_kinds("mug")])
+    found = experiment_tables.make_tables([with_kinds(*kinds), with_kinds(*kinds[1:], "another"), with_kinds("mug")])
     assert found.settings == ["familiar"]
     cells = [row.experiment[0] for row in found.experiments]
     assert len(set(cells)) == 3 and "mug" in cells and max(map(len, cells)) < 20
@@ -89,7 +89,7 @@ def test_unequal_sets_are_told(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
     ours = [(record.header.model_copy(update={"run": run}), record.result) for run in range(3)]
     theirs = [(record.header.model_copy(update={"run": 0, "agent": "demonstrator"}), record.result)]
-    found = experiment_tables.rows([*ours, *theirs])
+    found = experiment_tables.make_tables([*ours, *theirs])
     (note,) = found.notes
     assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note
     assert found.comparisons[0].differences[0].mean == 0

@@ -193,7 +193,7 @@ def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended)
     record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
     result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
-    assert HouseView().ending(record.header, result) == said
+    assert HouseView().describe_ending(record.header, result) == said
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from housewise.report import write_report
 from housewise.rollout.record_reader import read_record
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from tests.housewise.report.test_report import Page, page_of
-from tests.systems.adapt.playing import adapt
+from tests.systems.command_runs import adapt
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -84,5 +84,5 @@ def test_words_stay_words(played: Path, tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_named(played: Path, tmp_path: Path) -> None:
     damaged = with_changes(played, tmp_path / "damaged", decision="perhaps")
-    with pytest.raises(UserError, match=r"miranda-8-run0\.jsonl: verdicts\.0\.decision: .*delete the file"):
+    with pytest.raises(UserError, match=r"miranda-8-run0\.jsonl: field verdicts\.0\.decision: .*delete the file"):
         write_report(damaged)

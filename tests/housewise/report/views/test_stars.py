@@ -22,8 +22,8 @@ from housewise.systems.stars.system import Stars
 from tests.housewise.report.test_report import Page
 from tests.language.conftest import ChatServer
 from tests.servers import serving
-from tests.systems.stars.playing import ATTIC
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC
+from tests.systems.stars.housekeeper_server import housekeeper
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e{{ 7 * 7 }}"
 NAME = "tidy-attic-run0.jsonl"
@@ -136,7 +136,7 @@ def test_a_damaged_record_is_left_out_in_one_line(
     folder = edited(change)
     write_report(folder, options=ReportOptions(film=False))
     text = " ".join(Page(folder / "report.html").text.split())
-    assert re.search(rf"Left out: \S*{re.escape(NAME)}: \w+: .*?delete the file to run the episode again", text)
+    assert re.search(rf"Left out: \S*{re.escape(NAME)}: field \w+: .*?delete the file to run the episode again", text)
 
 
 def test_events_that_are_missing_or_of_others_leave_the_rest(edited: Callable[..., Path]) -> None:
@@ -148,7 +148,7 @@ def test_events_that_are_missing_or_of_others_leave_the_rest(edited: Callable[..
     page = page_of(folder)
     assert "pen on desk" in page.text and "done" in page.text
     record = read_record(folder / "episodes" / NAME)
-    assert StarsView().faults(record, folder / "episodes" / NAME) == {}
+    assert StarsView().count_faults(record, folder / "episodes" / NAME) == {}
 
 
 def test_objects_that_are_out_of_place_are_counted_by_why(edited: Callable[..., Path]) -> None:
@@ -160,7 +160,7 @@ def test_objects_that_are_out_of_place_are_counted_by_why(edited: Callable[..., 
 
     folder = edited(change)
     path = folder / "episodes" / NAME
-    assert StarsView().faults(read_record(path), path) == {"another place": 1, "no goal": 1}
+    assert StarsView().count_faults(read_record(path), path) == {"another place": 1, "no goal": 1}
 
 
 def test_responses_stand_as_a_tree_of_what_they_begin_with() -> None:
