@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import load_person
 from tests.commands import preload
 from tests.worlds.house.toy import toy_task

@@ -11,13 +11,13 @@ from typing import Any
 from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.text_files import read_json
-from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
-from housewise.worlds.house.housekeep.reader import HousekeepData
-from housewise.worlds.house.names import spoken
+from housewise.worlds.house.high_level_actions import ActionKind
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from housewise.worlds.house.housekeep.navmesh_file import read_polygon_navmesh
+from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.spoken_names import spoken
 
 _KINDS = {
     ("navigating", "receptacle"): ActionKind.GO_TO,

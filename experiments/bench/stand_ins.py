@@ -32,7 +32,7 @@ from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Simulator
 from housewise.worlds.house.tasks import generated_task
-from housewise.worlds.house.walls import free_floor, structure
+from housewise.worlds.house.wall_inference import free_floor, structure
 
 HOUSE = 3
 _CAMERA = Camera(width=360, height=300, above_floor=1.5)

@@ -66,8 +66,8 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Places, base_groups, load_person, majority, people, strangers
+from housewise.worlds.house.spoken_names import spoken
 
 QUESTIONS, HOUSES, SEED = 10, 25, 9600
 """Most questions, how many houses, and the first of them: no other experiment plays or learns in any of these."""

@@ -67,7 +67,7 @@ from housewise.experiments.personalize.study import GENERATED
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 
 PAIRS = (
     ("Merom_1_int", "Pomaria_1_int"),
@@ -280,8 +280,10 @@ class Carried(Experiment):
             wanted = [note.about for note in notes if isinstance(note.value, float) and note.value > 0]
             known = {kind for about in wanted if about.receptacle for kind in about.things}
             for record in played.records():
-                ended, right = record.final.placements, record.setting.correct
-                for thing in (thing for thing, place in record.setting.placements.items() if place not in right[thing]):
+                ended, right = record.final.placements, record.initial_state.correct
+                for thing in (
+                    thing for thing, place in record.initial_state.placements.items() if place not in right[thing]
+                ):
                     named, done = kind_of(thing) in known, ended[thing] in right[thing]
                     counts.update(dict(zip(REACHED, (1, named, named and done, done and not named), strict=True)))
         return {name: int(counts[name]) for name in REACHED}

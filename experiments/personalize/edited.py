@@ -18,8 +18,8 @@ from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject, ShelfState
-from housewise.worlds.house.names import kind_of
-from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.spoken_names import kind_of
 from housewise.worlds.house.tasks import generated_task
 
 SEED = 9400
@@ -111,7 +111,9 @@ class Edited:
     def followed(self, row: str) -> dict[str, Any]:
         """How many notes were followed before and after they were edited, and what became of each thing."""
         ended = {
-            which: {record.setting.episode: record.final.placements for record in self._stage(row, which).records()}
+            which: {
+                record.initial_state.episode: record.final.placements for record in self._stage(row, which).records()
+            }
             for which in (BEFORE, AFTER)
         }
         each: list[dict[str, Any]] = []

@@ -63,7 +63,7 @@ from housewise.experiments.personalize.study import GENERATED, SCENES
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.tasks import wishes
 
 MAJORITY, EVERYBODY = "majority", "everybody"

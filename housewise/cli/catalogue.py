@@ -71,7 +71,7 @@ def _people(data: Path | None) -> Descriptions:
     bundled = {name: str(_read_yaml(file).get("about", "")) for name, file in bundled_files("people").items()}
     found = {"majority": "what most people want, in any house", **bundled}
     if data is not None:
-        from housewise.worlds.house.housekeep.reader import HousekeepData
+        from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
         about = "in the scenes of the Housekeep data: one of its annotators"
         found |= dict.fromkeys(HousekeepData(data).annotators(), about)
@@ -82,7 +82,7 @@ def _scenes(data: Path | None) -> Descriptions:
     """Return the scenes of the Housekeep data that have episodes."""
     if data is None:
         return {}
-    from housewise.worlds.house.housekeep.reader import HousekeepData
+    from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
     reader, sets = HousekeepData(data), _read_task_sets()
     return {

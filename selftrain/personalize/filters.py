@@ -13,7 +13,7 @@ from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import FILTERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.spoken_names import kind_of
 
 
 @dataclass(frozen=True)

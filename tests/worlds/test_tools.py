@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from housewise.worlds.house.simulator.base import Camera
-from housewise.worlds.info import JsonInfo
+from housewise.worlds.json_info import JsonInfo
 from housewise.worlds.kitchen.env import TextKitchenEnv
 
 

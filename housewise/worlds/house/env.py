@@ -16,7 +16,7 @@ from housewise.worlds.house.geometry import yaw_of
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import Action, BodyPose, Observation, Simulator
-from housewise.worlds.house.world import REACH, GrabResult, World, WorldState
+from housewise.worlds.house.state import REACH, GrabResult, World, WorldState
 
 MAX_STEPS = 1000
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from housewise.worlds.house.geometry import Box, Pose
 
 if TYPE_CHECKING:
-    from housewise.worlds.house.navigation import NavMesh
+    from housewise.worlds.house.navmesh import NavMesh
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from enum import Enum
 
 import networkx as nx
 
-from housewise.worlds.house.names import HOUSE as HOUSE
-from housewise.worlds.house.names import ROBOT as ROBOT
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
+from housewise.worlds.house.spoken_names import HOUSE as HOUSE
+from housewise.worlds.house.spoken_names import ROBOT as ROBOT
 
 
 class NodeKind(str, Enum):

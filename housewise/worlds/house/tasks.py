@@ -11,7 +11,7 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import Preferences, load_person, majority, people, strangers
 
 

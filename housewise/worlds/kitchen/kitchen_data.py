@@ -244,9 +244,8 @@ def resolve_groups(
         raise DataError(f"{where}: groups have to be lists of things by the name of the group")
     members = {str(name): list(map(str, listed)) for name, listed in groups.items()}
     try:
-        order = list(
-            TopologicalSorter({name: members.keys() & listed for name, listed in members.items()}).static_order()
-        )
+        nested = {name: members.keys() & listed for name, listed in members.items()}
+        order = list(TopologicalSorter(nested).static_order())
     except CycleError as error:
         cycle = error.args[1][::-1]
         raise DataError(f"{where}: the group {cycle[0]!r} lists itself ({' -> '.join(cycle)})") from error

@@ -1,4 +1,4 @@
-"""Single decisions in houses: one place that the person wants, three that they do not, and things split by kind."""
+"""Single decisions in houses: labels, places and the split into examples and test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.house_choices import make_house_choices
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import base_groups, people
 
 
@@ -15,7 +15,7 @@ def _place(action: str) -> tuple[str, str]:
     return room, receptacle
 
 
-def test_the_person_wants_one_of_four_places_and_each_thing_is_asked_about_once() -> None:
+def test_each_thing_has_one_scenario_with_one_wanted_place_of_four() -> None:
     choices = load_choices(HOUSE_SET, 10, 3)
     person = choices.person
     assert person is not None and person.name.lower() == people()[3]
@@ -35,14 +35,14 @@ def test_the_person_wants_one_of_four_places_and_each_thing_is_asked_about_once(
         assert (scenario.tier == "in distribution") == (groups[thing] in known)
 
 
-def test_another_seed_is_another_person_and_the_same_the_same() -> None:
+def test_the_seed_selects_the_person() -> None:
     one, other = make_house_choices(10, 0), make_house_choices(10, 1)
     assert one == make_house_choices(10, 0) != other
     assert one.person and other.person and one.person.name != other.person.name
 
 
 @pytest.mark.housekeep
-def test_annotators_of_a_housekeep_folder_are_asked(housekeep: HousekeepData) -> None:
+def test_annotators_of_a_housekeep_folder_can_be_used(housekeep: HousekeepData) -> None:
     choices = make_house_choices(10, 4, housekeep.root)
     assert choices.person is not None and choices.person.name == "annotator-4"
     assert len(choices.test) > 100

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from housewise.worlds.house.polymesh import PolygonMesh
+from housewise.worlds.house.polygon_navmesh import PolygonMesh
 
 SIDE = 5
 CELL = 1.2

@@ -17,9 +17,9 @@ import pytest
 from housewise.core.errors import DataError
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.housekeep.detour import read_navmesh
-from housewise.worlds.house.housekeep.models import read_model
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from housewise.worlds.house.housekeep.navmesh_file import read_navmesh
+from housewise.worlds.house.housekeep.obj_models import read_model
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.embree import Triangles
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -185,7 +185,7 @@ def test_an_archive_that_unpacks_to_far_more_is_told(root: Path) -> None:
     code = (
         "import resource, sys\n"
         "from housewise.core.errors import DataError\n"
-        "from housewise.worlds.house.housekeep.reader import HousekeepData\n"
+        "from housewise.worlds.house.housekeep.housekeep_data import HousekeepData\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "try:\n    HousekeepData(sys.argv[1]).episode_ids(sys.argv[2])\n"
         "except DataError as error:\n    print(error)\n"

@@ -254,7 +254,8 @@ def test_what_is_held_has_a_number_within_the_house(toy: Task, generated: Task) 
 
 def test_environments_of_several_processes_play_different_houses() -> None:
     makers = [
-        partial(gymnasium.make, "housewise:housewise/Rearrangement-v0", seed=seed, camera=SMALL, max_steps=2) for seed in (0, 3)
+        partial(gymnasium.make, "housewise:housewise/Rearrangement-v0", seed=seed, camera=SMALL, max_steps=2)
+        for seed in (0, 3)
     ]
     env = gymnasium.vector.AsyncVectorEnv(makers, context="spawn")
     try:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_object
 
 HEADER = b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (), }".ljust(127) + b"\n"

@@ -21,11 +21,11 @@ from housewise.core.errors import DataError, UserError
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.episode import ObjectModel
 from housewise.worlds.house.geometry import IDENTITY
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.house.simulator.assets import write_glb, write_textured_glb
 from housewise.worlds.house.simulator.base import Action, BodyPose, Follower, Simulator
 from housewise.worlds.house.simulator.habitat import habitat_sim, missing_mesh
+from housewise.worlds.house.simulator.mesh_files import write_glb, write_textured_glb
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.broken_files import POINTER, write_model
 from tests.worlds.house.toy import COUNTER, TABLE

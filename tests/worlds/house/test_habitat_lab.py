@@ -14,7 +14,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.simulator.base import SENSORS, Action, BodyPose, Camera
 from housewise.worlds.house.tasks import generated_task, housekeep_task

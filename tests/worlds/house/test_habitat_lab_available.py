@@ -30,6 +30,6 @@ def test_a_habitat_lab_that_cannot_be_used_is_told_of_in_a_line(tmp_path: Path, 
 
 
 def test_our_own_environment_does_not_need_it() -> None:
-    modules = "housewise.worlds.house.env, housewise.worlds.house.registered, housewise.cli.app"
+    modules = "housewise.worlds.house.env, housewise.worlds.house.generated_env, housewise.cli.app"
     code = f"import sys, {modules}; print('habitat' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

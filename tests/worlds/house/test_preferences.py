@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.generator.categories import SIZES
 from housewise.worlds.house.generator.episodes import kinds_in
 from housewise.worlds.house.generator.house import generate_house
+from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.preferences import Person, load_person, majority, people, strangers
 
 

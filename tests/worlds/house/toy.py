@@ -10,11 +10,11 @@ from shapely.geometry import Polygon
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import Episode, HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Vec3, yaw_rotation
-from housewise.worlds.house.names import spoken, spoken_receptacle
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Room, Scene
-from housewise.worlds.house.shapes import box
-from housewise.worlds.house.walls import structure
+from housewise.worlds.house.solids import box
+from housewise.worlds.house.spoken_names import spoken, spoken_receptacle
+from housewise.worlds.house.wall_inference import structure
 
 RADIUS = 0.2
 

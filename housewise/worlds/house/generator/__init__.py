@@ -2,8 +2,8 @@
 
 from housewise.worlds.house.episode import Episode
 from housewise.worlds.house.generator.episodes import Kind, generate_episode, kinds_in
-from housewise.worlds.house.generator.floorplan import GenerationError
 from housewise.worlds.house.generator.house import generate_house
+from housewise.worlds.house.generator.house_layout import GenerationError
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 

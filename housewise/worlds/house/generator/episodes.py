@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
-from housewise.worlds.house.generator.categories import SIZES
-from housewise.worlds.house.generator.floorplan import GenerationError
+from housewise.worlds.house.generator.house_layout import GenerationError
+from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
-from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.spoken_names import spoken
 
 _ATTEMPTS = 20
 _SAME_AGAIN = 0.15

@@ -11,8 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from housewise.worlds.house.generator.floorplan import GenerationError, Plan
-from housewise.worlds.house.generator.groups import (
+from housewise.worlds.house.generator.furniture_groups import (
     Group,
     Item,
     Maker,
@@ -29,7 +28,8 @@ from housewise.worlds.house.generator.groups import (
     toilet,
     washstand,
 )
-from housewise.worlds.house.generator.space import RoomSpace, Spot
+from housewise.worlds.house.generator.house_layout import GenerationError, Plan
+from housewise.worlds.house.generator.room_space import RoomSpace, Spot
 
 _LONGEST_ROW = 4.2
 _AGAIN = 0.55

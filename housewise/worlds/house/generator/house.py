@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import shapely
 
-from housewise.worlds.house.generator.floorplan import GenerationError, Plan, draw_plan
 from housewise.worlds.house.generator.furnish import furnish
-from housewise.worlds.house.generator.furniture import build
-from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.furniture_groups import Item
+from housewise.worlds.house.generator.furniture_shapes import build
+from housewise.worlds.house.generator.house_layout import GenerationError, Plan, draw_plan
 from housewise.worlds.house.generator.palette import Palette, house_palettes
-from housewise.worlds.house.generator.space import ROBOT_RADIUS, footprints, walkable
+from housewise.worlds.house.generator.room_space import ROBOT_RADIUS, footprints, walkable
 from housewise.worlds.house.generator.structure import build_structure
 from housewise.worlds.house.geometry import Pose, yaw_rotation
-from housewise.worlds.house.names import spoken_receptacle
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
+from housewise.worlds.house.spoken_names import spoken_receptacle
 
 REACH = 1.2
 """How far, horizontally, the robot is at most from a receptacle's box when it stands closest, metres."""

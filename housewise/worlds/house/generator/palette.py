@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.generator.shapes import Color
+from housewise.worlds.house.generator.mesh_builder import Color
 
 WHITE: Color = (238, 237, 232)
 BLACK: Color = (38, 38, 42)

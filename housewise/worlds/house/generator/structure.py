@@ -8,11 +8,11 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.worlds.house.generator.floorplan import WALL, Door, Plan
-from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.furniture_groups import Item
+from housewise.worlds.house.generator.house_layout import WALL, Door, Plan
+from housewise.worlds.house.generator.mesh_builder import Color, Shape
 from housewise.worlds.house.generator.palette import GLASS, STEEL, WHITE, Palette, tinted
-from housewise.worlds.house.generator.plane import Rect
-from housewise.worlds.house.generator.shapes import Color, Shape
+from housewise.worlds.house.generator.rectangles import Rect
 from housewise.worlds.house.scene import Mesh
 
 WALL_HEIGHT = 2.5

@@ -3,10 +3,10 @@
 ``habitat.Env(habitat_lab.config())`` and ``habitat.gym.make_gym_from_config(habitat_lab.config())`` play it.
 """
 
-from housewise.worlds.house.habitat_lab import available
+from housewise.worlds.house.habitat_lab import installation
 
 # The modules below need habitat-lab to be imported at all.
-available.check_habitat_lab()
+installation.check_habitat_lab()
 
 from housewise.worlds.house.habitat_lab.dataset import HousewiseDataset  # noqa: E402
 from housewise.worlds.house.habitat_lab.settings import config, config_file  # noqa: E402

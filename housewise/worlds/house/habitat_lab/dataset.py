@@ -12,8 +12,8 @@ from omegaconf import DictConfig, ListConfig
 from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.habitat_lab.checks import check_dataset, check_scene
-from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.habitat_lab.settings_checks import check_dataset, check_scene
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task
 
 _UNKNOWN = float("nan")

@@ -18,7 +18,7 @@ from omegaconf import DictConfig
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.worlds.house.generator.space import ROBOT_RADIUS
+from housewise.worlds.house.generator.room_space import ROBOT_RADIUS
 from housewise.worlds.house.simulator.base import STEP, TURN, Camera
 
 _CONFIGS = CONFIGS / "habitat"

@@ -20,8 +20,8 @@ from omegaconf import DictConfig
 from housewise.core.errors import UserError
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import yaw_rotation
-from housewise.worlds.house.habitat_lab.checks import check_simulator
 from housewise.worlds.house.habitat_lab.dataset import load_task
+from housewise.worlds.house.habitat_lab.settings_checks import check_simulator
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import SENSORS, Action, Camera
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
 
 Sensor = Literal["rgb", "depth", "instance", "semantic"]

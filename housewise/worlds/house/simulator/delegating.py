@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import Action, BodyPose, Camera, Observation, Simulator
 

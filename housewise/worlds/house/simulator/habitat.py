@@ -21,13 +21,13 @@ from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.text_files import read_json
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
-from housewise.worlds.house.meshes import check_mesh, check_parts
-from housewise.worlds.house.navigation import NavMesh
-from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.model_checks import check_mesh, check_parts
+from housewise.worlds.house.navmesh import NavMesh
+from housewise.worlds.house.object_placeholders import object_mesh
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.simulator.assets import Assets, write_stage
 from housewise.worlds.house.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
-from housewise.worlds.house.simulator.house import HouseSimulator
+from housewise.worlds.house.simulator.house_simulator import HouseSimulator
+from housewise.worlds.house.simulator.mesh_files import Assets, write_stage
 from housewise.worlds.house.simulator.shading import SKY
 
 OLDEST = (0, 3, 3)

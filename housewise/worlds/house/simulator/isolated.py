@@ -16,10 +16,10 @@ from typing import Any
 from housewise.core.errors import SimulatorError, UserError, excerpt
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import Action, BodyPose, Camera, Observation, Simulator
-from housewise.worlds.house.simulator.house import CurrentHouse
+from housewise.worlds.house.simulator.house_simulator import CurrentHouse
 
 Opener = Callable[[], Simulator]
 Navigation = Callable[[Scene], NavMesh]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.navigation import Array, NavMesh
+from housewise.worlds.house.navmesh import Array, NavMesh
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose
 
 _NEAR = 0.75 * STEP
@@ -21,7 +21,7 @@ _THRASHING = 16
 
 
 class PathFinderNavMesh(NavMesh):
-    """A navigation mesh as habitat-sim reads it from its file; see housewise.worlds.house.navigation.NavMesh.
+    """A navigation mesh as habitat-sim reads it from its file; see housewise.worlds.house.navmesh.NavMesh.
 
     Viewpoints and area are those of the same file as we read it.
 

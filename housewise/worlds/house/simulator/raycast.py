@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Array, Pose
-from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.object_placeholders import object_mesh
 from housewise.worlds.house.scene import Mesh, Scene
 from housewise.worlds.house.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from housewise.worlds.house.simulator.embree import Rays, Triangles
-from housewise.worlds.house.simulator.house import HouseSimulator
+from housewise.worlds.house.simulator.house_simulator import HouseSimulator
 from housewise.worlds.house.simulator.shading import SKY, lit_colors
 
 _STATIC, _MOVING = 0, 1

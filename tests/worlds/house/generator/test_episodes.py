@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from housewise.worlds.house.episode import Episode, ShelfState
 from housewise.worlds.house.generator import GenerationError, generate, generate_episode, generate_house
-from housewise.worlds.house.generator.categories import SIZES
-from housewise.worlds.house.generator.furniture import SIZES as FURNITURE
-from housewise.worlds.house.generator.furniture import TOP_CABINET_BASE
+from housewise.worlds.house.generator.furniture_sizes import SIZES as FURNITURE
+from housewise.worlds.house.generator.furniture_sizes import TOP_CABINET_BASE
+from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.preferences import Person, load_person, people
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.shelf_packing import Shelves
 
 SEEDS = st.integers(0, 100_000)
 WHO = st.sampled_from(people())

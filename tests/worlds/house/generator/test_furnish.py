@@ -5,11 +5,11 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.floorplan import GenerationError, Plan, draw_plan
 from housewise.worlds.house.generator.furnish import furnish
-from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.furniture_groups import Item
 from housewise.worlds.house.generator.house import reachable_area
-from housewise.worlds.house.generator.space import ROBOT_RADIUS
+from housewise.worlds.house.generator.house_layout import GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.room_space import ROBOT_RADIUS
 
 SEEDS = st.integers(0, 10_000)
 

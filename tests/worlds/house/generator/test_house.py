@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from shapely.geometry import Polygon
 
 from housewise.worlds.house.generator import generate, generate_house
-from housewise.worlds.house.generator.furniture import SIZES
+from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.house import REACH
-from housewise.worlds.house.names import spoken, spoken_receptacle
 from housewise.worlds.house.preferences import ROOM_KINDS, load_person, people
 from housewise.worlds.house.scene import Receptacle, Scene
+from housewise.worlds.house.spoken_names import spoken, spoken_receptacle
 
 SEEDS = st.integers(0, 100_000)
 

@@ -3,9 +3,9 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.floorplan import WALL, GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.house_layout import WALL, GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.mesh_builder import Shape
 from housewise.worlds.house.generator.palette import house_palettes
-from housewise.worlds.house.generator.shapes import Shape
 from housewise.worlds.house.generator.structure import LINTEL, WALL_HEIGHT, _add_walls, build_structure
 from housewise.worlds.house.scene import Mesh
 

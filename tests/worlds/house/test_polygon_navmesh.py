@@ -16,8 +16,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from housewise.worlds.house.geometry import Array
-from housewise.worlds.house.housekeep.detour import read_navmesh, read_polygon_navmesh
-from housewise.worlds.house.polymesh import PolygonMesh, PolygonNavMesh, Spot
+from housewise.worlds.house.housekeep.navmesh_file import read_navmesh, read_polygon_navmesh
+from housewise.worlds.house.polygon_navmesh import PolygonMesh, PolygonNavMesh, Spot
 from housewise.worlds.house.simulator.base import STEP
 from tests.worlds.house.navmesh_file import rectangle, write_navmesh
 from tests.worlds.house.polygons import CELL, SIDE, Floor, floors

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from housewise.worlds.house.episode import ShelfState
-from housewise.worlds.house.shelves import Shelves, Spot
+from housewise.worlds.house.shelf_packing import Shelves, Spot
 
 LENGTHS = st.floats(0.01, 0.6)
 SURFACES = st.tuples(st.floats(0.05, 2.0), st.floats(0.05, 1.0))

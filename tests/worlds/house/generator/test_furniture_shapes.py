@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from housewise.worlds.house.generator.furniture import DECOR_SIZES, SIZES, build, random_size
+from housewise.worlds.house.generator.furniture_shapes import build
+from housewise.worlds.house.generator.furniture_sizes import DECOR_SIZES, SIZES, random_size
 from housewise.worlds.house.generator.palette import house_palettes
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS

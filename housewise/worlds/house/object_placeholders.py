@@ -6,7 +6,7 @@ import zlib
 
 from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.scene import Mesh
-from housewise.worlds.house.shapes import ball, box, cylinder, distinct_color
+from housewise.worlds.house.solids import ball, box, cylinder, distinct_color
 
 _ROUND = ("ball", "apple", "orange", "peach", "plum", "pear", "lemon", "globe", "onion", "tomato")
 _UPRIGHT = (

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from housewise.worlds.house.generator.mesh_builder import Color, Shape
 from housewise.worlds.house.generator.palette import BLACK, CLAY, GLASS, LEAF, STEEL, WATER, WHITE, Palette, tinted
-from housewise.worlds.house.generator.shapes import Color, Shape
+from housewise.worlds.house.geometry import Vec3
+from housewise.worlds.house.scene import Mesh
 
 Builder = Callable[[Shape, float, float, float, Palette], None]
 """Adds the parts of a piece of some width, height and depth to a shape."""
@@ -384,3 +386,14 @@ BUILDERS: dict[str, Builder] = {
     "top cabinet": _top_cabinet, "washer": _washer,
     "hood": _hood, "mirror": _mirror, "picture": _picture, "plant": _plant, "television": _television,
 }  # fmt: skip
+
+
+def build(kind: str, size: Vec3, palette: Palette) -> Mesh:
+    """The mesh of a piece of furniture around the centre of its box.
+
+    Raises:
+        KeyError: when the kind is neither in SIZES nor in DECOR_SIZES.
+    """
+    shape = Shape()
+    BUILDERS[kind](shape, *size, palette)
+    return shape.mesh((0.0, size[1] / 2, 0.0))

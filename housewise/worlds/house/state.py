@@ -9,7 +9,7 @@ import numpy as np
 from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
 from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.shelves import Shelves
+from housewise.worlds.house.shelf_packing import Shelves
 from housewise.worlds.house.simulator.base import Simulator
 
 REACH = 1.5

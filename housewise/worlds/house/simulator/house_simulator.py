@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import forward_of
-from housewise.worlds.house.names import spoken
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.simulator.base import LOOK_LIMIT, SENSORS, STEP, TURN, Action, BodyPose, Camera, Sensor
+from housewise.worlds.house.spoken_names import spoken
 
 _BUMP = 1e-3
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
-from housewise.worlds.house.housekeep.models import model_parts
+from housewise.worlds.house.housekeep.obj_models import model_parts
 from housewise.worlds.house.scene import Mesh
 from housewise.worlds.house.simulator.shading import lit_colors
 
@@ -71,7 +71,7 @@ def write_textured_glb(model: Path, path: Path) -> None:
     """Write a textured model as binary glTF around the centre of its bounding box, to be seen from both sides.
 
     Args:
-        model: a file that housewise.worlds.house.housekeep.models.read_model reads.
+        model: a file that housewise.worlds.house.housekeep.obj_models.read_model reads.
         path: of the new file; its folder is made where it is missing.
     """
     parts = model_parts(model)

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shapely.geometry import MultiPolygon, Point, Polygon
 
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator.base import STEP
 from tests.worlds.house.toy import walkable
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import shapely
 
-from housewise.worlds.house.generator.floorplan import Door
-from housewise.worlds.house.generator.groups import Group, Item
-from housewise.worlds.house.generator.plane import Rect, turned
+from housewise.worlds.house.generator.furniture_groups import Group, Item
+from housewise.worlds.house.generator.house_layout import Door
+from housewise.worlds.house.generator.rectangles import Rect, turned
 
 ROBOT_RADIUS = 0.18
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from housewise.worlds.house.generator.palette import Palette
-from housewise.worlds.house.generator.pieces import BUILDERS
-from housewise.worlds.house.generator.shapes import Shape
 from housewise.worlds.house.geometry import Vec3
-from housewise.worlds.house.scene import Mesh
 
 Sizes = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
@@ -65,14 +61,3 @@ def random_size(kind: str, rng: np.random.Generator) -> Vec3:
     sizes = SIZES[kind] if kind in SIZES else DECOR_SIZES[kind]
     width, height, depth = (float(rng.uniform(low, high)) for low, high in sizes)
     return round(width, 2), round(height, 3 if height < 0.1 else 2), round(depth, 2)
-
-
-def build(kind: str, size: Vec3, palette: Palette) -> Mesh:
-    """The mesh of a piece of furniture around the centre of its box.
-
-    Raises:
-        KeyError: when the kind is neither in SIZES nor in DECOR_SIZES.
-    """
-    shape = Shape()
-    BUILDERS[kind](shape, *size, palette)
-    return shape.mesh((0.0, size[1] / 2, 0.0))

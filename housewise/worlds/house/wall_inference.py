@@ -14,7 +14,7 @@ from shapely.geometry import MultiPolygon, Polygon
 
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.scene import Mesh
-from housewise.worlds.house.shapes import walls
+from housewise.worlds.house.solids import walls
 
 # Recast erodes by the radius of 0.18 m rounded up to whole cells of 0.05 m.
 _ERODED = 0.2

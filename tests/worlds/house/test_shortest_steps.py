@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.shortest import shortest_steps
+from housewise.worlds.house.shortest_steps import shortest_steps
 from tests.worlds.house.toy import BED, COUNTER, TABLE, thing
 
 

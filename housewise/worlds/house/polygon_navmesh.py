@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from shapely.geometry import Polygon
 
-from housewise.worlds.house.navigation import Array, NavMesh
+from housewise.worlds.house.navmesh import Array, NavMesh
 
 Spot = tuple[float, float]
 
@@ -137,7 +137,7 @@ class PolygonMesh:
 
 
 class PolygonNavMesh(NavMesh):
-    """A navigation mesh on which one walks as in Habitat; see housewise.worlds.house.navigation.NavMesh.
+    """A navigation mesh on which one walks as in Habitat; see housewise.worlds.house.navmesh.NavMesh.
 
     Args:
         polygons: of the floor.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.floorplan import WALL, GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.house_layout import WALL, GenerationError, Plan, draw_plan
 
 SEEDS = st.integers(0, 10_000)
 COUNTS = st.integers(3, 8)

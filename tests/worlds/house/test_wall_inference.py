@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from shapely.geometry import Polygon
 
 from housewise.worlds.house.geometry import Box
-from housewise.worlds.house.walls import free_floor, structure
+from housewise.worlds.house.wall_inference import free_floor, structure
 from tests.worlds.house.toy import BED, COUNTER, DOOR, FLOOR, FURNITURE, RADIUS, TABLE, box_of, footprint, walkable
 
 STANDING = [box_of(key) for key in FURNITURE if key != DOOR]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.name_resolution import Vocabulary
 
 HOUSE = Vocabulary(
     rooms=("kitchen 0", "living room 0", "bedroom 0", "bedroom 1"),

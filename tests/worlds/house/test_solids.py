@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.worlds.house.geometry import Box, Pose, Vec3, yaw_rotation
-from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.object_placeholders import object_mesh
 from housewise.worlds.house.scene import Mesh
-from housewise.worlds.house.shapes import ball, box, cylinder, distinct_color, walls
+from housewise.worlds.house.solids import ball, box, cylinder, distinct_color, walls
 
 SIZES = st.tuples(*[st.floats(0.01, 3.0)] * 3)
 RED = (200, 10, 10)

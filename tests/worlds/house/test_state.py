@@ -7,7 +7,7 @@ from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.world import REACH, GrabResult, World
+from housewise.worlds.house.state import REACH, GrabResult, World
 from tests.worlds.house.toy import BED, COUNTER, DOOR, FURNITURE, STOOL, TABLE, box_of, thing
 
 ALL = frozenset(FURNITURE) | {"mug_1", "plate_1", "tea_towel_1"}

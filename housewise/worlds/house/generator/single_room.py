@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.generator.floorplan import WALL, Door, Plan, PlannedRoom
-from housewise.worlds.house.generator.furniture import build
-from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.furniture_groups import Item
+from housewise.worlds.house.generator.furniture_shapes import build
 from housewise.worlds.house.generator.house import reachable_area
+from housewise.worlds.house.generator.house_layout import WALL, Door, Plan, PlannedRoom
 from housewise.worlds.house.generator.palette import Palette, house_palettes
-from housewise.worlds.house.generator.plane import Rect
+from housewise.worlds.house.generator.rectangles import Rect
 from housewise.worlds.house.generator.structure import build_structure
 from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
-from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Room, Scene
 
 _BETWEEN = 0.25
@@ -30,7 +30,7 @@ class Piece:
 
     Attributes:
         name: as spoken, unique in the room; also its key.
-        kind: what it looks like; see housewise.worlds.house.generator.furniture.SIZES.
+        kind: what it looks like; see housewise.worlds.house.generator.furniture_sizes.SIZES.
         size: width, height and depth, metres.
     """
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from housewise.worlds.house.generator.furniture import SIZES, TOP_CABINET_BASE, random_size
-from housewise.worlds.house.generator.plane import Rect, turned
+from housewise.worlds.house.generator.furniture_sizes import SIZES, TOP_CABINET_BASE, random_size
+from housewise.worlds.house.generator.rectangles import Rect, turned
 from housewise.worlds.house.geometry import Vec3
 
 ROBOT_HEIGHT = 1.5

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.worlds.house.names import kind_of, spoken, spoken_receptacle
+from housewise.worlds.house.spoken_names import kind_of, spoken, spoken_receptacle
 
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8), min_size=1, max_size=3).map("_".join)
 NUMBERS = st.integers(0, 199)

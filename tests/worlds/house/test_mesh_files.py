@@ -9,8 +9,8 @@ import pytest
 import trimesh
 
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.proxies import object_mesh
-from housewise.worlds.house.simulator.assets import Assets, write_stage
+from housewise.worlds.house.object_placeholders import object_mesh
+from housewise.worlds.house.simulator.mesh_files import Assets, write_stage
 from tests.worlds.house.housekeep_folder import box_obj
 
 
