@@ -1,8 +1,7 @@
 """The grammar of actions in the text kitchen. It restricts actions to what the robot has seen.
 
 Things are those that were seen, contents those of seen containers, verbs those that can be applied to food. The words
-of
-a question and the name of a result are free.
+of a question and the name of a result are free.
 """
 
 from __future__ import annotations

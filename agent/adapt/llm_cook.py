@@ -1,8 +1,7 @@
 """A chat model that cooks: it reads the conversation so far and names the next action, which may be a question. (ADAPT)
 
 A conversation only grows: each turn is appended and earlier turns do not change. A model therefore reads every word
-once
-(prefix caching), and a whole episode can be learned as one conversation.
+once (prefix caching), and a whole episode can be learned as one conversation.
 """
 
 from __future__ import annotations

@@ -47,8 +47,7 @@ def parse_choices(reply: str, situations: Sequence[Situation]) -> list[ActionCho
     """Parse the blocks of a reply into one choice per situation.
 
     Parsing is strict. ``action`` is None if a block is missing or repeated, names an action that does not exist, or
-    states a
-    confidence outside 1 to 10.
+    states a confidence outside 1 to 10.
     """
     blocks: dict[int, list[re.Match[str]]] = {}
     for found in _BLOCK.finditer(reply):

@@ -36,7 +36,7 @@ def ask_person(person: Respondent, question: Question) -> str:
     """Return the person's answer on one line, without invisible characters, truncated to MAX_ANSWER_CHARACTERS.
 
     Raises:
-        PersonLeft: The person ended the conversation.
+        RespondentLeft: The person ended the conversation.
     """
     answer = one_line(person.answer(question).text[: 4 * MAX_ANSWER_CHARACTERS])
     return answer if len(answer) <= MAX_ANSWER_CHARACTERS else answer[:MAX_ANSWER_CHARACTERS] + " …"

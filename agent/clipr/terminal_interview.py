@@ -160,8 +160,7 @@ class OptionVocabulary:
     """Options with their synonyms, and things that are stored as they are said; see WordReader.
 
     In a marked text each of them is an invented word, so that words inside a name, as in "no sugar", do not decide
-    whether
-    it is wanted.
+    whether it is wanted.
     """
 
     def __init__(self, options: Mapping[str, Iterable[str]], things: Iterable[str]) -> None:

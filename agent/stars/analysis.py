@@ -28,8 +28,7 @@ class Mismatch:
     Attributes:
         kind: Kind of the mismatch.
         what: The unknown word, the ungrounded noun, or the missing property (``grabbable``, ``receptacle``, ``surface``
-            or a
-            state). None for an uninterpretable sentence.
+            or a state). None for an uninterpretable sentence.
         thing: Noun of the thing that lacks the property, or None.
     """
 
@@ -116,8 +115,7 @@ class GoalAnalyser:
         """Simulate how the robot would process a goal sentence.
 
         Words are read from left to right. Reading stops at the first unknown word, and the noun phrases before it are
-        grounded.
-        A sentence of known words that is not grammatical is uninterpretable and has no other mismatch.
+        grounded. A sentence of known words that is not grammatical is uninterpretable and has no other mismatch.
 
         Args:
             sentence: Sentence such as "the goal is that ...", in any case, with or without its full stop.

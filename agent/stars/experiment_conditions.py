@@ -21,8 +21,7 @@ class StarsCondition:
             (``grounded``) or whose meaning is compared (``meaning``).
         repairs: Whether unviable goals are repaired and never used.
         choice: The goal of highest mean token probability, the goal that a model selects by number, or the goal that a
-            model
-            finds most probable after the prompt for a goal.
+            model finds most probable after the prompt for a goal.
         user: Whether a user confirms the goal, and states it if none is confirmed.
         hints: Whether the selecting model is told facts about the house (STARS*).
     """

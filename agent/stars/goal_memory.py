@@ -1,9 +1,8 @@
 """Learning: store a confirmed goal with the policy that achieved it, and recall it later. (STARS, learning)
 
 A goal is stored in the words of a person ("if the object is a mug then the goal is that the object is in the
-cupboard").
-When it is recalled it is parsed, grounded and checked again, so that goals that are no longer possible are not
-recalled.
+cupboard"). When it is recalled it is parsed, grounded and checked again, so that goals that are no longer possible are
+not recalled.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ class LearnedGoal:
     Attributes:
         task: Name of the task.
         subtask: What was done with the objects of a place. It distinguishes the mug in the dish rack from the mug on
-            the
-            counter.
+            the counter.
         place: Where the object was found.
         noun: Noun of the object.
         statement: The goal as a person would state it.

@@ -47,8 +47,7 @@ def repair_candidates(
     """Repair unviable candidates one after the other.
 
     Candidates with fewer mismatches come first, then affordance mismatches, ungrounded objects and unknown words, then
-    the
-    more probable candidate. A candidate is repaired once, and results of a second repair are not repaired.
+    the more probable candidate. A candidate is repaired once, and results of a second repair are not repaired.
 
     Args:
         candidates: Candidates from the first prompt.

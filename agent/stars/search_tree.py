@@ -203,8 +203,7 @@ def hyphenate_name(sentence: str, name: str) -> str:
     """Replace the first mention of an object by its hyphenated name, however the model wrote it.
 
     Forms are tried in this order, as whole words: the name with hyphens or spaces; either side of "a-of-b"; the outer
-    and the
-    last two of three words; the name without "box"; its last word.
+    and the last two of three words; the name without "box"; its last word.
 
     Args:
         sentence: Sentence in lower case.

@@ -44,14 +44,13 @@ from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
 from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.agent.clipr.scripted import STEPS
-from tests.housewise.test_cli import housewise
+from tests.agent.clipr.scripted_steps import STEPS
+from tests.commands import housewise
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.language.tiny import SPECIAL
 from tests.selftrain.tiny import save_talker, training
 from tests.servers import serving
-from tests.systems.adapt.playing import adapt
-from tests.systems.stars.playing import ATTIC, stars
+from tests.systems.command_runs import ATTIC, adapt, stars
 from tests.worlds.choices.crafted import ambik_file, ambik_row
 
 MARKS = "<|im_end|><|im_start|></s>[INST]<｜User｜><|end|>"

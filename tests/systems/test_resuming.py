@@ -17,7 +17,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
-from tests.systems.stars.playing import ATTIC, environment
+from tests.systems.command_runs import ATTIC, environment
 
 CLOCKS = ("seconds", "time", "id", "derived_from")
 """What ends in these depends on when it was written: a note's id is made of its time as well."""

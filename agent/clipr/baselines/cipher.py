@@ -1,11 +1,9 @@
 """CIPHER (Gao et al., NeurIPS 2024): induce preferences from corrections and retrieve them by similar contexts.
 
 A choice takes two calls: aggregate the retrieved preferences, then choose in one scenario. A mistake takes one more
-call
-to induce a one-sentence preference from the chosen and the correct action. Contexts are compared as in CLIPR's
-appendix,
-by Levenshtein distance or by the cosine of embeddings. A correction counts as a question to the person. The paper does
-not state their number; its efficiency scores imply one correction per mistake.
+call to induce a one-sentence preference from the chosen and the correct action. Contexts are compared as in CLIPR's
+appendix, by Levenshtein distance or by the cosine of embeddings. A correction counts as a question to the person. The
+paper does not state their number; its efficiency scores imply one correction per mistake.
 """
 
 from __future__ import annotations

@@ -98,10 +98,8 @@ def split_wanted_refused(embedder: Embedder, answer: str, named: str = "") -> tu
     """Split an answer into what it wants and what it refuses.
 
     "an apple, not both. As for pears, no" gives "an apple" and "both; pears". Each clause is scored by its polarity; a
-    clause
-    without polarity, such as the next item of a list, continues the clause before it. The most likely sequence is found
-    by
-    the Viterbi algorithm.
+    clause without polarity, such as the next item of a list, continues the clause before it. The most likely sequence
+    is found by the Viterbi algorithm.
 
     Args:
         embedder: Sentence embeddings of clauses; see load_polarity_model.

@@ -58,15 +58,13 @@ class AdaptAgentSettings(Settings):
 
     Attributes:
         planner: cook (knows all wishes and the whole scene), teacher (knows all wishes and explores like a model),
-            never
-            and always (know what they were told, and never ask or ask about whatever their next action depends on), or
-            llm (a chat model, ``models.agent``).
+            never and always (know what they were told, and never ask or ask about whatever their next action depends
+            on), or llm (a chat model, ``models.agent``).
         asking: For llm: free (a question is an action among others), never, or always (every other action is a
             question).
         thinks: Whether llm writes a thought before every action (ReAct, arXiv 2210.03629).
         asks_again: Whether llm asks the person questions again that were answered on other days in the same words.
-            Without
-            it the earlier answer is repeated. Scripted cooks never ask again.
+            Without it the earlier answer is repeated. Scripted cooks never ask again.
         most_questions: Maximum number of questions per episode, for always and llm.
         most_steps: Maximum number of actions per episode, including failed ones and questions. The limit is doubled if
             every other action is a question.

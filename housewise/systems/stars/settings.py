@@ -30,8 +30,7 @@ class StarsTaskSettings(TaskSettings):
     Attributes:
         task: Names of bundled tasks, or files. Each is an episode.
         person: Who is asked in conditions with a user: simulated (knows what the task says), terminal (the user), or
-            model
-            (a chat model that is told what the task says).
+            model (a chat model that is told what the task says).
     """
 
     task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100)] = ("organize office",)

@@ -5,59 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, is_gate_open
-from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.elicitation import elicit, learn_rules
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
-from housewise.people.respondent import Answer, Question, RespondentLeft
-from housewise.worlds.choices.scenario import Scenario, Situation, presentation_order
-from tests.agent.clipr.scripted import ScriptedChatModel
-
-
-class Answering:
-    """A person who gives prepared answers, and leaves when there are none."""
-
-    name = "answering"
-
-    def __init__(self, *answers: str) -> None:
-        self.asked: list[str] = []
-        self._answers = list(answers)
-
-    def answer(self, question: Question) -> Answer:
-        self.asked.append(question.text)
-        if not self._answers:
-            raise RespondentLeft("answering: has left")
-        return Answer(self._answers.pop(0))
-
-
-def scenario(name: str) -> Scenario:
-    actions = ("pour iced tea", "pour hot tea", "pour cold milk")
-    return Scenario(Situation(name, ("fridge", "kettle"), f"A tea for {name}.", actions), frozenset({0, 1}), 0)
-
-
-def block(number: int, each: Scenario, action: int, size_seed: int = 0) -> str:
-    """A block that chooses a candidate by its own number."""
-    shown = presentation_order(each.id, "scripted", size_seed, len(each.situation.actions)).index(action)
-    return f"SCENARIO {number}:\nAction: {shown + 1}\nReasoning: because\nConfidence: 7\n"
-
-
-def reply(scenarios: list[Scenario], actions: list[int]) -> str:
-    return "\n".join(block(i, s, a) for i, (s, a) in enumerate(zip(scenarios, actions, strict=True), 1))
-
-
-def language(folder: Path, **replies: list[str]) -> tuple[ChatSteps, ScriptedChatModel]:
-    path = folder / "replies.yaml"
-    path.write_text(yaml.safe_dump(replies), encoding="utf-8")
-    model = ScriptedChatModel(path)
-    return ChatSteps(model), model
-
+from housewise.worlds.choices.scenario import presentation_order
+from tests.agent.clipr.scripted_steps import INQUIRY, Answering, block, language, reply, scenario
 
 EXAMPLES = [scenario("e1").situation, scenario("e2").situation]
-INQUIRY = "DIMENSION: temperature | iced | hot\nDIMENSION: strength | weak\nQUESTION: Hot or\n iced?"
 
 
 def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from housewise.agent.stars.search_tree import RetrievedGoal
 from housewise.agent.stars.selection import LikeliestSelector, NumberedSelector, RotationSelector
 from housewise.people.terminal_respondent import TerminalRespondent
 from tests.agent.stars.conftest import Analyse
-from tests.agent.stars.scripted import ScriptedModel, Written
+from tests.agent.stars.scripted_completion import ScriptedModel, Written
 
 UNINTERPRETABLE, UNKNOWN, UNGROUNDED, AFFORDANCE = MismatchKind
 

@@ -15,7 +15,7 @@ from housewise.agent.stars.search_tree import (
     text_before_end,
 )
 from housewise.language.completion import GenerationLimits, Token
-from tests.agent.stars.scripted import ScriptedModel, Written
+from tests.agent.stars.scripted_completion import ScriptedModel, Written
 
 SURE = 0.997
 

@@ -9,7 +9,7 @@ import pytest
 from housewise.experiments.adapt.figures import heard
 from housewise.language.embedder import has_minilm
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
-from tests.systems.adapt.playing import adapt, record_of
+from tests.systems.command_runs import adapt, record_of
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 

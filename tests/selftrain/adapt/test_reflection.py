@@ -30,7 +30,7 @@ from housewise.selftrain.adapt.reflection import (
 from housewise.systems.adapt.record import CookingActionEvent
 from housewise.systems.adapt.world import BreakfastObservation
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
-from tests.systems.adapt.playing import adapt, record_of
+from tests.systems.command_runs import adapt, record_of
 
 QUESTION = "How do you take your coffee?"
 

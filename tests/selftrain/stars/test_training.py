@@ -17,7 +17,7 @@ from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.selftrain.ship import ship
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
-from tests.systems.stars.playing import ATTIC, environment, record_of, stars
+from tests.systems.command_runs import ATTIC, environment, record_of, stars
 
 SETTINGS = (
     "lessons.rooms=2", "lessons.goals=4", "lessons.choices=2", "lessons.shared=0", "lessons.options=[2,3]",
@@ -134,7 +134,7 @@ def test_what_cannot_be_is_one_line(model: Path, taught: Path, words: tuple[str,
 
 def test_what_cannot_be_read_is_told_and_corrected_in_the_same_folder(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert "nope: no such file of settings" in teach(model, out, "run.prompt=nope", code=2)
+    assert "nope: file not found" in teach(model, out, "run.prompt=nope", code=2)
     assert "4 lessons in 2 steps" in teach(model, out, "lessons.choices=0", "training.epochs=1")
 
 

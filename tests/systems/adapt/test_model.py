@@ -15,7 +15,7 @@ from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
 from tests.servers import serving
-from tests.systems.adapt.playing import adapt, record_of
+from tests.systems.command_runs import adapt, record_of
 
 ASK = 'Ask "How do you take your coffee?"'
 

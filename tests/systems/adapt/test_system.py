@@ -13,7 +13,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from housewise.systems.adapt.system import Adapt
-from tests.systems.adapt.playing import adapt, record_of, scores
+from tests.systems.command_runs import adapt, record_of, scores
 
 MINE = """
 name: zoe
@@ -128,13 +128,13 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
     [
         (["person=nobody"], "setting person: nobody is named 'nobody'; use one of juan"),
         (["task=[9]"], "setting task: there is no task 9 in the kitchen; use one of [1, 2"),
-        (["person=[juan,juan]"], "each once"),
+        (["person=[juan,juan]"], "each value at most once"),
         (["people=nowhere.yaml"], "nowhere.yaml: there is no such file or folder of people"),
         (["prompt=nowhere.yaml", "--planner", "llm"], "nowhere.yaml: cannot be read"),
-        (["answering=terminal"], "answering=terminal: the scripted cook understands"),
+        (["answering=terminal"], "answering=terminal: the scripted cook only understands"),
         (["answering=terminal", "--planner", "llm", "--workers", "2"], "one person answers one episode at a time"),
-        (["asking=always", "grounded=false", "--planner", "llm"], "asking=always: a model is held to questions"),
-        (["answering=paraphrase"], "answering=paraphrase: the scripted cook understands"),
+        (["asking=always", "grounded=false", "--planner", "llm"], "asking=always: only the grammar can force"),
+        (["answering=paraphrase"], "answering=paraphrase: the scripted cook only understands"),
         (["--planner", "chef"], "planner"),
     ],
 )

@@ -21,7 +21,7 @@ from housewise.selftrain.adapt.breakfast_replay import play_breakfast
 from housewise.systems.adapt.world import BreakfastObservation, BreakfastWorld
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
-from tests.systems.adapt.playing import adapt, record_of, scores
+from tests.systems.command_runs import adapt, record_of, scores
 
 SLIPS = (
     "Search fridge_0",

@@ -32,7 +32,7 @@ from housewise.systems.clipr.agent import CliprAgent, find_cited_rule
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.system import open_chat_person
 from housewise.systems.clipr.world import ChoiceWorld
-from tests.agent.clipr.test_algorithms import INQUIRY, Answering, language, reply, scenario
+from tests.agent.clipr.scripted_steps import INQUIRY, Answering, language, reply, scenario
 
 SCENARIOS = [scenario(f"s{number}") for number in range(4)]
 

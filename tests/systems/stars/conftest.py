@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.language.conftest import ChatServer
 from tests.servers import serving
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC
+from tests.systems.stars.housekeeper_server import housekeeper
 
 
 @pytest.fixture
@@ -16,3 +18,11 @@ def server() -> Iterator[ChatServer]:
     with serving(ChatServer()) as made:
         made.play(housekeeper())
         yield made
+
+
+@pytest.fixture
+def attic(tmp_path: Path) -> Path:
+    """The file of a small custom task."""
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    return path

@@ -29,7 +29,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.world import RoomWorld
-from tests.agent.stars.scripted import ScriptedModel, Written, steps
+from tests.agent.stars.scripted_completion import ScriptedModel, Written, steps
 
 
 class KitchenModel(ScriptedModel):

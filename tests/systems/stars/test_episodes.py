@@ -28,8 +28,14 @@ from housewise.systems.stars.record import (
     SelectionEvent,
     StarsPlanEvent,
 )
-from tests.agent.stars.scripted import ScriptedModel, Written, steps
-from tests.systems.stars.episodes import Kitchenhand, Played, analysed, kitchenhand, played
+from tests.agent.stars.scripted_completion import ScriptedModel, Written, steps
+from tests.systems.stars.scripted_episodes import (
+    KitchenModel,
+    PlayedEpisode,
+    load_task_and_analyser,
+    make_kitchen_model,
+    play_episode,
+)
 
 
 class Refusing(ScriptedModel):
@@ -42,11 +48,11 @@ class Refusing(ScriptedModel):
 @pytest.fixture(scope="module")
 def confirmed(tmp_path_factory: pytest.TempPathFactory) -> list[LearnedGoal]:
     """What is learned in the kitchen with a user."""
-    return played(tmp_path_factory.mktemp("kitchen"), "tidy kitchen", "STARS+O", kitchenhand()).known
+    return play_episode(tmp_path_factory.mktemp("kitchen"), "tidy kitchen", "STARS+O", make_kitchen_model()).known
 
 
 def test_baseline_uses_what_cannot_be_understood_and_moves_nothing(tmp_path: Path) -> None:
-    episode = played(tmp_path, "store groceries", "ST", kitchenhand())
+    episode = play_episode(tmp_path, "store groceries", "ST", make_kitchen_model())
     likeliest = [event.responses[0] for event in episode.record.of_type(RetrievedEvent)]
     assert {line.mismatches[0].kind for line in likeliest} == {"unknown-word"} and len(likeliest) == 15
     assert episode.scores["completion_percent"] == pytest.approx(100 * 3 / 18)
@@ -54,8 +60,8 @@ def test_baseline_uses_what_cannot_be_understood_and_moves_nothing(tmp_path: Pat
 
 
 def test_repairs_make_every_object_storable(tmp_path: Path) -> None:
-    model = kitchenhand()
-    episode = played(tmp_path, "store groceries", "STAR", model)
+    model = make_kitchen_model()
+    episode = play_episode(tmp_path, "store groceries", "STAR", model)
     mended = Counter(event.thing for event in episode.record.of_type(RepairEvent) if event.responses)
     assert len(mended) == 15 and all(not event.mismatches for event in episode.record.of_type(GoalEvent))
     assert len([prompt for prompt in model.prompts if "I do not know the word closet" in prompt]) == 15
@@ -64,8 +70,8 @@ def test_repairs_make_every_object_storable(tmp_path: Path) -> None:
 
 
 def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: Path) -> None:
-    model = kitchenhand()
-    episode = played(tmp_path, "store groceries", "STARS+O", model)
+    model = make_kitchen_model()
+    episode = play_episode(tmp_path, "store groceries", "STARS+O", model)
     scores, answers = episode.scores, Counter(event.text for event in episode.record.of_type(GoalAnswerEvent))
     assert scores["completion_percent"] == 100
     assert scores["stated"] == 2  # cups and plates belong in the cupboard, which nobody offered
@@ -80,10 +86,10 @@ def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: 
 
 
 def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
-    learned = played(tmp_path / "first", "store groceries", "STARS+O", kitchenhand()).known
-    task, analyser = analysed("store groceries")
+    learned = play_episode(tmp_path / "first", "store groceries", "STARS+O", make_kitchen_model()).known
+    task, analyser = load_task_and_analyser("store groceries")
     nobody = RespondentUser(TerminalRespondent(lambda question: pytest.fail(question)), analyser, task)
-    again = played(
+    again = play_episode(
         tmp_path / "second", "store groceries", "STARS+O", Refusing({}), nobody, learned, said=["Store groceries."]
     )
     scores = again.scores
@@ -101,7 +107,7 @@ def test_two_mugs_have_goals_of_their_own(confirmed: list[LearnedGoal]) -> None:
 
 def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]) -> None:
     notes = [note for note in confirmed if note.noun == "milk"]
-    task, analyser = analysed("tidy kitchen")
+    task, analyser = load_task_and_analyser("tidy kitchen")
     juice, half, state = task["apple-juice"], task["half-and-half"], task.start()
     assert recall_goal(notes, task, juice, state, analyser) is None
     drinks = recall_goal(notes, task, juice, state, analyser, GoalGeneralisation(kinds=1))
@@ -114,7 +120,7 @@ def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]
 
 
 def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[LearnedGoal]) -> None:
-    task, analyser = analysed("tidy kitchen")
+    task, analyser = load_task_and_analyser("tidy kitchen")
     without = replace(
         task,
         fixtures=tuple(fixture for fixture in task.fixtures if fixture.name != "fridge"),
@@ -128,7 +134,7 @@ def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[LearnedGoa
 
 
 def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(confirmed: list[LearnedGoal]) -> None:
-    task, analyser = analysed("tidy kitchen")
+    task, analyser = load_task_and_analyser("tidy kitchen")
     [note] = [note for note in confirmed if note.noun == "milk"]
     for statement in ("if the object is a milk then the goal is that the object is in the moon", "rm -rf", ""):
         written = keep_latest([*confirmed, replace(note, statement=statement)])
@@ -155,7 +161,7 @@ class Chatterbox(ScriptedModel):
 
 @pytest.mark.parametrize("condition", ["STS", "STARS", "STARS+O"])
 def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Path, condition: str) -> None:
-    task, _ = analysed("organize office")
+    task, _ = load_task_and_analyser("organize office")
     model, asked = Chatterbox({}), list[int]()
 
     def choose(question: str) -> Written:
@@ -164,12 +170,12 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
 
     model.choose = choose
     pen = replace(task, objects=(task["pen"],))
-    episode = played(tmp_path, pen, condition, model, thresholds=TreeThresholds(mean=0, most_calls=60))
+    episode = play_episode(tmp_path, pen, condition, model, thresholds=TreeThresholds(mean=0, most_calls=60))
     assert episode.scores["retrieved"] > 40 and episode.scores["calls"] <= 60 + 60 + 1
     assert asked == ([MAX_OPTIONS] if condition == "STS" else [])
 
 
-class RatingModel(Kitchenhand):
+class RatingModel(KitchenModel):
     """Finds a text the likelier the shorter it is."""
 
     def rate(self, prompt: str, texts: list[str]) -> list[TextScore]:
@@ -178,7 +184,7 @@ class RatingModel(Kitchenhand):
 
 def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_the_model(tmp_path: Path) -> None:
     model = RatingModel({})
-    episode = played(tmp_path, "organize office", "grounded+S+O", model)
+    episode = play_episode(tmp_path, "organize office", "grounded+S+O", model)
     assert episode.scores["completion_percent"] == 100 and model.batches == []
     retrieved = episode.record.of_type(RetrievedEvent)
     for event in retrieved:
@@ -189,7 +195,9 @@ def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_th
 
 def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> None:
     model = RatingModel({})
-    episode = played(tmp_path, "store groceries", "STARS-rated", model, selector=RatingSelector(model, load_prompts()))
+    episode = play_episode(
+        tmp_path, "store groceries", "STARS-rated", model, selector=RatingSelector(model, load_prompts())
+    )
     selections = [event for event in episode.record.of_type(SelectionEvent) if event.options]
     assert selections and model.questions == []
     for event in selections:
@@ -199,24 +207,24 @@ def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> No
 
 def test_a_model_that_rates_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot rate texts"):
-        played(tmp_path, "organize office", "grounded", Kitchenhand({}))
+        play_episode(tmp_path, "organize office", "grounded", KitchenModel({}))
 
 
 def test_a_user_who_states_nonsense_leaves_the_object_where_it_is(tmp_path: Path) -> None:
-    task, _ = analysed("organize office")
+    task, _ = load_task_and_analyser("organize office")
 
     class Contrary(SimulatedUser):
         def states(self, about: TaskObject) -> str:
             return "the desk is lava " * 100_000
 
     # There is neither a fridge nor a pantry in the office.
-    episode = played(tmp_path, "organize office", "STARS+O", kitchenhand(), Contrary(task))
+    episode = play_episode(tmp_path, "organize office", "STARS+O", make_kitchen_model(), Contrary(task))
     scores = episode.scores
     assert (scores["in_place"], scores["proposed"], scores["stated"]) == (0, 0, 12) and episode.known == []
 
 
 def test_a_record_has_every_response_choice_and_answer(tmp_path: Path) -> None:
-    episode: Played = played(tmp_path, "store groceries", "STARS+O", kitchenhand())
+    episode: PlayedEpisode = play_episode(tmp_path, "store groceries", "STARS+O", make_kitchen_model())
     record = episode.record
     repairs = {event.wrong: event for event in record.of_type(RepairEvent) if event.thing == "cream"}
     [mended] = [event for wrong, event in repairs.items() if wrong.endswith("closet is closed")]

@@ -17,21 +17,21 @@ from housewise.systems.stars.record import ManipulationEvent
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.kitchen.manipulation import ManipulationAction, apply_action
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.episodes import analysed
-from tests.systems.stars.playing import ATTIC, asking, record_of, stars
+from tests.systems.command_runs import asking, record_of, stars
+from tests.systems.stars.scripted_episodes import load_task_and_analyser
 
 IN_3D = ("--simulator", "raycast")
 
 
 def body_in(name: str) -> HouseBody:
-    task, analyser = analysed(name)
+    task, analyser = load_task_and_analyser(name)
     house = build_house_task(task, analyser.language.vocabulary, load_stand_ins())
     return HouseBody(open_simulator("raycast", sensors=("instance",)), house, 20_000)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
-    task, analyser = analysed(name)
+    task, analyser = load_task_and_analyser(name)
     body, person, state = body_in(name), SimulatedUser(task), task.start()
     for about in task.objects:
         analysis = analyse_stated_goal(person.states(about), about, analyser, task)
@@ -75,10 +75,8 @@ def test_the_second_time_in_3d_needs_neither_model_nor_person(server: ChatServer
     assert (scores["completion_percent"], scores["recalled"], scores["calls"], scores["words"]) == (100, 12, 0, 2)
 
 
-def test_what_the_body_cannot_do_is_left_undone(server: ChatServer, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
-    stars(*asking(server, f"task={path}", *IN_3D, "most_steps=5", "--out", tmp_path / "run"))
+def test_what_the_body_cannot_do_is_left_undone(server: ChatServer, tmp_path: Path, attic: Path) -> None:
+    stars(*asking(server, f"task={attic}", *IN_3D, "most_steps=5", "--out", tmp_path / "run"))
     record = record_of(tmp_path / "run", "tidy-attic-run0")
     undone = [act.reason for act in record.of_type(ManipulationEvent) if not act.done]
     assert set(undone) == {"out of steps"} and record.result.scores["in_place"] == 0

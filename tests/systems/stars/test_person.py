@@ -19,15 +19,13 @@ from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import GoalAnswerEvent
 from tests.commands import started_module
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.playing import ATTIC, GOAL, asking, environment, record_of, stars
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC, GOAL, asking, environment, record_of, stars
+from tests.systems.stars.housekeeper_server import housekeeper
 
 
-def test_a_person_at_the_terminal_is_asked_and_understood(server: ChatServer, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
+def test_a_person_at_the_terminal_is_asked_and_understood(server: ChatServer, tmp_path: Path, attic: Path) -> None:
     said = ["perhaps", "Y", "rubbish " * 140_000, GOAL.format("pen", "drawer"), GOAL.format("novel", "bookshelf")]
-    words = (f"task={path}", "--person", "terminal", "--out", tmp_path / "run")
+    words = (f"task={attic}", "--person", "terminal", "--out", tmp_path / "run")
     told = stars(*asking(server, *words), input="\n".join(said) + "\n")
     assert told.count("For pen on desk: is it right that") == 2
     assert "That is no goal that I understand. What is the goal for novel on desk?" in told
@@ -122,7 +120,7 @@ def test_a_person_who_contradicts_themselves_has_the_last_word(server: ChatServe
     assert [note.text for note in kept.notes if note.about.task] == [said[1]]
 
 
-def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None:
+def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path, attic: Path) -> None:
     def answer(handler: Any, body: Any) -> None:
         told = body["messages"][0]["content"]
         if "You live in this home" not in told:
@@ -132,10 +130,8 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None
         handler.reply(200, {"choices": [{"message": {"content": said}}]})
 
     server.play(answer)
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
     person = ("tasks.person=model", "models.person.model=p", f"models.person.base_url={server.url}")
-    stars(*asking(server, f"task={path}", *person, "--out", tmp_path / "run"))
+    stars(*asking(server, f"task={attic}", *person, "--out", tmp_path / "run"))
     record = record_of(tmp_path / "run", "tidy-attic-run0")
     assert record.result.scores["completion_percent"] == 100 and record.header.models == {"agent": "m", "person": "p"}
     [told] = {body["messages"][0]["content"] for body in server.requests if body["model"] == "p"}

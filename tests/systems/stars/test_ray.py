@@ -13,8 +13,8 @@ from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
 from tests.language.tiny import save_tiny_model
 from tests.servers import serving
-from tests.systems.stars.playing import ATTIC, asking, record_of, stars
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import asking, record_of, stars
+from tests.systems.stars.housekeeper_server import housekeeper
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +27,11 @@ def cluster() -> Iterator[str]:
     made.shutdown()
 
 
-def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
+def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path, attic: Path) -> None:
     with serving(ChatServer()) as server:
         server.play(housekeeper())
         words = ("--ray", cluster, "runs=2", "--workers", "2", "--out", tmp_path / "run")
-        stars(*asking(server, f"task={path}", *words))
+        stars(*asking(server, f"task={attic}", *words))
         asked = len(server.requests)
     first, second = (record_of(tmp_path / "run", f"tidy-attic-run{run}").result.scores for run in range(2))
     assert first["calls"] == asked > 0 and first["completion_percent"] == 100
@@ -41,11 +39,9 @@ def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_pat
     assert len(MemoryFolder(tmp_path / "run" / "memory").load("simulated")) == 4
 
 
-def test_a_local_model_goes_on_with_conversations_in_an_actor(cluster: str, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
+def test_a_local_model_goes_on_with_conversations_in_an_actor(cluster: str, tmp_path: Path, attic: Path) -> None:
     model = save_tiny_model(tmp_path / "model")
     words = ("--ray", cluster, "--model", f"local:{model}", "most_tokens=4", "levels=2", "most_calls=20")
-    stars(f"task={path}", *words, "--out", tmp_path / "run")
+    stars(f"task={attic}", *words, "--out", tmp_path / "run")
     scores = record_of(tmp_path / "run", "tidy-attic-run0").result.scores
     assert scores["completion_percent"] == 100 and scores["retrieved"] > 0

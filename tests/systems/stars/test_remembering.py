@@ -16,8 +16,8 @@ from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ManipulationEvent
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
+from tests.systems.stars.housekeeper_server import housekeeper
 
 
 def test_trial_2_in_another_process_asks_no_model_and_nobody(server: ChatServer, tmp_path: Path) -> None:
@@ -47,14 +47,12 @@ def test_a_second_run_of_the_same_command_recalls_and_a_third_plays_nothing(serv
     assert len(server.requests) == asked
 
 
-def test_a_goal_whose_fixture_is_gone_is_asked_for_again(server: ChatServer, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
+def test_a_goal_whose_fixture_is_gone_is_asked_for_again(server: ChatServer, tmp_path: Path, attic: Path) -> None:
     kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
-    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
-    path.write_text(ATTIC.replace("desk, drawer, bookshelf", "desk, drawer").replace("[bookshelf]", "[drawer]"))
+    stars(*asking(server, f"task={attic}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    attic.write_text(ATTIC.replace("desk, drawer, bookshelf", "desk, drawer").replace("[bookshelf]", "[drawer]"))
     asked = len(server.requests)
-    stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"))
+    stars(*asking(server, f"task={attic}", *kept, "--out", tmp_path / "second"))
     scores = record_of(tmp_path / "second", "tidy-attic-run0").result.scores
     assert (scores["completion_percent"], scores["recalled"]) == (100, 1) and scores["instructions"] > 1
     assert all("novel" in json.dumps(body["messages"]) for body in server.requests[asked:])
@@ -125,11 +123,11 @@ def test_forgetting_a_goal_forgets_the_place_that_follows_from_it(server: ChatSe
     assert {note.about.receptacle for note in memory.forget(goal.id)} == {None, "drawer"}
 
 
-def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatServer, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
+def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(
+    server: ChatServer, tmp_path: Path, attic: Path
+) -> None:
     kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
-    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    stars(*asking(server, f"task={attic}", *kept, "memory.new=true", "--out", tmp_path / "first"))
     with MemoryFolder(tmp_path / "kept").edit_memory("ann") as memory:
         pen, novel = (
             next(note for note in memory.notes if note.about.task and note.about.things == (kind,))
@@ -138,10 +136,10 @@ def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatSe
         memory.edit(pen.id, text=GOAL.format("pen", "bookshelf"))
         memory.edit(novel.id, text="rm -rf / ; go to bookshelf", value="explode bookshelf; put in on in on")
     server.play(fails(401, "only the novel may be asked about"))
-    complaint = stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"), code=2)
+    complaint = stars(*asking(server, f"task={attic}", *kept, "--out", tmp_path / "second"), code=2)
     assert "only the novel may be asked about" in complaint
     server.play(housekeeper())
-    stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"))
+    stars(*asking(server, f"task={attic}", *kept, "--out", tmp_path / "second"))
     record = record_of(tmp_path / "second", "tidy-attic-run0")
     assert record.result.final["places"] == {"pen": "bookshelf", "novel": "bookshelf"}
     assert record.result.scores["recalled"] == 1

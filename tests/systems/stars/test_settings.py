@@ -11,15 +11,13 @@ pytest.importorskip("openai")
 
 from housewise.systems.stars.system import Stars
 from tests.language.conftest import ChatServer
-from tests.systems.stars.playing import ATTIC, NEVER, asking, stars
+from tests.systems.command_runs import ATTIC, NEVER, asking, stars
 
 
-def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
-    system = Stars(Stars.load(overrides=[f"task={path}"]))
+def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path: Path, attic: Path) -> None:
+    system = Stars(Stars.load(overrides=[f"task={attic}"]))
     [job] = system.jobs()
-    path.unlink()
+    attic.unlink()
     there = pickle.loads(pickle.dumps(system))
     assert [task.name for task in there.tasks()] == ["tidy attic"] and pickle.loads(pickle.dumps(job)) == job
 
@@ -38,7 +36,7 @@ def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path:
         (["selection=dice"], "setting selection"),
         (["task=tidy attic"], "setting task: tidy attic: no such task"),
         (["task=[]"], "setting task"),
-        (["task=[tidy kitchen,tidy kitchen]"], "each task once"),
+        (["task=[tidy kitchen,tidy kitchen]"], "each task at most once"),
         (["grammar=nope"], "nope: no such goal grammar"),
         (["examples=nope", "condition=nearest"], "nope: file not found"),
         (["--person", "nobody"], "setting person"),
@@ -74,10 +72,8 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
     assert "two tasks have the same name" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
 
 
-def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
-    path = tmp_path / "attic.yaml"
-    path.write_text(ATTIC)
-    words = asking(server, f"task={path}", "runs=2", "--out", tmp_path / "run")
+def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path, attic: Path) -> None:
+    words = asking(server, f"task={attic}", "runs=2", "--out", tmp_path / "run")
     stars(*words)
-    path.write_text(ATTIC.replace("novel", "book"))
+    attic.write_text(ATTIC.replace("novel", "book"))
     assert "has changed since" in stars(*words, "runs=3", code=2)

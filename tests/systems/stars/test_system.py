@@ -13,8 +13,8 @@ from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.record import GoalEvent, RepairEvent, RetrievedEvent, SelectionEvent
 from tests.language.conftest import ChatServer
-from tests.systems.stars.playing import ATTIC, asking, record_of, stars
-from tests.systems.stars.server import housekeeper
+from tests.systems.command_runs import ATTIC, asking, record_of, stars
+from tests.systems.stars.housekeeper_server import housekeeper
 
 
 def test_an_episode_is_recorded_object_by_object_and_learned_in_notes(server: ChatServer, tmp_path: Path) -> None:
