@@ -28,7 +28,7 @@ Placements = dict[str, str]
 """Name of the receptacle by name of the object. ``robot`` is the hand."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ActionResult:
     """The result of a high-level action.
 
@@ -46,32 +46,14 @@ class ActionResult:
 
     outcome: SkillOutcome
     start: int
-    end: int
-    letters: str
-    aimed: list[str]
-    path: list[tuple[float, float, float]]
-    discovered: list[str]
-    moved: dict[str, tuple[str, str]]
-    reward: float
-    seconds: float
-
-
-@dataclass
-class _Trace:
-    """Low-level actions of a high-level one."""
-
+    end: int = 0
     letters: str = ""
     aimed: list[str] = field(default_factory=list)
     path: list[tuple[float, float, float]] = field(default_factory=list)
+    discovered: list[str] = field(default_factory=list)
+    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
     reward: float = 0.0
-
-    def add(self, action: Action, aimed: str | None, env: RearrangementEnv, reward: float) -> None:
-        body = env.simulator.body
-        self.letters += ACTION_LETTERS[action]
-        self.path.append((round(body.x, 3), round(body.z, 3), round(float(body.yaw), 3)))
-        self.reward += reward
-        if action == Action.GRAB_RELEASE:
-            self.aimed.append(aimed or "")
+    seconds: float = 0.0
 
 
 class RobotInHouse:
@@ -117,27 +99,20 @@ class RobotInHouse:
             action: The action with names that the robot knows, or None if the step could not be resolved to one.
             problem: The reason why it could not.
         """
-        began, start, before = time.perf_counter(), self.env.steps, self.placements
+        started, before = time.perf_counter(), self.placements
         known = set(self.graph.graph)
-        trace, outcome = _Trace(), not_attempted(problem)
+        result = ActionResult(not_attempted(problem), self.env.steps)
         if action is not None:
             skill = self._select_skill(action)
-            outcome = skill if isinstance(skill, SkillOutcome) else self._run_skill(skill, trace)
+            result.outcome = skill if isinstance(skill, SkillOutcome) else self._run_skill(skill, result)
             if action.kind == ActionKind.GO_TO and action.target in self._anchors:
                 self.graph.enter(action.target)
         after = self.placements
-        return ActionResult(
-            outcome,
-            start,
-            self.env.steps,
-            trace.letters,
-            trace.aimed,
-            trace.path,
-            [name for name in self.graph.graph if name not in known],
-            {name: (before[name], after[name]) for name in after if before[name] != after[name]},
-            trace.reward,
-            time.perf_counter() - began,
-        )
+        result.end = self.env.steps
+        result.discovered = [name for name in self.graph.graph if name not in known]
+        result.moved = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+        result.seconds = time.perf_counter() - started
+        return result
 
     @contextmanager
     def dry_run(self) -> Iterator[None]:
@@ -171,14 +146,19 @@ class RobotInHouse:
         anchor = self._anchors[room]
         return self._controller.go_to(anchor) if kind == ActionKind.GO_TO else self._controller.look_at(anchor)
 
-    def _run_skill(self, skill: Skill, trace: _Trace) -> SkillOutcome:
+    def _run_skill(self, skill: Skill, result: ActionResult) -> SkillOutcome:
         """Run a skill's low-level actions and update the scene graph after each."""
         try:
             action = next(skill)
             while not self.is_out_of_steps:
                 aimed = self.env.aimed
                 _, reward, _, _, _ = self.env.step(action)
-                trace.add(action, aimed, self.env, reward)
+                body = self.env.simulator.body
+                result.letters += ACTION_LETTERS[action]
+                result.path.append((round(body.x, 3), round(body.z, 3), round(float(body.yaw), 3)))
+                result.reward += reward
+                if action == Action.GRAB_RELEASE:
+                    result.aimed.append(aimed or "")
                 self._update_graph()
                 self.on_step(self.env.steps)
                 action = skill.send(None)

@@ -122,7 +122,7 @@ class HouseTemplate(Template):
         held = graph.holding
         if not held:
             return self.empty_hand.format()
-        note = self._describe_note(graph, held, names, knowledge or NoKnowledge())
+        note = self._note(graph, held, names, knowledge or NoKnowledge())
         return self.holding.format(object=names.get(held, held), note=note)
 
     def prompt_names(self, graph: SceneGraph) -> dict[str, str]:
@@ -143,7 +143,7 @@ class HouseTemplate(Template):
             self.thing.format(
                 object=names.get(thing, thing),
                 receptacle=names.get(place, place),
-                note=self._describe_note(graph, thing, names, knowledge),
+                note=self._note(graph, thing, names, knowledge),
             )
             for thing, place in places.items()
         )
@@ -153,11 +153,11 @@ class HouseTemplate(Template):
         """Return the notes about the objects in sight and in the hand, one per line."""
         held = [graph.holding] if graph.holding else []
         lines = [
-            line for thing in (*held, *graph.listed) if (line := self._describe_note(graph, thing, names, knowledge))
+            line for thing in (*held, *graph.listed) if (line := self._note(graph, thing, names, knowledge))
         ]
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
-    def _describe_note(
+    def _note(
         self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge
     ) -> str:
         name, known = names.get(thing, thing), known_placements(graph, thing, knowledge)

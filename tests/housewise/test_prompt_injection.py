@@ -316,7 +316,7 @@ def test_goals_with_a_local_model(local: Path, reads: Reads) -> None:
     goes_on = LocalCompletionModel(model)
     goes_on.extend(HOSTILE, [[Token(HOSTILE, 1.0)]], GenerationLimits(2))
     goes_on.answer(HOSTILE, [HOSTILE])
-    goes_on.rate(HOSTILE, [HOSTILE])
+    goes_on.score_texts(HOSTILE, [HOSTILE])
     model.close()
     assert reads.hostile == 6
 

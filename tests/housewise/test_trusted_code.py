@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.user_code import UntrustedCodeError
 from housewise.rollout.run import load_run
 from housewise.selftrain.personalize.settings import read_selftraining
-from tests.housewise.test_cli import housewise, one_line
+from tests.commands import housewise, one_line
 
 HOSTILE = """
 from pathlib import Path

@@ -13,7 +13,7 @@ import pytest
 from housewise.cli import main
 from housewise.cli.option_values import parse_episodes
 from housewise.systems.personalize.record import read_house_records
-from tests.housewise.test_cli import housewise, one_line
+from tests.commands import housewise, one_line
 from tests.language.conftest import ChatServer, fails
 from tests.servers import serving
 
@@ -153,9 +153,7 @@ def test_what_is_no_number_names_a_task_set(text: str) -> None:
 def test_numbers_of_episodes() -> None:
     assert parse_episodes(None) is None
     assert (
-        parse_episodes("3") == [3]
-        and parse_episodes(" 3, 17,4 ") == [3, 17, 4]
-        and parse_episodes("3,,4,") == [3, 4]
+        parse_episodes("3") == [3] and parse_episodes(" 3, 17,4 ") == [3, 17, 4] and parse_episodes("3,,4,") == [3, 4]
     )
 
 

@@ -252,30 +252,11 @@ def test_a_plan_in_the_papers_form_stays_as_it_is(step: str) -> None:
 
 
 PIECES = [
-    *"[]{}()<>|,;:.-*`'\"\\\n \t0#=&",
-    "step 1",
-    "go to ",
-    "place ",
-    " on ",
-    *KNOWN,
-    "then ",
-    "and ",
-    "if ",
+    *(*"[]{}()<>|,;:.-*`'\"\\\n \t0#=&", "step 1", "go to ", "place ", " on ", *KNOWN, "then ", "and ", "if "),
     "to see",
 ]
 PIECES += [
-    '{"action": "',
-    '["',
-    "<step>",
-    "</step>",
-    "<br>",
-    "\\n",
-    "①",
-    "\u200b",
-    "\ud800",
-    "go_to(",
-    "Done[]",
-    "true",
+    *('{"action": "', '["', "<step>", "</step>", "<br>", "\\n", "①", "\u200b", "\ud800", "go_to(", "Done[]", "true"),
 ]
 
 

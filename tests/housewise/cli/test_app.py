@@ -6,17 +6,35 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
+from housewise.cli.app import app
 from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS
 from housewise.core import plugins as plugin_groups
 from housewise.core.plugins import plugin_names
 from tests.commands import housewise, one_line
 
-COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor", "memory")
+COMMANDS = (
+    "demo",
+    "run",
+    "report",
+    "replay",
+    "selftrain",
+    "list",
+    "doctor",
+    "memory",
+    "settings",
+    "copy",
+    "learn",
+    "rules",
+    "play kitchen",
+)
 HEAVY = (
     *("numpy", "scipy", "trimesh", "embreex", "torch", "openai", "jinja2", "matplotlib", "gymnasium", "omegaconf"),
     *(
@@ -49,6 +67,26 @@ print("imported:", [name for name in {HEAVY!r} if name in sys.modules])
 def test_help_names_every_command() -> None:
     shown = housewise("--help").stdout
     assert all(f" {command} " in shown for command in COMMANDS)
+
+
+def leaf_commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name.strip(), command
+    else:
+        for each, found in inner.items():
+            yield from leaf_commands(found, f"{name} {each}")
+
+
+@pytest.mark.parametrize(("name", "command"), list(leaf_commands(typer.main.get_command(app))))
+def test_help_begins_with_a_sentence_and_examples_and_describes_each_option(name: str, command: Any) -> None:
+    first, second, *rest = command.help.split("\n\n")
+    assert first[0].isupper() and first.endswith(".")
+    assert second == "Examples:" and f"housewise {name}" in rest[0]
+    for parameter in command.params:
+        words = parameter.help or ""
+        assert words[:1].isupper() or words.startswith(("raycast", "rerun", "yaml")), (name, parameter.name, words)
+        assert words.endswith("."), (name, parameter.name, words)
 
 
 def test_the_options_of_a_run_stand_in_panels() -> None:
