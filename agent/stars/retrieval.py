@@ -106,9 +106,9 @@ class GoalRetriever:
         lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
         prompt += f" {lead}" if lead else ""
         found: list[RetrievedGoal] = []
-        if self._condition.retrieval == "tree" and how.model.branches:
+        if self._condition.retrieval == "tree" and how.model.can_branch:
             found = self._tree.grow(prompt, seen, usage, kind, lead)
-            if how.model.branches:
+            if how.model.can_branch:
                 return found
         # Where a model tells no alternatives, its first reply is all that is left of a tree.
         drawn = sample_goals(how.model, prompt, seen, usage, how.bounds, lead, kind)
@@ -117,7 +117,7 @@ class GoalRetriever:
     def _rate_viable_goals(self, prompt: str, about: TaskObject, usage: ModelUsage) -> list[RetrievedGoal]:
         """Return the most probable of all viable goals."""
         goals = list_viable_goals(self._task, about, self._analyser)
-        ratings = require_text_scorer(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
+        ratings = require_text_scorer(self._how.model).score_texts(prompt, [f" {goal}" for goal in goals])
         usage.add("rating", ratings)
         found = [RetrievedGoal(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
         return sorted(found, key=lambda response: -response.probability)[:_MAX_RATED_GOALS]

@@ -149,7 +149,7 @@ class RatingSelector:
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         options = tuple(candidate.text for candidate in candidates)
-        ratings = self._model.rate(self._prompts.for_goal(task, about), [f" {text}" for text in options])
+        ratings = self._model.score_texts(self._prompts.for_goal(task, about), [f" {text}" for text in options])
         usage.add("selection", ratings)
         probabilities = [rating.probability for rating in ratings]
         best = probabilities.index(max(probabilities))

@@ -116,12 +116,12 @@ def _reader_seconds(
     def write(logits: Any) -> None:
         for _ in range(written):
             tokens, _ = sample_tokens(logits, [1.0] * count, [1.0] * count, [0.5] * count)
-            logits = reader.step([[token] for token in tokens])
+            logits = reader.append_tokens([[token] for token in tokens])
 
-    read, _ = _timed(lambda: reader.admit(first))
+    read, _ = _timed(lambda: reader.add_rows(first))
     while reader.rows:
-        reader.drop(reader.rows - 1)
-    read_next, (_, begun) = _timed(lambda: reader.admit(second))
+        reader.remove_row(reader.rows - 1)
+    read_next, (_, begun) = _timed(lambda: reader.add_rows(second))
     return read, read_next, _timed(lambda: write(begun))[0]
 
 

@@ -33,13 +33,13 @@ def cost(
 ) -> dict[str, float]:
     """Seconds of the first completion, of one token, and of the whole tree, each from an empty cache."""
     model = LocalCompletionModel(opened)
-    opened.forget()
+    opened.clear_cache()
     first = _seconds(lambda: model.extend(prompt, [()], bounds))
     # The same again with the prompt held: what is left is writing.
-    opened.forget()
+    opened.clear_cache()
     [reply] = model.extend(prompt, [()], bounds)
     token = _seconds(lambda: model.extend(prompt, [()], bounds)) / max(1, reply.completion_tokens)
-    opened.forget()
+    opened.clear_cache()
     usage = ModelUsage()
     tree = SearchTree(model, bounds, TreeThresholds(mean=mean))
     whole = _seconds(lambda: tree.grow(prompt, RetrievedTexts(name), usage, lead=lead))

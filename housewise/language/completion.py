@@ -80,14 +80,14 @@ class CompletionModel(Protocol):
 
     Attributes:
         name: Name of the model in records.
-        branches: Whether the model returns alternatives and can continue from them. For a model behind a server this
+        can_branch: Whether the model returns alternatives and can continue from them. For a model behind a server this
             may turn False with its first reply.
     """
 
     name: str
 
     @property
-    def branches(self) -> bool: ...
+    def can_branch(self) -> bool: ...
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """Continue a prompt followed by each of several branches, greedily and all at once.
@@ -129,7 +129,7 @@ class TextScore:
 class TextScorer(Protocol):
     """A language model that computes how likely given texts are."""
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """Return how likely each of several texts is after a prompt.
 
         Raises:

@@ -34,7 +34,7 @@ class ChatCompletionModel:
 
     def __init__(self, model: ChatModel, instruction: str, continues: bool, seed: int = 0) -> None:
         self.name = model.name
-        self.branches = True
+        self.can_branch = True
         self._model, self._instruction, self._continues = model, instruction, continues
         self._chance = random.Random(seed)
 
@@ -70,7 +70,7 @@ class ChatCompletionModel:
 
     def _continuation(self, reply: Reply, most: int, prompt: str = "", start: str = "") -> Continuation:
         if reply.alternatives is None:
-            self.branches = False
+            self.can_branch = False
             steps = [DecodingStep(Token(reply.text[: most * _LONGEST_TOKEN], 1.0))]
         else:
             steps = [_decoding_step(place) for place in reply.alternatives[: most + len(start)]]

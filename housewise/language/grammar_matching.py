@@ -65,9 +65,7 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
 
 def matcher_error(matcher: Any) -> ChatModelError:
     """Return the error of a matcher that cannot continue."""
-    return ChatModelError(
-        f"the grammar cannot be followed ({excerpt(matcher.get_error())}); leave grounded out"
-    )
+    return ChatModelError(f"the grammar cannot be followed ({excerpt(matcher.get_error())}); leave grounded out")
 
 
 def require_llguidance() -> None:

@@ -79,19 +79,19 @@ class ModelSettings(Settings):
     timeout: float = Field(default=60.0, gt=0)
 
     @field_serializer("base_url")
-    def _without_password(self, base_url: str | None) -> str | None:
+    def _redact_base_url(self, base_url: str | None) -> str | None:
         """Return the address that is stored and compared; the connection uses the full one."""
         return base_url and redact_url(base_url)
 
     @field_validator("adapter")
     @classmethod
-    def _without_adapter(cls, adapter: str | None) -> str | None:
+    def _normalize_adapter(cls, adapter: str | None) -> str | None:
         # OmegaConf parses null in key=value texts; command-line options do not.
         return None if adapter in (AUTO, NONE, "null") else adapter
 
     @field_validator("extra_body")
     @classmethod
-    def _leaves_ours(cls, extra_body: dict[str, Any]) -> dict[str, Any]:
+    def _check_extra_body(cls, extra_body: dict[str, Any]) -> dict[str, Any]:
         if taken := sorted(_OWN_FIELDS & extra_body.keys()):
             raise PydanticCustomError(
                 "own_field",
@@ -133,18 +133,18 @@ class ModelSettings(Settings):
         Raises:
             ChatModelError: If it cannot be opened.
         """
-        options |= self._changed("thinking", "thinking_tokens", "chat_template_kwargs")
+        options |= self._non_default_values("thinking", "thinking_tokens", "chat_template_kwargs")
         if self.local:
             options |= {"batch_size": self.batch_size, "dtype": self.dtype}
         else:
             options |= self.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
-            options |= self._changed("extra_body", "reasoning_effort")
+            options |= self._non_default_values("extra_body", "reasoning_effort")
             options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
             if chosen := {name: getattr(self.sampling, name) for name in self.sampling.set_by_user & _REFUSABLE}:
                 options["chosen_sampling"] = chosen
         return open_model(self.model, base_url=self.base_url, adapter=self.adapter, **options)
 
-    def _changed(self, *names: str) -> dict[str, Any]:
+    def _non_default_values(self, *names: str) -> dict[str, Any]:
         """Return the settings that differ from their defaults; models of other packages may not accept all."""
         fields = type(self).model_fields
         return {

@@ -72,9 +72,9 @@ class MeteredCompletionModel:
         self._model, self._label, self._meter = model, label, meter
 
     @property
-    def branches(self) -> bool:
+    def can_branch(self) -> bool:
         """See Continuer."""
-        return self._model.branches
+        return self._model.can_branch
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
@@ -88,9 +88,9 @@ class MeteredCompletionModel:
         """See Continuer."""
         return self._ask(lambda: self._model.answer(system, questions))
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See Rater."""
-        return self._ask(lambda: require_text_scorer(self._model).rate(prompt, texts))
+        return self._ask(lambda: require_text_scorer(self._model).score_texts(prompt, texts))
 
     def _ask(self, ask: Callable[[], list[_T]]) -> list[_T]:
         self._meter.check()

@@ -46,7 +46,7 @@ class LazyChatModel:
         """See `ChatModel.complete`."""
         return self.model.complete(requests)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the cached prompts of the model if it has been opened."""
         if self._opened is not None:
             forget_prompts({"": self._opened})
@@ -102,7 +102,7 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
 class _KeepsPrompts(Protocol):
     """A model that caches prompts."""
 
-    def forget(self) -> None: ...
+    def clear_cache(self) -> None: ...
 
 
 def forget_prompts(models: Mapping[str, ChatModel]) -> None:
@@ -112,7 +112,7 @@ def forget_prompts(models: Mapping[str, ChatModel]) -> None:
     """
     for model in models.values():
         if isinstance(model, _KeepsPrompts):
-            model.forget()
+            model.clear_cache()
 
 
 def close_models(models: Mapping[str, ChatModel]) -> None:

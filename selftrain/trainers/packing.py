@@ -58,7 +58,7 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         ``attention_mask`` (1, 1, T, T). Also ``labels`` (1, 1 + n), a -100 followed by the tokens that are learned,
         example by example; and ``places`` (n), the index in the row at which each of them is predicted.
     """
-    tree = TokenTree.of([], [example["input_ids"] for example in examples])
+    tree = TokenTree.from_texts([], [example["input_ids"] for example in examples])
     learned = [
         (path[index], label)
         for path, example in zip(tree.paths, examples, strict=True)
@@ -72,5 +72,5 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         "places": torch.tensor([place for place, _ in learned]),
     }
     if any(parent != max(node - 1, 0) for node, parent in enumerate(tree.parents)):
-        row["attention_mask"] = torch.from_numpy(tree.seen())[None, None]
+        row["attention_mask"] = torch.from_numpy(tree.visibility())[None, None]
     return row

@@ -48,7 +48,7 @@ def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: 
     server.play(*answers(replying((" the", 0.9), (" mug", 0.5, {" cup": 0.25}))))
     model = ChatCompletionModel(open_server(), "Go on.", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
-    assert found.text == " the mug" and model.branches
+    assert found.text == " the mug" and model.can_branch
     assert found.steps[1].token.probability == pytest.approx(0.5)
     assert [(other.text, round(other.probability, 4)) for other in found.steps[1].alternatives] == [(" cup", 0.25)]
     [sent] = server.requests
@@ -90,7 +90,7 @@ def test_without_alternatives_a_reply_is_one_piece_and_bounded(server: ChatServe
     server.play(*answers(completion("the mug " * 100_000)))
     model = ChatCompletionModel(open_server(), "", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
-    assert not model.branches and len(found.steps) == 1 and len(found.text) == 6 * 20
+    assert not model.can_branch and len(found.steps) == 1 and len(found.text) == 6 * 20
 
 
 def test_more_tokens_than_were_asked_for_are_cut(server: ChatServer, open_server: Open) -> None:

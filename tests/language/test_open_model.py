@@ -81,7 +81,7 @@ def test_settings_say_in_which_precision_a_local_model_computes(dtype: str, monk
     from housewise.language.local import model
 
     loaded = []
-    load = model.load
+    load_model = model.load_model
     monkeypatch.setattr(model, "load_model", lambda *given: loaded.append(load_model(*given)) or loaded[-1])
     ModelSettings.model_validate({"dtype": dtype}).open().close()
     [(network, _)] = loaded

@@ -160,7 +160,7 @@ class BatchGenerator:
 
     def _fail(self, error: BaseException) -> None:
         """Report an error to all replies in progress; the cache may be damaged."""
-        self.reader.forget()
+        self.reader.clear_cache()
         failed, self._active = self._active, []
         for row in failed:
             row.ended.set_exception(error)
@@ -186,7 +186,7 @@ class BatchGenerator:
         # Added first, so that they receive an error if this fails.
         written = len(self._active)
         self._active += new
-        order, logits = self.reader.admit([row.prompt for row in new])
+        order, logits = self.reader.add_rows([row.prompt for row in new])
         self._active[written:] = [new[index] for index in order]
         self._logits = torch.cat([self._logits, logits]) if written else logits
 
@@ -212,13 +212,13 @@ class BatchGenerator:
         for slot in reversed(range(len(active))):
             row = active[slot]
             if row.finish_reason or not row.wanted:
-                self.reader.drop(slot)
+                self.reader.remove_row(slot)
                 active[slot] = active[-1]
                 active.pop()
                 row.seconds = time.perf_counter() - row.asked
                 row.ended.set_result(None)
         if active:
-            self._logits = self.reader.step([row.new for row in active])
+            self._logits = self.reader.append_tokens([row.new for row in active])
 
     def _take(self, row: PendingReply, token: int, logprob: float) -> None:
         """Append a token to a reply, and the tokens that its grammar then forces."""
@@ -230,7 +230,7 @@ class BatchGenerator:
             return
         row.constraint.take(token)
         if not (row.sampling.stop or row.sampling.logprobs or row.sampling.alternatives):
-            forced = row.constraint.forced()[: row.limit - len(row.tokens)]
+            forced = row.constraint.take_forced_tokens()[: row.limit - len(row.tokens)]
             row.tokens += forced
             row.new += forced
             row.finish_reason = self._finish_reason(row)

@@ -28,7 +28,7 @@ class LocalCompletionModel:
         seed: Seed of the random number generator.
     """
 
-    branches = True
+    can_branch = True
 
     def __init__(self, model: LocalChatModel, seed: int = 0) -> None:
         self.name = model.name
@@ -51,7 +51,7 @@ class LocalCompletionModel:
         starts = [self._model.tokens(f"{question}{' ' if self._spaced else ''}") for question in questions]
         return self._write(f"{system}\n", starts, GenerationLimits(1, (), _NUMBERS), 0.0)
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See ``TextScorer.rate``; the common beginning of texts is read once. An empty text has probability 1."""
         shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
         return [

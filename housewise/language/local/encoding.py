@@ -38,7 +38,7 @@ def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *,
     if any(map(encoder.has_control, contents)):
         if tokenizer.is_fast:
             return [*start, *encoder.encode(contents, render)]
-        contents = [encoder.broken_up(content) for content in contents]
+        contents = [encoder.break_up(content) for content in contents]
     return [*start, *tokenizer(render(contents), add_special_tokens=False).input_ids]
 
 
@@ -58,7 +58,7 @@ def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
 
 def tokenizer_json_without_controls(tokenizer: Any) -> str:
     """Return the JSON of a fast tokenizer with the same ids that reads control strings as plain text."""
-    return _encoder_of(tokenizer).serialized
+    return _encoder_of(tokenizer).renamed_json
 
 
 class _ContentEncoder:
@@ -84,16 +84,16 @@ class _ContentEncoder:
         self._nonce = secrets.randbelow(10**18)
         # Some tokens are searched in the normalized text, which may contain them although the content does not.
         self._normalizer = self._backend.normalizer if self._backend else None
-        forms = [self._normalized(token.content) for token in tokens if token.normalized]
+        forms = [self._normalize(token.content) for token in tokens if token.normalized]
         self._normalized_pattern = _longest_match(forms) if forms and self._normalizer else None
 
     def has_control(self, text: str) -> bool:
         """Whether the tokenizer would find a control token in a text."""
         if self._pattern.search(text):
             return True
-        return self._normalized_pattern is not None and bool(self._normalized_pattern.search(self._normalized(text)))
+        return self._normalized_pattern is not None and bool(self._normalized_pattern.search(self._normalize(text)))
 
-    def broken_up(self, text: str) -> str:
+    def break_up(self, text: str) -> str:
         """Return a text with a space after the first character of every control string."""
         return self._pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
@@ -117,17 +117,17 @@ class _ContentEncoder:
         """Return the stand-in for a control string, which templates and normalizers do not change."""
         return f"~{kind}-{self._nonce}-{number}~"
 
-    def _normalized(self, text: str) -> str:
+    def _normalize(self, text: str) -> str:
         return text if self._normalizer is None else str(self._normalizer.normalize_str(text))
 
     @cached_property
     def _copy(self) -> Any:
         from tokenizers import Tokenizer
 
-        return Tokenizer.from_str(self.serialized)
+        return Tokenizer.from_str(self.renamed_json)
 
     @property
-    def serialized(self) -> str:
+    def renamed_json(self) -> str:
         """The backend as JSON, with other names for control tokens and the same ids."""
         names = {text: self._mark("token", number) for number, text in enumerate(self._controls)}
         made = json.loads(self._backend.to_str())

@@ -174,26 +174,30 @@ class _Measurement:
     def ways(self) -> BatchingSupport:
         """See ``supported_batching``."""
         kind = self._model.config.model_type
-        self._noise = self._own_noise()
+        self._noise = self._measure_noise()
         for ways in (self._possible, replace(self._possible, masks=False, batches=False, trees=False)):
-            if self._agrees(ways, self._reads_alone):
+            if self._all_close(ways, self._compare_single_rows):
                 break
         else:
             raise ValueError(f"a {kind} model comes to other results here than in transformers")
-        together = {"batches": self._reads_together, "holds": self._goes_on, "trees": self._scores}
+        together = {
+            "batches": self._compare_batches,
+            "holds": self._compare_cached_prefixes,
+            "trees": self._compare_scores,
+        }
         for name, compare in together.items():
-            if getattr(ways, name) and not self._agrees(ways, compare):
+            if getattr(ways, name) and not self._all_close(ways, compare):
                 ways = replace(ways, **{name: False})
-        if not self._agrees(ways, self._scores):
+        if not self._all_close(ways, self._compare_scores):
             raise ValueError(f"a {kind} model has other log-probabilities here than in transformers")
         return ways
 
-    def _agrees(
+    def _all_close(
         self, ways: BatchingSupport, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]
     ) -> bool:
         """Whether all results of a comparison are equal; what cannot be computed is not."""
         self._reader.ways = ways
-        self._reader.forget()
+        self._reader.clear_cache()
         try:
             return all(are_close(*results, self._model.dtype, self._noise) for results in compare())
         except Exception as error:  # architectures raise different errors for unsupported arguments
@@ -201,7 +205,7 @@ class _Measurement:
                 raise
             return False
 
-    def _own_noise(self) -> float:
+    def _measure_noise(self) -> float:
         """Return the mean difference between transformers' results for a text read at once and in two parts."""
         differences = []
         for text in (self._long, self._short):
@@ -210,11 +214,11 @@ class _Measurement:
                 ids = torch.tensor([tokens], device=self._model.device)
                 read = self._model(input_ids=ids, use_cache=True, **{self._reader.cache_name: cache})
                 found = read.logits[0, -1].float().log_softmax(-1)
-                expected = self._expected(text + self._further)[start + len(tokens) - 1]
+                expected = self._reference_logprobs(text + self._further)[start + len(tokens) - 1]
                 differences.append(_differences(found, expected).mean())
         return float(torch.stack(differences).mean())
 
-    def _expected(self, tokens: Sequence[int]) -> torch.Tensor:
+    def _reference_logprobs(self, tokens: Sequence[int]) -> torch.Tensor:
         """Return the log-probabilities after every token of a text by the model alone, shape (tokens, vocabulary)."""
         key = tuple(tokens)
         if key not in self._known:
@@ -222,47 +226,47 @@ class _Measurement:
             self._known[key] = self._model(input_ids=ids, use_cache=False).logits[0].float().log_softmax(-1)
         return self._known[key]
 
-    def _reads_alone(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    def _compare_single_rows(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Compare a prompt, and two tokens after it."""
-        expected = self._expected(self._long + self._further)
-        for place, logits in enumerate(self._written([self._long], [[self._further[:1]], [self._further[1:2]]])):
+        expected = self._reference_logprobs(self._long + self._further)
+        for place, logits in enumerate(self._run_rows([self._long], [[self._further[:1]], [self._further[1:2]]])):
             yield logits[0], expected[len(self._long) - 1 + place]
 
-    def _reads_together(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    def _compare_batches(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Compare a long prompt twice and a short one, then different numbers of tokens after them."""
         prompts = [self._long, self._short, self._long]
-        order, logits = self._reader.admit(prompts)
+        order, logits = self._reader.add_rows(prompts)
         taken = [0] * len(prompts)
         for count in (0, 1, 2):
             if count:
                 new = [self._further[taken[index] :][: 1 + (index + count) % 2] for index in order]
-                logits = self._reader.step(new)
+                logits = self._reader.append_tokens(new)
                 for index, own in zip(order, new, strict=True):
                     taken[index] += len(own)
             for index, found in zip(order, logits, strict=True):
-                expected = self._expected(prompts[index] + self._further)
+                expected = self._reference_logprobs(prompts[index] + self._further)
                 yield found.float().log_softmax(-1), expected[len(prompts[index]) + taken[index] - 1]
 
-    def _goes_on(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    def _compare_cached_prefixes(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Compare prompts that begin like earlier ones."""
         for text in (self._long[: len(self._long) // 2], self._short, self._long):
-            for [logits] in self._written([text], []):
+            for [logits] in self._run_rows([text], []):
                 whole = next(known for known in (self._long, self._short) if known[: len(text)] == text)
-                yield logits, self._expected(whole + self._further)[len(text) - 1]
+                yield logits, self._reference_logprobs(whole + self._further)[len(text) - 1]
 
-    def _scores(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    def _compare_scores(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Compare texts after a prompt that differ at different positions."""
         texts = [self._further, [self._further[0], *self._other], self._other]
         for text, scores in zip(texts, self._reader.score(self._short, texts), strict=True):
-            expected = self._expected(self._short + text)[len(self._short) - 1 : -1]
+            expected = self._reference_logprobs(self._short + text)[len(self._short) - 1 : -1]
             chosen = torch.tensor(text, device=expected.device).unsqueeze(1)
             yield torch.tensor(scores), expected.gather(1, chosen).squeeze(1).cpu()
 
-    def _written(self, prompts: list[list[int]], steps: list[list[list[int]]]) -> Iterator[torch.Tensor]:
+    def _run_rows(self, prompts: list[list[int]], steps: list[list[list[int]]]) -> Iterator[torch.Tensor]:
         """Yield the log-probabilities after prompts, and after each further step; then remove the rows."""
-        _, logits = self._reader.admit(prompts)
+        _, logits = self._reader.add_rows(prompts)
         yield logits.float().log_softmax(-1)
         for tokens in steps:
-            yield self._reader.step(tokens).float().log_softmax(-1)
+            yield self._reader.append_tokens(tokens).float().log_softmax(-1)
         for _ in prompts:
-            self._reader.drop(0)
+            self._reader.remove_row(0)

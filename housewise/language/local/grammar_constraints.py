@@ -40,7 +40,7 @@ class GrammarConstraint:
         if not self._matcher.consume_token(token):
             raise matcher_error(self._matcher)
 
-    def forced(self) -> list[int]:
+    def take_forced_tokens(self) -> list[int]:
         """Advance by the tokens that are the only continuation.
 
         Returns:
@@ -51,7 +51,7 @@ class GrammarConstraint:
             self.take(token)
         return tokens
 
-    def allowed(self, width: int) -> np.ndarray:
+    def allowed_mask(self, width: int) -> np.ndarray:
         """Return whether each token may come next, shape (width,); tokens that end a turn are allowed where the grammar
         may end.
         """
@@ -103,4 +103,4 @@ def allowed_tokens(constraints: Sequence[GrammarConstraint | None], width: int) 
     if not any(constraints):
         return None
     free = np.ones(width, dtype=bool)
-    return np.stack([part.allowed(width) if part else free for part in constraints])
+    return np.stack([part.allowed_mask(width) if part else free for part in constraints])

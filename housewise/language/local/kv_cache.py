@@ -45,9 +45,9 @@ class _PassLayout:
 class _Layer(DynamicLayer):  # type: ignore[misc]
     """Keys and values of one layer in preallocated memory; growing by ``cat`` would copy everything for each token."""
 
-    def __init__(self, place: _PassLayout) -> None:
+    def __init__(self, layout: _PassLayout) -> None:
         super().__init__()
-        self.place = place
+        self.layout = layout
 
     def lazy_initialization(self, key_states: Any, value_states: Any) -> None:
         self.keys, self.values = self._reserve(key_states), self._reserve(value_states)
@@ -56,31 +56,31 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
     def _reserve(self, states: Any) -> Any:
         _, heads, _, width = states.shape
         # Zeros instead of uninitialised memory: a masked column has weight 0, but 0 times NaN is NaN.
-        return states.new_zeros(self.place.slots, heads, self.place.capacity, width)
+        return states.new_zeros(self.layout.slots, heads, self.layout.capacity, width)
 
     def grow(self) -> None:
         """Allocate memory for as much as the layout says."""
         if self.is_initialized:
-            self.keys, self.values = (self._grown(memory) for memory in (self.keys, self.values))
+            self.keys, self.values = (self._enlarge(memory) for memory in (self.keys, self.values))
 
-    def _grown(self, memory: Any) -> Any:
+    def _enlarge(self, memory: Any) -> Any:
         room = self._reserve(memory)
         room[: memory.shape[0], :, : memory.shape[2]] = memory
         return room
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        place = self.place
+        layout = self.layout
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        self.keys[place.slot, :, place.column] = key_states.transpose(1, 2)
-        self.values[place.slot, :, place.column] = value_states.transpose(1, 2)
-        return self.keys[place.rows, :, : place.end], self.values[place.rows, :, : place.end]
+        self.keys[layout.slot, :, layout.column] = key_states.transpose(1, 2)
+        self.values[layout.slot, :, layout.column] = value_states.transpose(1, 2)
+        return self.keys[layout.rows, :, : layout.end], self.values[layout.rows, :, : layout.end]
 
     def get_seq_length(self) -> int:
-        return self.place.end - self.place.width
+        return self.layout.end - self.layout.width
 
     def get_mask_sizes(self, query_length: Any) -> tuple[int, int]:
-        return self.place.end, 0
+        return self.layout.end, 0
 
 
 class KVCache(Cache):  # type: ignore[misc]
@@ -98,10 +98,10 @@ class KVCache(Cache):  # type: ignore[misc]
     def __init__(self, layers: int, device: Any) -> None:
         self.tokens: list[list[int]] = []
         self.used: list[int] = []
-        self.place, self._device = _PassLayout(), device
-        super().__init__(layers=[_Layer(self.place) for _ in range(layers)])
+        self.layout, self._device = _PassLayout(), device
+        super().__init__(layers=[_Layer(self.layout) for _ in range(layers)])
 
-    def aim(self, slots: Sequence[int], pads: Sequence[int], width: int) -> Any:
+    def prepare_pass(self, slots: Sequence[int], pads: Sequence[int], width: int) -> Any:
         """Prepare a pass over the columns after the content of some slots.
 
         Args:
@@ -115,24 +115,24 @@ class KVCache(Cache):  # type: ignore[misc]
         begins = [len(self.tokens[slot]) for slot in slots]
         end = max(begin + width - pad for begin, pad in zip(begins, pads, strict=True))
         self.reserve(len(self.tokens), end)
-        place, consecutive = self.place, list(slots) == list(range(slots[0], slots[0] + len(slots)))
+        layout, consecutive = self.layout, list(slots) == list(range(slots[0], slots[0] + len(slots)))
         index = torch.tensor(slots, device=self._device)
         order = torch.arange(width, device=self._device)
         starts = torch.tensor([[begin - pad] for begin, pad in zip(begins, pads, strict=True)], device=self._device)
         padding = order < torch.tensor(pads, device=self._device).unsqueeze(1)
-        place.rows = slice(slots[0], slots[0] + len(slots)) if consecutive else index
-        place.slot, place.column = index.unsqueeze(1), (starts + order).masked_fill(padding, place.capacity - 1)
-        place.end, place.width, place.shared = end, width, 0
+        layout.rows = slice(slots[0], slots[0] + len(slots)) if consecutive else index
+        layout.slot, layout.column = index.unsqueeze(1), (starts + order).masked_fill(padding, layout.capacity - 1)
+        layout.end, layout.width, layout.shared = end, width, 0
         return (starts + order).masked_fill(padding, 0)
 
     def reserve(self, slots: int, columns: int = 0) -> None:
         """Allocate memory for at least this many slots and columns."""
-        place = self.place
+        layout = self.layout
         self.tokens += [[] for _ in range(slots - len(self.tokens))]
         self.used += [0] * (slots - len(self.used))
-        if slots > place.slots or columns >= place.capacity:
-            place.slots = max(place.slots, slots)
-            place.capacity = place.capacity if columns < place.capacity else columns + GROWTH
+        if slots > layout.slots or columns >= layout.capacity:
+            layout.slots = max(layout.slots, slots)
+            layout.capacity = layout.capacity if columns < layout.capacity else columns + GROWTH
             for layer in self.layers:
                 layer.grow()
 
@@ -169,7 +169,7 @@ def shared_prefix_attention(
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
         )
     rows, heads, _, width = query.shape
-    groups, length = key.shape[1], cache.place.shared
+    groups, length = key.shape[1], cache.layout.shared
     query = query.reshape(rows, groups, heads // groups, width)
     output, own = attention_with_logsumexp(
         query, key[:, :, length:], value[:, :, length:], attention_mask[..., length:], scaling

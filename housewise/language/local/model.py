@@ -235,7 +235,11 @@ class LocalChatModel:
         for ids in continuations:
             self.limit([*prompt, *ids])
         written = [ids for ids in continuations if ids]
-        found = iter(self._guarded(self._open().ask, lambda reader: reader.score(prompt, written)) if written else ())
+        found = iter(
+            self._convert_memory_errors(self._open().ask, lambda reader: reader.score(prompt, written))
+            if written
+            else ()
+        )
         return [next(found) if ids else [] for ids in continuations]
 
     def write(self, rows: Sequence[PendingReply]) -> None:
@@ -244,7 +248,7 @@ class LocalChatModel:
         Raises:
             ChatModelError: If memory runs out, or the model is closed.
         """
-        self._guarded(self._open().write, rows)
+        self._convert_memory_errors(self._open().write, rows)
 
     def tokens(self, text: str, begins: bool = False) -> list[int]:
         """Return the token ids of a plain text.
@@ -261,7 +265,7 @@ class LocalChatModel:
         with self._tokenizing:
             return token_texts(self._tokenizer, before, tokens)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the cached keys and values of earlier prompts."""
         self._open().ask(lambda reader: reader.clear())
 
@@ -302,7 +306,7 @@ class LocalChatModel:
                 self._grammars = GrammarCompiler(self._tokenizer, self._width, self.ends)
             return self._grammars.constraint(request.grammar)
 
-    def _guarded(self, work: Callable[..., T], *args: Any) -> T:
+    def _convert_memory_errors(self, work: Callable[..., T], *args: Any) -> T:
         """Call a function, and convert an error of insufficient memory."""
         try:
             return work(*args)

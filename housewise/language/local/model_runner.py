@@ -96,17 +96,17 @@ class ModelRunner:
         )
         self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
         self.ways = possible_batching(config, takes)
-        self.forget()
+        self.clear_cache()
         with torch.inference_mode():
             self.ways = supported_batching(self)
-        self.forget()
+        self.clear_cache()
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Remove all rows and clear the cache."""
         self._cache = KVCache(self.model.config.get_text_config().num_hidden_layers, self.model.device)
         self.rows = self._shared = self._clock = 0
 
-    def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
+    def add_rows(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
         """Read prompts into new rows after those being written.
 
         Args:
@@ -119,9 +119,9 @@ class ModelRunner:
         for index, prompt in enumerate(prompts):
             equal.setdefault(tuple(prompt), []).append(index)
         whole = list(map(list, equal))
-        slots = self._hold(whole, [len(prompt) - 1 for prompt in whole])
+        slots = self._assign_slots(whole, [len(prompt) - 1 for prompt in whole])
         logits: dict[int, Any] = {}
-        for part, read in self._read(slots, whole, self._pass_tokens, keep=1):
+        for part, read in self._read_prompts(slots, whole, self._pass_tokens, keep=1):
             logits |= zip((slots[index] for index in part), read[:, -1], strict=True)
         holds = {slot: same[0] for slot, same in zip(slots, equal.values(), strict=True)}
         self._cache.reserve(self.rows + len(prompts))
@@ -131,11 +131,11 @@ class ModelRunner:
                 self._cache.copy(slot, twin, len(prompts[index]))
                 holds[twin], logits[twin] = index, logits[slot]
         self.rows += len(holds)
-        self._share()
+        self._update_shared_columns()
         rows = sorted(holds)
         return [holds[slot] for slot in rows], torch.stack([logits[slot] for slot in rows])
 
-    def step(self, tokens: Sequence[Sequence[int]]) -> Any:
+    def append_tokens(self, tokens: Sequence[Sequence[int]]) -> Any:
         """Append tokens to every row.
 
         Args:
@@ -144,20 +144,20 @@ class ModelRunner:
         Returns:
             The logits of each row's next token.
         """
-        return self._run(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
+        return self._forward_slots(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
 
-    def drop(self, row: int) -> None:
+    def remove_row(self, row: int) -> None:
         """Remove a row; the last row moves to its place."""
         self.rows -= 1
         if row < self.rows:
             self._cache.swap(row, self.rows)
-        self._share()
+        self._update_shared_columns()
 
     def clear(self) -> None:
         """Clear the cache except for the rows being written."""
         if not self.rows:
             # The next results are then equal to those of a newly opened model, to the last digit.
-            self.forget()
+            self.clear_cache()
         for held in self._cache.tokens[self.rows :]:
             held.clear()
 
@@ -172,19 +172,23 @@ class ModelRunner:
             For each continuation the natural log-probabilities of its tokens.
         """
         most = SCORE_TOKENS if self.ways.trees else 0
-        return [score for part in self._parts(prompt, continuations, most) for score in self._score(list(prompt), part)]
+        return [
+            score
+            for part in self._split_texts(prompt, continuations, most)
+            for score in self._score(list(prompt), part)
+        ]
 
     def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the scores of as many continuations as fit in one pass."""
-        switches = self._is_beyond(self._read_length(prompt, continuations[0]))
-        (slot,) = self._hold([prompt], [0 if switches else len(prompt) - 1])
+        switches = self._is_beyond_switch(self._read_length(prompt, continuations[0]))
+        (slot,) = self._assign_slots([prompt], [0 if switches else len(prompt) - 1])
         held = self._cache.tokens[slot]
         # A few tokens are read with the tree: the time of such a short pass on a CPU depends on the weights.
-        if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond(len(prompt) - 1)):
-            for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
+        if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond_switch(len(prompt) - 1)):
+            for _ in self._read_prompts([slot], [prompt[:-1]], self._pass_tokens, keep=1):
                 pass
-        tree = TokenTree.of(prompt[len(held) :], continuations)
-        logprobs = self._branch(slot, tree).float().log_softmax(-1)
+        tree = TokenTree.from_texts(prompt[len(held) :], continuations)
+        logprobs = self._forward_tree(slot, tree).float().log_softmax(-1)
         if switches:
             held.clear()
         return [
@@ -192,36 +196,37 @@ class ModelRunner:
             for nodes, tokens in zip(tree.paths, continuations, strict=True)
         ]
 
-    def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
+    def _assign_slots(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
         """Assign each prompt a slot after the rows that holds as much of it as was read, up to a limit per prompt."""
         cache = self._cache
         # Cached keys cannot be used for a prompt beyond the length at which positions are encoded differently.
         wanted = [
-            prompt[: 0 if self._is_beyond(len(prompt)) else limit] for prompt, limit in zip(prompts, most, strict=True)
+            prompt[: 0 if self._is_beyond_switch(len(prompt)) else limit]
+            for prompt, limit in zip(prompts, most, strict=True)
         ]
         cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
         # Prompts with the longest cached prefix come first, before it is overwritten.
-        order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
-        lengths = {slot: self._place(slot, wanted[index]) for slot, index in enumerate(order, self.rows)}
+        order = sorted(range(len(wanted)), key=lambda index: -self._longest_prefix(wanted[index])[1])
+        lengths = {slot: self._fill_slot(slot, wanted[index]) for slot, index in enumerate(order, self.rows)}
         for slot, length in lengths.items():
             del cache.tokens[slot][length:]
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
         common = _common_prefix_length(*wanted)
-        if self._holds and len(prompts) > 1 and common > min(lengths.values()):
-            for _ in self._read(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
+        if self._reuses_prefixes and len(prompts) > 1 and common > min(lengths.values()):
+            for _ in self._read_prompts(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
                 pass
             for slot in slots[1:]:
                 if len(cache.tokens[slot]) < common:
                     cache.copy(slots[0], slot, common)
         return slots
 
-    def _place(self, slot: int, prompt: list[int]) -> int:
+    def _fill_slot(self, slot: int, prompt: list[int]) -> int:
         """Fill a slot with the cached beginning of a prompt, and return its length.
 
         A conversation that continues keeps its slot; another takes the slot that was least recently used.
         """
         cache = self._cache
-        source, length = self._longest(prompt)
+        source, length = self._longest_prefix(prompt)
         if source < slot or 2 * length < len(cache.tokens[source]):
             if len(cache.tokens) < KEPT and all(cache.tokens[slot:]):
                 cache.reserve(len(cache.tokens) + 1)
@@ -235,16 +240,17 @@ class ModelRunner:
         cache.used[slot] = self._clock = self._clock + 1
         return length
 
-    def _longest(self, prompt: list[int]) -> tuple[int, int]:
+    def _longest_prefix(self, prompt: list[int]) -> tuple[int, int]:
         """Return the slot with the longest common prefix with a prompt, and the length of the prefix."""
-        if not self._holds:
+        if not self._reuses_prefixes:
             return 0, 0
         lengths = [
-            0 if self._is_beyond(len(held)) else _common_prefix_length(prompt, held) for held in self._cache.tokens
+            0 if self._is_beyond_switch(len(held)) else _common_prefix_length(prompt, held)
+            for held in self._cache.tokens
         ]
         return max(enumerate(lengths), key=lambda found: found[1])
 
-    def _read(
+    def _read_prompts(
         self, slots: Sequence[int], prompts: Sequence[Sequence[int]], budget: int, keep: int
     ) -> Iterator[tuple[list[int], Any]]:
         """Read what slots lack of their prompts, in passes of at most the budget of tokens.
@@ -254,10 +260,10 @@ class ModelRunner:
         held = self._cache.tokens
         for slot, prompt in zip(slots, prompts, strict=True):
             most = budget
-            if self._is_beyond(len(prompt)):
+            if self._is_beyond_switch(len(prompt)):
                 most = max(budget, 1 + (self._switch or 0) - len(held[slot]))
             while len(prompt) - len(held[slot]) >= most + keep:
-                self._run([slot], [prompt[len(held[slot]) :][:most]], keep=1)
+                self._forward_slots([slot], [prompt[len(held[slot]) :][:most]], keep=1)
                 most = budget
         rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
         # Rests of similar length share a pass, which keeps padding small.
@@ -267,27 +273,27 @@ class ModelRunner:
             while count < len(order) and len(rests[order[count]]) * (count + 1) <= budget:
                 count += 1
             part, order = sorted(order[:count], key=slots.__getitem__), order[count:]
-            yield part, self._run([slots[index] for index in part], [rests[index] for index in part], keep)
+            yield part, self._forward_slots([slots[index] for index in part], [rests[index] for index in part], keep)
 
-    def _run(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+    def _forward_slots(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
         """Read the next tokens of some slots, and return the logits of the last ones."""
         held = self._cache.tokens
         tokens = list(tokens)
         for index, (slot, own) in enumerate(zip(slots, tokens, strict=True)):
-            if self._is_beyond(len(held[slot]) + len(own)) and not self._is_beyond(len(held[slot])):
+            if self._is_beyond_switch(len(held[slot]) + len(own)) and not self._is_beyond_switch(len(held[slot])):
                 tokens[index] = [*held[slot], *own]
                 held[slot].clear()
         ends = [len(held[slot]) + len(own) for slot, own in zip(slots, tokens, strict=True)]
-        parts = self._passes(ends)
+        parts = self._group_rows(ends)
         if len(parts) == 1:
-            return self._pass(slots, tokens, keep, shared)
+            return self._forward_padded(slots, tokens, keep, shared)
         logits: dict[int, Any] = {}
         for part in parts:
-            read = self._pass([slots[index] for index in part], [tokens[index] for index in part], keep)
+            read = self._forward_padded([slots[index] for index in part], [tokens[index] for index in part], keep)
             logits |= zip(part, read, strict=True)
         return torch.stack([logits[index] for index in range(len(slots))])
 
-    def _passes(self, ends: Sequence[int]) -> list[list[int]]:
+    def _group_rows(self, ends: Sequence[int]) -> list[list[int]]:
         """Return which rows are read in each pass, as indices.
 
         Args:
@@ -297,32 +303,32 @@ class ModelRunner:
             return [[index] for index in range(len(ends))]
         parts: dict[bool, list[int]] = {}
         for index, end in enumerate(ends):
-            parts.setdefault(self._is_beyond(end), []).append(index)
+            parts.setdefault(self._is_beyond_switch(end), []).append(index)
         return list(parts.values())
 
-    def _pass(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+    def _forward_padded(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
         """Run one forward pass over the next tokens of some slots, padded on the left; return the last logits."""
         width = max(map(len, tokens))
         pads = [width - len(own) for own in tokens]
-        positions = self._cache.aim(slots, pads, width)
-        self._cache.place.shared = shared
+        positions = self._cache.prepare_pass(slots, pads, width)
+        self._cache.layout.shared = shared
         ids = [[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)]
-        columns = torch.arange(self._cache.place.end, device=positions.device)
+        columns = torch.arange(self._cache.layout.end, device=positions.device)
         logits = self._forward(ids, positions, columns, columns <= positions.unsqueeze(-1), keep)
         for slot, own in zip(slots, tokens, strict=True):
             self._cache.tokens[slot] += own
         return logits
 
-    def _branch(self, slot: int, tree: TokenTree) -> Any:
+    def _forward_tree(self, slot: int, tree: TokenTree) -> Any:
         """Run one forward pass over a tree after the content of a slot, keep the trunk, and return the logits of all
         nodes.
         """
         start, device = len(self._cache.tokens[slot]), self.model.device
-        self._cache.aim([slot], [0], len(tree.tokens))
+        self._cache.prepare_pass([slot], [0], len(tree.tokens))
         positions = start + torch.tensor([tree.depths], device=device)
         columns = torch.cat([torch.arange(start, device=device), positions[0]])
         seen = torch.ones(1, len(tree.tokens), len(columns), dtype=torch.bool, device=device)
-        seen[0, :, start:] = torch.tensor(tree.seen(), device=device)
+        seen[0, :, start:] = torch.tensor(tree.visibility(), device=device)
         logits = self._forward([tree.tokens], positions, columns, seen, len(tree.tokens))[0]
         self._cache.tokens[slot] += tree.tokens[: tree.trunk]
         return logits
@@ -352,12 +358,14 @@ class ModelRunner:
             **({"key_values": self._cache} if self._split else {}),
         ).logits
 
-    def _parts(self, prompt: Sequence[int], texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:
+    def _split_texts(
+        self, prompt: Sequence[int], texts: Sequence[Sequence[int]], most: int
+    ) -> Iterator[list[Sequence[int]]]:
         """Split texts, in order, into parts of at most ``most`` tokens; a longer text is a part by itself."""
         part: list[Sequence[int]] = []
         for text in texts:
             is_full = sum(map(len, part)) + len(text) > most
-            ends = [self._is_beyond(self._read_length(prompt, each)) for each in (text, *part[:1])]
+            ends = [self._is_beyond_switch(self._read_length(prompt, each)) for each in (text, *part[:1])]
             if part and (is_full or len(set(ends)) > 1):
                 yield part
                 part = []
@@ -365,7 +373,7 @@ class ModelRunner:
         if part:
             yield part
 
-    def _is_beyond(self, length: int) -> bool:
+    def _is_beyond_switch(self, length: int) -> bool:
         """Whether a text of this length is encoded differently from shorter ones; see ``longrope_switch``."""
         return self._switch is not None and length > self._switch
 
@@ -375,13 +383,13 @@ class ModelRunner:
         return len(prompt) + len(text) - 1
 
     @property
-    def _holds(self) -> bool:
+    def _reuses_prefixes(self) -> bool:
         return self.reuse_prefix and self.ways.holds
 
-    def _share(self) -> None:
+    def _update_shared_columns(self) -> None:
         """Update the number of leading columns that all rows share."""
         rows = self._cache.tokens[: self.rows]
-        shares = self._split and self._holds and len(rows) > 1
+        shares = self._split and self._reuses_prefixes and len(rows) > 1
         self._shared = _common_prefix_length(*rows) if shares else 0
 
 

@@ -29,7 +29,7 @@ class TokenTree:
     trunk: int
 
     @classmethod
-    def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> TokenTree:
+    def from_texts(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> TokenTree:
         """Build the tree of texts after the end of a prompt; last tokens are left out, since nothing follows them."""
         tokens, parents, paths = list(trunk), [max(node - 1, 0) for node in range(len(trunk))], []
         nodes: dict[tuple[int, int], int] = {}
@@ -53,7 +53,7 @@ class TokenTree:
             depths.append(0 if parent == node else depths[parent] + 1)
         return depths
 
-    def seen(self) -> npt.NDArray[np.bool_]:
+    def visibility(self) -> npt.NDArray[np.bool_]:
         """Return whether a node (row) attends to another (column): to itself and its ancestors."""
         seen = np.eye(len(self.tokens), dtype=bool)
         for node, parent in enumerate(self.parents):

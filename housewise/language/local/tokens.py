@@ -97,12 +97,12 @@ def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) ->
     """
     anchor = list(before[-1:])
 
-    def decoded(ids: list[int]) -> str:
+    def decode(ids: list[int]) -> str:
         text: str = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
-    start = len(decoded(anchor)) if anchor else 0
-    return [decoded([*anchor, token])[start:] for token in tokens]
+    start = len(decode(anchor)) if anchor else 0
+    return [decode([*anchor, token])[start:] for token in tokens]
 
 
 def end_of_turn(tokenizer: Any) -> int | None:

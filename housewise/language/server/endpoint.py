@@ -34,7 +34,7 @@ class Endpoint:
     key: str = field(repr=False)
 
     @classmethod
-    def of(cls, model: str, base_url: str | None, api_key: str | None) -> Endpoint:
+    def from_settings(cls, model: str, base_url: str | None, api_key: str | None) -> Endpoint:
         """Return the endpoint for an address and a key; by default OpenAI's, with ``$OPENAI_API_KEY``.
 
         Raises:
@@ -59,7 +59,7 @@ class Endpoint:
 
     def error(self, what: str, remedy: str, reason: str = "", too_long: bool = False) -> ChatModelError:
         """Return an error of one line; with a reason it concerns one request, whose prompt may be too long."""
-        message = self._concealed(f"model {self.model} at {self.address}: {what}; {remedy}")
+        message = self._hide_secrets(f"model {self.model} at {self.address}: {what}; {remedy}")
         if not reason:
             return ChatModelError(message)
         return (PromptTooLongError if too_long else RequestError)(message, f"{self.address}: {reason}")
@@ -70,11 +70,11 @@ class Endpoint:
 
     def excerpt(self, text: str, length: int = 200) -> str:
         """Return a server's text on one printable line, redacted before it is cut so that no part of a key remains."""
-        line = " ".join(self._concealed(text).split())
+        line = " ".join(self._hide_secrets(text).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
         return line if len(line) <= length else line[:length] + "..."
 
-    def _concealed(self, text: str) -> str:
+    def _hide_secrets(self, text: str) -> str:
         return redact_passwords(remove_secrets(text, self._secrets))
 
     @property

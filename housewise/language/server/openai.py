@@ -103,7 +103,7 @@ class OpenAIChatModel:
             reasoning_effort,
             chosen_sampling or {},
         )
-        self.endpoint = Endpoint.of(model, base_url, api_key)
+        self.endpoint = Endpoint.from_settings(model, base_url, api_key)
         if timeout <= 0 or max_retries < 0 or concurrency < 1:
             what = "timeout or concurrency is not positive, or max_retries is negative"
             raise self.endpoint.error(what, "correct them")
@@ -147,7 +147,7 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If the server does not list its models.
         """
-        return self._connect().run(self._told(self._served_models(seconds)))
+        return self._connect().run(self._raise_as_model_error(self._served_models(seconds)))
 
     def send(self, parameters: Mapping[str, Any], seconds: float) -> ChatCompletion:
         """Send a request once, without adapting or retrying it.
@@ -159,7 +159,9 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If no chat completion is returned.
         """
-        return self._connect().run(self._told(self._attempt({"model": self.name, **parameters}, 0, seconds)))
+        return self._connect().run(
+            self._raise_as_model_error(self._attempt({"model": self.name, **parameters}, 0, seconds))
+        )
 
     def close(self) -> None:
         """Close the connections to the server."""
@@ -273,17 +275,17 @@ class OpenAIChatModel:
             remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
             raise RequestFailure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
         except openai.APIStatusError as error:
-            failure = self._statuses.failure(error, parameters, thinking_tokens)
+            failure = self._statuses.status_failure(error, parameters, thinking_tokens)
             if error.status_code == 404:
                 failure.remedy, failure.is_final = await self._known_models(), True
             raise failure from None
         except (ChatModelError, RequestFailure):
             raise
         except Exception as error:  # of the library, and of its parsing
-            raise self._statuses.lost(error) from None
+            raise self._statuses.connection_failure(error) from None
         return self._reader.parse(raw.http_response.content)
 
-    async def _told(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _raise_as_model_error(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             return await work
         except RequestFailure as failure:
@@ -326,11 +328,11 @@ class OpenAIChatModel:
             told = limit.connect if is_unconnected else seconds
             raise RequestFailure(f"{what} within {told:.3g} s", remedy, is_final=is_unconnected) from None
         except openai.APIStatusError as error:
-            failure = self._statuses.failure(error, {}, 0)
+            failure = self._statuses.status_failure(error, {}, 0)
             failure.is_final, failure.is_missing = error.status_code == 401, error.status_code == 404
             raise failure from None
         except Exception as error:  # of the library, and of its parsing
-            failure = self._statuses.lost(error)
+            failure = self._statuses.connection_failure(error)
             failure.is_final = type(error.__cause__).__name__ == "ConnectError"
             raise failure from None
         try:

@@ -96,7 +96,7 @@ class ResponseReader:
         failure: RequestFailure | None = None
         for choice, completion_tokens in zip(choices, written, strict=True):
             try:
-                self._check_ended_well(choice)
+                self._check_finish_reason(choice)
                 raw = self._raw_reply(request, choice, most_alternatives)
             except RequestFailure as caught:
                 # Of several replies one that failed is asked for again as one that says nothing is.
@@ -113,7 +113,7 @@ class ResponseReader:
             )
             reply = read_reply(raw, request)
             self.budget.observe(reply, raw.text)
-            if is_blank_reply(reply, request) or self._is_unheld(reply, request):
+            if is_blank_reply(reply, request) or self._is_empty_against_grammar(reply, request):
                 silent.append(reply)
                 continue
             if request.grammar is not None:
@@ -135,7 +135,7 @@ class ResponseReader:
         reason = f"{what}; {remedy}" if reply.is_cut else what
         return RequestFailure(what, remedy, reason=reason, is_silent=True)
 
-    def _check_ended_well(self, choice: CompletionChoice) -> None:
+    def _check_finish_reason(self, choice: CompletionChoice) -> None:
         """Check that a choice is not the report of an error."""
         complaint = self.endpoint.excerpt(choice.complaint)
         if finish_reason(choice.finish_reason) is not None and not choice.error:
@@ -144,7 +144,7 @@ class ResponseReader:
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
         raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
 
-    def _is_unheld(self, reply: Reply, request: ChatRequest) -> bool:
+    def _is_empty_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
         """Whether a reply is empty although its grammar requires words."""
         if reply.text or request.grammar is None:
             return False

@@ -50,7 +50,9 @@ class StatusErrorReader:
     endpoint: Endpoint
     options: ServerOptions
 
-    def failure(self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int) -> RequestFailure:
+    def status_failure(
+        self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int
+    ) -> RequestFailure:
         """Return the failure for a status other than 200.
 
         Args:
@@ -116,7 +118,7 @@ class StatusErrorReader:
         is_own = added in ("chat_template_kwargs", "reasoning_effort")
         return f"leave out or change the setting {added if is_own else f'extra_body.{added}'}"
 
-    def lost(self, error: Exception) -> RequestFailure:
+    def connection_failure(self, error: Exception) -> RequestFailure:
         """Return the failure for a request without any response."""
         cause = error.__cause__ or error
         for each in (error, cause):

@@ -31,9 +31,9 @@ class LazyCompletionModel:
         return self._open()
 
     @property
-    def branches(self) -> bool:
-        """See CompletionModel.branches."""
-        return self._model.branches
+    def can_branch(self) -> bool:
+        """See CompletionModel.can_branch."""
+        return self._model.can_branch
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See CompletionModel.extend."""
@@ -47,7 +47,7 @@ class LazyCompletionModel:
         """See CompletionModel.answer."""
         return self._model.answer(system, questions)
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See TextScorer.rate.
 
         Raises:
@@ -58,7 +58,7 @@ class LazyCompletionModel:
             raise UserError(
                 f"model {self.name}: it cannot rate texts, which the grounded condition requires; use a local model"
             )
-        return model.rate(prompt, texts)
+        return model.score_texts(prompt, texts)
 
 
 def open_lazy_completion_model(

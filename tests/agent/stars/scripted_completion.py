@@ -27,7 +27,7 @@ class ScriptedModel:
     """
 
     name = "scripted"
-    branches = True
+    can_branch = True
 
     def __init__(
         self,

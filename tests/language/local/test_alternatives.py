@@ -122,5 +122,5 @@ def test_one_opened_model_answers_and_goes_on(model: LocalChatModel, network: An
     assert continuer.name == model.name
     steps = log_probabilities(network, model.tokens(PROMPT))[-1]
     assert reply.steps[0].token.probability == pytest.approx(math.exp(float(steps.max())), rel=1e-3)
-    model.forget()
+    model.clear_cache()
     assert model.complete([asked(temperature=0.0, max_tokens=5)])[0][0].text == before

@@ -45,8 +45,8 @@ class Rows:
         self.texts: list[list[int]] = []
         self.logits: Any = None
 
-    def admit(self, *prompts: list[int]) -> None:
-        order, logits = self.reader.admit(prompts)
+    def add_rows(self, *prompts: list[int]) -> None:
+        order, logits = self.reader.add_rows(prompts)
         self.logits = torch.cat([self.logits, logits]) if self.texts else logits
         self.texts += [list(prompts[index]) for index in order]
         self._compare()
@@ -54,11 +54,11 @@ class Rows:
     def step(self) -> None:
         new = [tokens(1 + index % 2, len(text)) for index, text in enumerate(self.texts)]
         self.texts = [text + own for text, own in zip(self.texts, new, strict=True)]
-        self.logits = self.reader.step(new)
+        self.logits = self.reader.append_tokens(new)
         self._compare()
 
     def drop(self, row: int) -> None:
-        self.reader.drop(row)
+        self.reader.remove_row(row)
         last = self.texts.pop()
         self.logits[row] = self.logits[-1]
         self.logits = self.logits[:-1]
@@ -75,16 +75,16 @@ class Rows:
 def test_rows_that_come_and_go_answer_as_alone(name: str) -> None:
     rows, shared = Rows(network(name)), tokens(400, 1)
     # Across the length at which a rope changes, alone and beside others.
-    rows.admit(shared[: LONGROPE_SWITCH - 2])
+    rows.add_rows(shared[: LONGROPE_SWITCH - 2])
     for _ in range(4):
         rows.step()
-    rows.admit(*(shared[: length // 2] + tokens(length - length // 2, length) for length in LENGTHS), shared[:300])
+    rows.add_rows(*(shared[: length // 2] + tokens(length - length // 2, length) for length in LENGTHS), shared[:300])
     for _ in range(3):
         rows.step()
     rows.drop(0)
     rows.step()
     # Beginnings that have been read, and longer ones.
-    rows.admit(shared[:40], shared[:40], shared[:200] + tokens(9, 2), shared)
+    rows.add_rows(shared[:40], shared[:40], shared[:200] + tokens(9, 2), shared)
     rows.step()
 
 

@@ -90,7 +90,7 @@ def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: L
 
     network = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     prompt, texts = ids_of(model, PROMPT), [" shelf", " shelf plate", " mission complete step", " book"]
-    for text, rate in zip(texts, model.rate(PROMPT, texts), strict=True):
+    for text, rate in zip(texts, model.score_texts(PROMPT, texts), strict=True):
         ids = ids_of(model, text)
         with torch.inference_mode():
             steps = network(torch.tensor([[*prompt, *ids]])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)

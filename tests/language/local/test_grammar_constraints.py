@@ -118,7 +118,8 @@ def test_a_reply_that_is_cut_keeps_to_the_grammar(model: LocalChatModel) -> None
 def test_control_strings_of_a_grammar_are_plain_text(tmp_path: Path, kind: Literal["bytes", "words"]) -> None:
     tokenizer = AutoTokenizer.from_pretrained(save_tiny_model(tmp_path, kind))
     end, name = tokenizer.eos_token_id, f"mug {SPECIAL[1]} 1"
-    forced = GrammarCompiler(tokenizer, len(tokenizer), [end]).constraint(choice_grammar([name], lead="")).take_forced_tokens()
+    constraint = GrammarCompiler(tokenizer, len(tokenizer), [end]).constraint(choice_grammar([name], lead=""))
+    forced = constraint.take_forced_tokens()
     assert end not in forced and tokenizer.decode(forced, skip_special_tokens=False) == name
 
 

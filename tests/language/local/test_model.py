@@ -86,9 +86,9 @@ def test_replies_do_not_depend_on_the_kept_prefix(model: LocalChatModel) -> None
     kept = texts(model, *requests)
     again = texts(model, *requests)
     reader = model._open().reader
-    reader.forget()
+    reader.clear_cache()
     fresh = texts(model, *requests)
-    reader.forget()
+    reader.clear_cache()
     reader.reuse_prefix = False
     try:
         assert texts(model, *requests) == kept == again == fresh
@@ -333,7 +333,7 @@ def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> Non
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
     constraint = GrammarCompiler(tokenizer, len(tokenizer), [end]).constraint('root ::= " Ask"')
     for token in tokens:
-        assert constraint.allowed(len(tokenizer))[token]
+        assert constraint.allowed_mask(len(tokenizer))[token]
         constraint.take(token)
     assert tokenizer.eos_token_id == end and tokenizer.decode(tokens) == " Ask"
 

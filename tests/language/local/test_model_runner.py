@@ -94,7 +94,7 @@ def written(
 ) -> list[list[list[int]]]:
     """What the reader writes: for each prompt its copies, each of the prompt's count of tokens."""
     which = [index for index, count in enumerate(copies) for _ in range(count)]
-    order, logits = reader.admit([prompts[index] for index in which])
+    order, logits = reader.add_rows([prompts[index] for index in which])
     active: list[tuple[int, list[int]]] = [(which[index], []) for index in order]
     done: list[list[list[int]]] = [[] for _ in prompts]
     while active:
@@ -105,12 +105,12 @@ def written(
             prompt, text = active[slot]
             if len(text) == counts[prompt]:
                 done[prompt].append(text)
-                reader.drop(slot)
+                reader.remove_row(slot)
                 active[slot] = active[-1]
                 active.pop()
         if active:
             assert reader.rows == len(active)
-            logits = reader.step([[text[-1]] for _, text in active])
+            logits = reader.append_tokens([[text[-1]] for _, text in active])
     return done
 
 
@@ -145,14 +145,14 @@ def test_a_kept_prefix_is_not_read_again() -> None:
     reader, base = ModelRunner(model), tokens(100, seed=1)
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
-    reader.admit([base + tokens(5, 2), base + tokens(3, 3)])
+    reader.add_rows([base + tokens(5, 2), base + tokens(3, 3)])
     assert sum(read) == 100 + 2 * 5
     read.clear()
-    reader.admit([base + tokens(4, 4), base + tokens(4, 5)] * 8)
+    reader.add_rows([base + tokens(4, 4), base + tokens(4, 5)] * 8)
     assert sum(read) == 2 * 4
-    reader.forget()
+    reader.clear_cache()
     read.clear()
-    reader.admit([base])
+    reader.add_rows([base])
     assert sum(read) == 100
 
 
@@ -172,17 +172,17 @@ def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatc
     while ahead or active:
         count = chance.choice([1, 2, 3]) if len(active) < 4 else 0
         new, ahead = ahead[:count], ahead[count:]
-        order, read = reader.admit([waiting[index][0] for index in new]) if new else ([], logits[:0])
+        order, read = reader.add_rows([waiting[index][0] for index in new]) if new else ([], logits[:0])
         logits, active = torch.cat([logits, read]), active + [new[index] for index in order]
         logits[:, 2] = float("-inf")
         for index, token in zip(active, logits.argmax(-1).tolist(), strict=True):
             texts[index].append(token)
         for slot in reversed(range(len(active))):
             if len(texts[active[slot]]) == waiting[active[slot]][1]:
-                reader.drop(slot)
+                reader.remove_row(slot)
                 active[slot] = active[-1]
                 active.pop()
-        logits = reader.step([texts[index][-1:] for index in active]) if active else logits[:0]
+        logits = reader.append_tokens([texts[index][-1:] for index in active]) if active else logits[:0]
     assert texts == wanted
 
 
@@ -204,13 +204,13 @@ def test_a_conversation_that_goes_on_is_not_read_again() -> None:
     model = network()
     reader, talks = ModelRunner(model), [tokens(60, seed=seed) for seed in range(3)]
     for _, text in zip(range(3), talks, strict=True):
-        reader.admit([text])
+        reader.add_rows([text])
     for _ in range(3):
-        reader.drop(0)
+        reader.remove_row(0)
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
-    reader.admit([talks[2] + tokens(3, 7), talks[0] + tokens(3, 8)])
-    reader.admit([talks[1] + tokens(4, 9)])
+    reader.add_rows([talks[2] + tokens(3, 7), talks[0] + tokens(3, 8)])
+    reader.add_rows([talks[1] + tokens(4, 9)])
     assert read == [2 * 3, 4]
 
 

@@ -14,8 +14,8 @@ TRUNKS = st.lists(st.integers(1, 3), max_size=3)
 
 @given(TRUNKS, TEXTS)
 def test_a_node_sees_what_is_above_it_in_its_own_text(trunk: list[int], texts: list[list[int]]) -> None:
-    tree = TokenTree.of(trunk, texts)
-    seen, depths = tree.seen(), tree.depths
+    tree = TokenTree.from_texts(trunk, texts)
+    seen, depths = tree.visibility(), tree.depths
     for text, path in zip(texts, tree.paths, strict=True):
         assert len(path) == len(text)
         for length, node in enumerate(path):
@@ -30,6 +30,6 @@ def test_a_node_sees_what_is_above_it_in_its_own_text(trunk: list[int], texts: l
 @given(TRUNKS, TEXTS)
 def test_every_beginning_is_there_once(trunk: list[int], texts: list[list[int]]) -> None:
     beginnings = {tuple(text[:length]) for text in texts for length in range(1, len(text))}
-    tree = TokenTree.of(trunk, texts)
+    tree = TokenTree.from_texts(trunk, texts)
     assert len(tree.tokens) == len(trunk) + len(beginnings)
     assert tree.tokens[: tree.trunk] == trunk

@@ -116,7 +116,7 @@ def test_texts_that_are_rated_and_continued_begin_so_too(tmp_path: Path) -> None
     model = LocalChatModel(str(tmp_path), device="cpu")
     try:
         prompt = prompt_tokens(tokenizer, (), "go to ", "tiny")
-        [rating] = LocalCompletionModel(model).rate("go to ", ["shelf"])
+        [rating] = LocalCompletionModel(model).score_texts("go to ", ["shelf"])
         assert rating.prompt_tokens == len(prompt) + len(model.tokens("shelf"))
     finally:
         model.close()

@@ -182,5 +182,5 @@ def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Pat
     with pytest.raises(DataError, match=r"mine.yaml: pencil is held out for evaluation; remove it"):
         load_room_parts(str(path))
     path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
-    with pytest.raises(DataError, match="dragon is no kind"):
+    with pytest.raises(DataError, match="dragon is not a known kind"):
         lessons(f"lessons.households={path}").cases()

@@ -70,7 +70,7 @@ def likelihoods(model: Path, pairs: list[EpisodeDemonstration]) -> list[float]:
     continuer, found = LocalCompletionModel(opened), []
     for pair in pairs:
         if not pair.reply.strip().isdigit():
-            found.append(continuer.rate(pair.prefix, [pair.reply])[0].probability)
+            found.append(continuer.score_texts(pair.prefix, [pair.reply])[0].probability)
             continue
         system, _, question = pair.prefix.partition("\n")
         [reply] = continuer.answer(system, [question])

@@ -178,7 +178,7 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
 class RatingModel(KitchenModel):
     """Finds a text the likelier the shorter it is."""
 
-    def rate(self, prompt: str, texts: list[str]) -> list[TextScore]:
+    def score_texts(self, prompt: str, texts: list[str]) -> list[TextScore]:
         return [TextScore(1 / len(text), 7) for text in texts]
 
 
