@@ -59,6 +59,37 @@ def run_module(
         return subprocess.CompletedProcess(command, code, program.out, program.err)
 
 
+def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run ``housewise`` in its own process, without Housekeep data.
+
+    Args:
+        *arguments: Arguments of the command line.
+        timeout: Time limit in seconds.
+        **environment: Further environment variables.
+    """
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
+    return run_module("housewise.cli", arguments, env, timeout=timeout)
+
+
+def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``housewise memory`` on a folder of memories, in a wide terminal."""
+    return housewise("memory", *arguments, HOUSEWISE_MEMORY=str(folder), COLUMNS="200")
+
+
+def output(result: subprocess.CompletedProcess[str]) -> str:
+    """Return the output of a command that succeeded without a word to standard error."""
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """Return the error of a command that failed with exit code 2 and one line, not counting lines about retries."""
+    assert result.returncode == 2, result.stdout + result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.strip() and "; trying again in " not in line]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
 class Program:
     """A command that is running, or has ended; a part of ``subprocess.Popen``."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 _TRAININGS = ("selftrain", "selftrain-goals")
 _PLANNER_SECTION = "agent"
-_MAX_NAME = 24
-"""Width of the column of names; longer ones are folded."""
 
 
 def _list_names() -> list[str]:
@@ -58,13 +57,13 @@ def settings(
     if as_json:
         Console().print(json.dumps([asdict(each) for each in found], indent=1), highlight=False, soft_wrap=True)
         return
-    console = Console()
+    console, width = Console(), max(len(each.name.rpartition(".")[2]) for each in found)
     for number, (section, rows) in enumerate(groupby(found, lambda each: each.name.rpartition(".")[0])):
         if number:
             console.print()
         if section:
             console.print(Text(section, "bold"))
-        console.print(_build_table(rows))
+        console.print(_build_table(rows, width))
 
 
 def _load_defaults(name: str) -> tuple[BaseModel, str]:
@@ -89,13 +88,18 @@ def _load_defaults(name: str) -> tuple[BaseModel, str]:
     raise UserError(f"no settings of {name!r}; {suggest_names(name, _list_names())}")
 
 
-def _build_table(rows: Any) -> Table:
-    """Build a table of settings, each in one row with its description below."""
+def _build_table(settings: Iterable[SettingReference], width: int) -> Table:
+    """Build a table of the settings of one section.
+
+    Args:
+        settings: The settings.
+        width: Width of the longest name.
+    """
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=_MAX_NAME, overflow="fold")
+    grid.add_column(width=width + 2)
     grid.add_column(overflow="fold")
-    for row in rows:
-        grid.add_row(Text(f"  {row.name.rpartition('.')[2]}", "cyan"), _describe(row))
+    for setting in settings:
+        grid.add_row(Text(f"  {setting.name.rpartition('.')[2]}", "cyan"), _describe(setting))
     return grid
 
 

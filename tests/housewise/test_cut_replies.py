@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.housewise.test_cli import housewise
+from tests.commands import housewise
 from tests.language.conftest import ChatServer, says
 from tests.servers import serving
 

@@ -23,8 +23,8 @@ from housewise.export.episode_playback import find_player
 from housewise.report import ReportOptions, write_report
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import load_run
+from tests.commands import housewise, one_line
 from tests.housewise.report.conftest import play
-from tests.housewise.test_cli import housewise, one_line
 
 NAME = "generated-1-0001-run0.jsonl"
 DEEP: Any = []

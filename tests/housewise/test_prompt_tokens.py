@@ -19,7 +19,7 @@ from housewise.language.control_tokens import break_control_strings
 from housewise.language.local.encoding import _encoder_of, encode
 from housewise.language.local.smollm2 import smollm2_folder
 from housewise.language.local.tokens import prompt_tokens
-from tests.housewise.test_cli import housewise
+from tests.commands import housewise
 from tests.language.conftest import ChatServer, says
 from tests.servers import serving
 

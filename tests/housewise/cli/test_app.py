@@ -66,7 +66,7 @@ print("imported:", [name for name in {HEAVY!r} if name in sys.modules])
 
 def test_help_names_every_command() -> None:
     shown = housewise("--help").stdout
-    assert all(f" {command} " in shown for command in COMMANDS)
+    assert all(f" {command.split()[0]} " in shown for command in COMMANDS)
 
 
 def leaf_commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Notes from the future, stray folders and damaged memories: each is named, and in nobody else's way."""
+"""Notes from the future, unexpected folders and damaged memories."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.people.memory.import_export import import_notes, read_memory_file, to_jsonl, to_yaml
 from housewise.people.memory.note import current_time, next_millisecond
-from tests.housewise.test_cli import housewise, one_line
-from tests.housewise.test_memory import done, memory
+from tests.commands import housewise, memory_command, one_line, output
 from tests.people.memory.notes import reaction
 
 SOON = (datetime.now(timezone.utc) + timedelta(days=3)).isoformat()
@@ -28,7 +27,7 @@ def folder(tmp_path: Path) -> MemoryFolder:
 
 @pytest.mark.parametrize("time", FUTURE, ids=("far", "soon"))
 @pytest.mark.parametrize("form", [to_yaml, to_jsonl])
-def test_a_note_from_the_future_does_not_come_in(
+def test_a_note_from_the_future_is_refused(
     tmp_path: Path, folder: MemoryFolder, time: str, form: Callable[[Memory], str]
 ) -> None:
     note = reaction("mug", "sink", 1, time)
@@ -38,12 +37,12 @@ def test_a_note_from_the_future_does_not_come_in(
     file.write_text(form(Memory("ada", [note])))
     with pytest.raises(UserError, match="in the future"):
         import_notes(Memory("ada"), read_memory_file(file))
-    failed = memory(folder, "import", "ada", file)
+    failed = memory_command(folder.root, "import", "ada", file)
     assert failed.returncode == 2 and failed.stderr.startswith(f"error: {file}: the note 'mug on sink' is dated")
     assert not folder.people()
 
 
-def test_an_edit_into_the_future_changes_nothing() -> None:
+def test_an_edit_cannot_move_a_note_into_the_future() -> None:
     known = Memory("ada", [reaction("mug", "sink", 1)])
     [before] = known.notes
     with pytest.raises(UserError, match="in the future"):
@@ -52,8 +51,8 @@ def test_an_edit_into_the_future_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("time", FUTURE, ids=("far", "soon"))
-def test_a_note_from_the_future_that_is_there_can_be_corrected(time: str) -> None:
-    """As an earlier version let it in: what is said today counts before it."""
+def test_an_existing_note_from_the_future_can_be_edited(time: str) -> None:
+    """Earlier versions accepted such notes. Notes of today take precedence."""
     known = Memory("ada", [reaction("mug", "sink", 1, time)])
     new = known.add(reaction("mug", "sink", -1, current_time()))
     question = About(things=("mug",))
@@ -65,7 +64,7 @@ def test_a_note_from_the_future_that_is_there_can_be_corrected(time: str) -> Non
 
 
 def test_one_damaged_memory_does_not_hide_the_others(folder: MemoryFolder) -> None:
-    done(memory(folder, "add", "ada", "no shoes"))
+    output(memory_command(folder.root, "add", "ada", "no shoes"))
     for name, content in (("bruno", "{"), ("stray folder", "x"), (".hidden", "x")):
         (folder.root / name).mkdir()
         (folder.root / name / "notes.jsonl").write_text(content)
@@ -73,7 +72,7 @@ def test_one_damaged_memory_does_not_hide_the_others(folder: MemoryFolder) -> No
     os.mkfifo(folder.root / "chiyo" / "notes.jsonl")
     (folder.root / "dmitri").mkdir()
     (folder.root / "a file").touch()
-    lines = done(memory(folder, "show")).splitlines()
+    lines = output(memory_command(folder.root, "show")).splitlines()
     assert lines[0].split() == ["ada", "1", "note"]
     told = "\n".join(lines[1:])
     assert len(lines) == 4 and "line 1 is damaged" in told and "'stray folder' cannot be a person's name" in told
@@ -81,8 +80,10 @@ def test_one_damaged_memory_does_not_hide_the_others(folder: MemoryFolder) -> No
     assert [note.text for note in folder.load("ada").notes] == ["no shoes"]
 
 
-def test_an_editor_that_leaves_a_device_is_told(folder: MemoryFolder, tmp_path: Path) -> None:
-    done(memory(folder, "add", "ada", "no shoes", "--thing", "shoe", "--room", "kitchen", "--value", "-1"))
+def test_an_editor_that_leaves_a_device_file_is_reported(folder: MemoryFolder, tmp_path: Path) -> None:
+    output(
+        memory_command(folder.root, "add", "ada", "no shoes", "--thing", "shoe", "--room", "kitchen", "--value", "-1")
+    )
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nrm "$1" && ln -s /dev/zero "$1"\n')
     editor.chmod(0o755)
@@ -91,6 +92,6 @@ def test_an_editor_that_leaves_a_device_is_told(folder: MemoryFolder, tmp_path: 
     assert "not a regular file" in line and "nothing was changed" in line
 
 
-def test_notes_keep_their_order_where_none_is_from_the_future() -> None:
+def test_notes_are_sorted_by_time() -> None:
     notes = [Note(person="ada", kind="rule", text=str(n), time=f"2026-01-0{n}T00:00:00Z") for n in (3, 1, 2)]
     assert [note.text for note in Memory("ada", notes).notes] == ["1", "2", "3"]

@@ -34,7 +34,7 @@ SHORT = {
     "replay": ("nowhere",),
 }
 # They take long, or need somebody who plays, whatever is said to them.
-LONG = ("demo", "doctor", "play kitchen", "learn")
+LONG = ("demo", "doctor", "play kitchen", "learn", "copy")
 
 
 def commands() -> Iterator[tuple[str, Any]]:

