@@ -106,7 +106,7 @@ class RobotInHouse:
             skill = self._select_skill(action)
             result.outcome = skill if isinstance(skill, SkillOutcome) else self._run_skill(skill, result)
             if action.kind == ActionKind.GO_TO and action.target in self._anchors:
-                self.graph.enter(action.target)
+                self.graph.mark_visited(action.target)
         after = self.placements
         result.end = self.env.steps
         result.discovered = [name for name in self.graph.graph if name not in known]
@@ -135,7 +135,7 @@ class RobotInHouse:
         if self.graph.kind(target) == NodeKind.ROOM:
             return self._enter_room(target, kind)
         if self.graph.kind(target) == NodeKind.OBJECT:
-            place = self.graph.place_of(target)
+            place = self.graph.container_of(target)
             if place in (None, ROBOT):
                 return failure(f"{target} is in the hand")
             target = place or ""

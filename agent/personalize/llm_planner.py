@@ -118,7 +118,7 @@ class LLMPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         if self._route is not None:
-            graph = graph.nearest_first(partial(self._route, None))
+            graph = graph.sort_by_distance(partial(self._route, None))
         visible = hide_hopeless_targets(graph, attempts, self.context.template.most_tries)
         plan = self._judge_and_plan(visible, attempts) if self._judges_first else self._plan_at_once(visible)
         if self.config.check_feasibility:

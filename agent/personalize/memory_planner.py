@@ -65,7 +65,7 @@ class PlacementGuesser:
         if any(self.is_known_wanted(thing, place) for place in places):
             return ()
         held = thing == graph.holding
-        here = None if held else graph.place_of(thing)
+        here = None if held else graph.container_of(thing)
         if self.use_similar and (likely := placements_of_similar_kinds(graph, thing, self.knowledge, failed)):
             return () if likely == (here,) else likely
         possible = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]

@@ -33,10 +33,10 @@ class KnownPlacements:
 
 def known_placements(graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge) -> KnownPlacements:
     """Return what is known about an object's placement on the receptacles that the robot has seen."""
-    here = None if thing == graph.holding else graph.place_of(thing)
-    room = graph.place_of(here) if here else None
+    here = None if thing == graph.holding else graph.container_of(thing)
+    room = graph.container_of(here) if here else None
     wanted = [place for place in listed_receptacles(graph) if place != here and knowledge.wants(thing, place)]
-    ordered = sorted(wanted, key=lambda place: graph.place_of(place) != room)
+    ordered = sorted(wanted, key=lambda place: graph.container_of(place) != room)
     wanted_here = knowledge.wants(thing, here) if here else None
     similar = (
         []
@@ -64,7 +64,7 @@ def placements_of_similar_kinds(
     Returns:
         Names of receptacles. Empty if no similar kind has a placement.
     """
-    places, here = listed_receptacles(graph), graph.origin if thing == graph.holding else graph.place_of(thing)
+    places, here = listed_receptacles(graph), graph.origin if thing == graph.holding else graph.container_of(thing)
     kinds = [kind for kind, _ in knowledge.similar_kinds(thing, places, _MAX_SIMILAR)]
     open_to = [place for place in untried_places(thing, places, failed) if knowledge.wants(thing, place) is not False]
     if here in open_to and not knowledge.wants(thing, here) and any(knowledge.wants(kind, here) for kind in kinds):
@@ -128,7 +128,7 @@ def find_candidates(
 def _candidates_of(
     graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge, failed: Mapping[str, int], use_similar: bool
 ) -> PlacementCandidates:
-    here = None if thing == graph.holding else graph.place_of(thing)
+    here = None if thing == graph.holding else graph.container_of(thing)
     known = known_placements(graph, thing, knowledge)
     if here is not None and known.here:
         return PlacementCandidates(here, (here,), elsewhere=False, known=True)

@@ -27,7 +27,7 @@ Judgements = Mapping[str, str | None]
 
 def objects_to_judge(graph: SceneGraph) -> tuple[str, ...]:
     """Return the object in the hand, or else all objects in the order of prompts."""
-    return graph.listed if graph.holding is None else (graph.holding,)
+    return graph.placed_objects if graph.holding is None else (graph.holding,)
 
 
 def format_judgements(judgements: Judgements, graph: SceneGraph, names: Mapping[str, str] = {}) -> str:
@@ -68,7 +68,7 @@ def parse_judgements(text: str, graph: SceneGraph, names: Mapping[str, str] = {}
         if verdict == ELSEWHERE:
             found[thing] = None
         elif verdict == FINE or verdict in known:
-            found[thing] = known.get(verdict, graph.place_of(thing))
+            found[thing] = known.get(verdict, graph.container_of(thing))
     return found
 
 
@@ -98,7 +98,7 @@ def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, 
 
 def judgement_opening(thing: str, graph: SceneGraph, names: Mapping[str, str]) -> str:
     """Return the line of an object up to its judgement."""
-    place = graph.place_of(thing) or ""
+    place = graph.container_of(thing) or ""
     where = "in hand" if thing == graph.holding else f"on {names.get(place, place)}"
     return f"\n{names.get(thing, thing)} {where}: "
 
@@ -107,4 +107,4 @@ def judgement_verdict(thing: str, place: str | None, graph: SceneGraph, names: M
     """Return the judgement of an object that belongs on a receptacle, or elsewhere (None)."""
     if place is None:
         return ELSEWHERE
-    return FINE if place == graph.place_of(thing) else names.get(place, place)
+    return FINE if place == graph.container_of(thing) else names.get(place, place)

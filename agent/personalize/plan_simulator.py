@@ -27,10 +27,10 @@ class PlanSimulator:
 
     def __init__(self, graph: SceneGraph, attempts: Sequence[Attempt] = (), must_look: bool = True) -> None:
         self._graph, self._must_look = graph, must_look
-        self._places = {thing: graph.place_of(thing) or ROBOT for thing in graph.objects}
+        self._places = {thing: graph.container_of(thing) or ROBOT for thing in graph.objects}
         self._at: str | None = None
         self._looking_at: str | None = None
-        self._unexplored = {room for room in graph.rooms if not graph.inside(room)}
+        self._unexplored = {room for room in graph.rooms if not graph.contents_of(room)}
         for attempt in attempts:
             self._apply_attempt(attempt)
 

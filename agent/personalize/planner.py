@@ -121,7 +121,7 @@ def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], most_t
     hopeless = {key for key, count in (count_failures(attempts) | pick_ups).items() if count >= most_tries}
     things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
     places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
-    return graph.without(things | places) if things or places else graph
+    return graph.copy_without(things | places) if things or places else graph
 
 
 def listed_receptacles(graph: SceneGraph) -> list[str]:
@@ -138,7 +138,7 @@ def unentered_rooms(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]
 def unvisited_receptacles(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
     """Return the receptacles that the robot has not tried to go to, directly or for an object on them."""
     tried = visited_targets(attempts)
-    tried |= {place for name in tried if (place := graph.place_of(name)) is not None}
+    tried |= {place for name in tried if (place := graph.container_of(name)) is not None}
     return [place for place in graph.receptacles if place not in tried]
 
 

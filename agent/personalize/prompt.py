@@ -138,7 +138,7 @@ class HouseTemplate(Template):
 
     def describe_objects(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         """Describe every object that stands somewhere, one per line."""
-        places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
+        places = {thing: graph.container_of(thing) or "" for thing in graph.placed_objects}
         lines = (
             self.thing.format(
                 object=names.get(thing, thing),
@@ -153,7 +153,7 @@ class HouseTemplate(Template):
         """Return the notes about the objects in sight and in the hand, one per line."""
         held = [graph.holding] if graph.holding else []
         lines = [
-            line for thing in (*held, *graph.listed) if (line := self._note(graph, thing, names, knowledge))
+            line for thing in (*held, *graph.placed_objects) if (line := self._note(graph, thing, names, knowledge))
         ]
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
@@ -175,15 +175,15 @@ class HouseTemplate(Template):
 
     def describe_room(self, graph: SceneGraph, room: str, names: Mapping[str, str] = {}) -> str:
         """Describe a room and what is in it."""
-        receptacles = [self._describe_receptacle(graph, receptacle, names) for receptacle in graph.inside(room)]
+        receptacles = [self._describe_receptacle(graph, receptacle, names) for receptacle in graph.contents_of(room)]
         name = names.get(room, room)
         if not receptacles:
             return self.unexplored_room.format(room=name)
-        words = self.room if room in graph.entered else self.glimpsed_room or self.room
+        words = self.room if room in graph.visited_rooms else self.glimpsed_room or self.room
         return words.format(room=name, receptacles=", ".join(receptacles))
 
     def _describe_receptacle(self, graph: SceneGraph, receptacle: str, names: Mapping[str, str]) -> str:
-        objects, words = graph.inside(receptacle), names.get(receptacle, receptacle)
+        objects, words = graph.contents_of(receptacle), names.get(receptacle, receptacle)
         if not objects:
             return self.receptacle.format(receptacle=words)
         return self.laden_receptacle.format(
@@ -194,7 +194,7 @@ class HouseTemplate(Template):
 def _names_without_rooms(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
     """Yield receptacles, each with its name without the room."""
     for room in graph.rooms:
-        for place in graph.inside(room):
+        for place in graph.contents_of(room):
             yield place, [place.removeprefix(f"{room} ")]
 
 
@@ -203,7 +203,7 @@ def _names_without_numbers(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]
     for name in (*graph.rooms, *graph.objects):
         yield name, [without_numbers(name)]
     for room in graph.rooms:
-        for place in graph.inside(room):
+        for place in graph.contents_of(room):
             yield place, [without_numbers(place), without_numbers(room) + place.removeprefix(room)]
 
 

@@ -77,7 +77,7 @@ class ScriptedPlanner:
                 return _to_plan(_deliver(graph.holding, self._pick(targets, None)))
         move = self._next_move(graph, failed)
         rooms = unentered_rooms(graph, attempts)
-        if rooms and (move is None or self._enters_room_first(rooms, graph.place_of(move[0]) or "")):
+        if rooms and (move is None or self._enters_room_first(rooms, graph.container_of(move[0]) or "")):
             return _to_plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
         if move is not None:
             return _to_plan([*_fetch(move[0]), *_deliver(*move)])
@@ -93,12 +93,12 @@ class ScriptedPlanner:
 
     def _target_of(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:
         """Return an object's receptacle if it is correct, else the first correct one in its room or in the house."""
-        place = graph.place_of(thing) or ""
+        place = graph.container_of(thing) or ""
         if graph.holding != thing and self._wants(thing, place):
             return place
-        room = graph.place_of(place)
+        room = graph.container_of(place)
         targets = self._correct_places(graph, thing, failed)
-        return min(targets, key=lambda target: graph.place_of(target) != room, default=None)
+        return min(targets, key=lambda target: graph.container_of(target) != room, default=None)
 
     def _enters_room_first(self, rooms: list[str], place: str) -> bool:
         """Whether to enter a room before going to a receptacle."""
@@ -109,13 +109,13 @@ class ScriptedPlanner:
     def _next_move(self, graph: SceneGraph, failed: dict[str, int]) -> tuple[str, str] | None:
         misplaced = [
             name
-            for name in graph.listed
-            if not self._wants(name, graph.place_of(name) or "") and failed.get(name, 0) < _MAX_FAILURES
+            for name in graph.placed_objects
+            if not self._wants(name, graph.container_of(name) or "") and failed.get(name, 0) < _MAX_FAILURES
         ]
         moves = {name: targets for name in misplaced if (targets := self._correct_places(graph, name, failed))}
         if not moves:
             return None
-        places = {name: graph.place_of(name) or "" for name in moves}
+        places = {name: graph.container_of(name) or "" for name in moves}
         if self._listed:
             thing = next(iter(moves))
             return thing, self._target_of(graph, thing, failed) or moves[thing][0]
@@ -161,7 +161,7 @@ def plans_from_judgements(
         if home is not None:
             return [_deliver(graph.holding, home)]
         return visits or [_deliver(graph.holding, place) for place in places]
-    moves = {thing: place for thing, place in judgements.items() if place not in (None, graph.place_of(thing))}
+    moves = {thing: place for thing, place in judgements.items() if place not in (None, graph.container_of(thing))}
     return [[*_fetch(thing), *_deliver(thing, place)] for thing, place in moves.items() if place] + visits
 
 

@@ -51,7 +51,7 @@ def verdicts(lesson: JudgingLesson, said: dict[str, str | None]) -> Iterator[tup
         said: judgements; what is missing was not said before the reply was cut.
     """
     for thing in objects_to_judge(lesson.graph):
-        right, place = lesson.right[thing], lesson.graph.place_of(thing)
+        right, place = lesson.right[thing], lesson.graph.container_of(thing)
         if place in right:
             yield "in its place", "unsaid" if thing not in said else "fine" if said[thing] == place else "taken away"
             continue

@@ -67,7 +67,7 @@ class JudgingLesson:
     def _preferred_places(self, thing: str) -> AbstractSet[str]:
         """Return the right place that the notes mention, if any, so that the model learns to follow notes."""
         right = self.right[thing]
-        if self.knowledge is None or self.graph.place_of(thing) in right:
+        if self.knowledge is None or self.graph.container_of(thing) in right:
             return right
         known = known_placements(self.graph, thing, self.knowledge)
         mentioned = [*known.wanted, *(place for _, place in known.similar)]
@@ -127,9 +127,9 @@ def _lesson(
     held = str(rng.choice(list(placed))) if config.held and placed and rng.uniform() < config.held else None
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
     graph.update(View(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held))
-    entered = [room for room in graph.rooms if graph.inside(room) and rng.uniform() < _ENTERED_SHARE]
+    entered = [room for room in graph.rooms if graph.contents_of(room) and rng.uniform() < _ENTERED_SHARE]
     for room in entered:
-        graph.enter(room)
+        graph.mark_visited(room)
     attempts = tuple(Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered)
     right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in placed.items()}
     if config.remembered is None:

@@ -82,7 +82,7 @@ class PreferenceVotes:
     def _add_demonstration(self, situation: PlanSituation) -> None:
         graph = situation.prompt_graph
         for thing, place in situation.judgements.items():
-            here = graph.place_of(thing)
+            here = graph.container_of(thing)
             if thing != graph.holding and here is not None:
                 self._vote(thing, here, place == here)
             if place is not None:
@@ -177,7 +177,7 @@ class PlanSituation:
             if place is not None
             and (
                 thing == self.prompt_graph.holding
-                or votes.is_wanted(thing, self.prompt_graph.place_of(thing) or "") is not None
+                or votes.is_wanted(thing, self.prompt_graph.container_of(thing) or "") is not None
             )
         }
 
@@ -193,7 +193,7 @@ def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[A
     graph.update(View(rooms, objects, held))
     for attempt in attempts:
         if attempt.action.kind == ActionKind.GO_TO and attempt.action.target in graph.rooms:
-            graph.enter(attempt.action.target)
+            graph.mark_visited(attempt.action.target)
     return graph
 
 

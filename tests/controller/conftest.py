@@ -12,14 +12,14 @@ Drive = Callable[[Skill], tuple[SkillOutcome, list[Action]]]
 
 @pytest.fixture
 def env(toy: Task) -> RearrangementEnv:
-    """The small house, entered."""
+    """The small house after its reset."""
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()
     return env
 
 
 def drive(env: RearrangementEnv, skill: Skill) -> tuple[SkillOutcome, list[Action]]:
-    """Carry out a skill: how it ended, and the low-level actions that it took."""
+    """Run a skill. Return its outcome and its low-level actions."""
     actions: list[Action] = []
     try:
         action = next(skill)

@@ -1,4 +1,4 @@
-"""The greedy follower, on floors of all sorts."""
+"""The greedy follower on different floors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOM = NavMesh(shapely.box(0, 0, 6, 6), 0.0)
 
 
 def walk(navmesh: NavMesh, body: BodyPose, follower: GreedyFollower, most: int) -> tuple[BodyPose, list[Action]]:
-    """Where the follower leads, and by which actions."""
+    """Return the follower's final position and its actions."""
     actions: list[Action] = []
     while len(actions) < most and (action := follower.next_action(body)) is not None:
         actions.append(action)
@@ -70,7 +70,7 @@ def test_who_has_arrived_stays() -> None:
 
 
 def test_it_keeps_away_from_a_wall_beside_its_way() -> None:
-    """Ten centimetres from the wall it first turns away: to walk close by costs more than the turns."""
+    """Next to a wall it first turns away, since walking close to the wall costs more than the turns."""
     follower = GreedyFollower(ROOM, np.array([0.5, 1.0]))
     body, actions = walk(ROOM, BodyPose(0.1, 5.0), follower, 100)
     assert Action.TURN_RIGHT in actions

@@ -142,7 +142,7 @@ def test_the_published_robot_levels_its_camera_before_it_walks(env: Rearrangemen
 
 
 def test_the_published_robot_looks_by_the_shadow_on_one_plane(env: RearrangementEnv) -> None:
-    """A stool to the right is 50 degrees below the optical axis, but almost 90 in the plane of y and z."""
+    """A stool to the right is 50 degrees below the optical axis, but nearly 90 degrees in the y-z plane."""
     x, _, z = env.world.receptacles[STOOL].pose.position
     env.simulator.stand(BodyPose(x - 1.0, z + 0.1, -TURN))
     env.step(Action.TURN_LEFT)

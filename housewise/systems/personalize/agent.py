@@ -76,7 +76,7 @@ class PlannerAgent:
             return
         places = spoken_places(self._world.robot.env.world.scene)
         for thing, right in plan.demonstrated.items():
-            here = graph.place_of(thing) if thing != graph.holding else None
+            here = graph.container_of(thing) if thing != graph.holding else None
             for place in dict.fromkeys(place for place in (here, right) if place in places):
                 if place is not None and (thing, place) not in self._noted_placements:
                     self._noted_placements.add((thing, place))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply
+from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
@@ -37,6 +40,19 @@ class RecordingModel(ReplayChatModel):
             [replace(reply, prompt_tokens=10, completion_tokens=1) for reply in part]
             for part in super().complete(requests)
         ]
+
+
+class LetterEmbedder:
+    """Embeds texts by the counts of some letters, so that texts with the same letters are similar."""
+
+    name = "letters"
+
+    def __init__(self, letters: str) -> None:
+        self._letters = letters
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        counts = np.array([[text.count(letter) for letter in self._letters] for text in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
 
 def house(holding: str | None = None) -> SceneGraph:

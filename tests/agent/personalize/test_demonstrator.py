@@ -12,7 +12,7 @@ from housewise.worlds.house.name_resolution import Vocabulary
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[HouseRecord]:
-    """What is recorded of demonstrations in a generated house, with full names and with short ones."""
+    """Records of demonstrations in a generated house, with full and with short names."""
     folder = tmp_path_factory.mktemp("demonstrations")
     for order, prompt in (("nearest", "planner"), ("listed", "compact")):
         shown = {"planner": "demonstrator", "houses": 1, "demonstrator": {"order": order}, "prompt": prompt}
@@ -28,7 +28,7 @@ def test_every_plan_is_a_prompt_and_its_reply(records: list[HouseRecord]) -> Non
 
 
 def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRecord]) -> None:
-    """What the demonstrator did is what the parser reads in its words."""
+    """Check that the parser reads the demonstrator's replies as its actions."""
     for record in records:
         places = tuple(place for room in record.plans[-1].known.values() for place in room)
         vocabulary = Vocabulary(tuple(record.initial_state.rooms), places, tuple(record.initial_state.placements))

@@ -1,4 +1,4 @@
-"""What the grammar of plans lets through."""
+"""The grammar of plans: which replies it allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A planner that asks a model what it judges, corrects that by what is known, and asks what to do."""
+"""LLMPlanner with judgements: the model judges, known placements correct it, and the model plans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOVED = "\nmug on kitchen sink: hall shelf\ncap on hall chest: kitchen sink"
 
 
 class CertainModel(RecordingModel):
-    """Finds everything as likely as it is make_note to."""
+    """Returns the same probability for every line."""
 
     def __init__(self, probability: float, *replies: str) -> None:
         super().__init__(*replies)
@@ -127,7 +127,7 @@ FETCH = f" go to {{0}}\nstep 2: look at {{0}}\nstep 3: pick up {{0}}{DELIVERY}"
 def allowed(
     plan: str, attempts: list[Attempt], judged: str = MOVED, holding: str | None = None, steps: int = 10
 ) -> bool:
-    """Whether a consistent planner's model may write a plan behind its judgements."""
+    """Whether the grammar allows a plan after its judgements."""
     model = RecordingModel(judged, " mission complete")
     context = ContextGenerator(PromptTemplate.load("judging"), steps)
     LLMPlanner(model, context, config=PlannerConfig(grounded=True, constrain_to_judgements=True)).plan(

@@ -1,10 +1,7 @@
-"""Guesses of what belongs where: as similar things, by chance, never against what is known."""
+"""Guessed placements: by similar kinds, at random, and never against known preferences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +9,11 @@ from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementG
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
-from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
+from tests.agent.personalize.helpers import LetterEmbedder
 
 SINK, SHELF, CHEST, RACK = "kitchen 0 sink 2", "kitchen 0 shelf 5", "hall 1 chest 3", "hall 1 rack 4"
 PLACES = {
@@ -27,16 +24,6 @@ PLACES = {
 }
 
 
-class Letters:
-    """Takes texts for alike that share letters: to cap, cup is nearer than pad, and neither is near to bowl."""
-
-    name = "letters"
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        counts = np.array([[text.count(letter) for letter in "abcdlopuw"] for text in texts], np.float32)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
-
-
 def told(thing: str, place: str, value: float = 1.0) -> Note:
     where = PLACES[place]
     about = About(things=(thing,), receptacle=where.receptacle, room=where.room)
@@ -44,7 +31,7 @@ def told(thing: str, place: str, value: float = 1.0) -> Note:
 
 
 def knowing(*notes: Note) -> RecalledPreferences:
-    return RecalledPreferences(Memory("ada", notes), PLACES, Letters())
+    return RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("abcdlopuw"))
 
 
 def house(place: str = CHEST, holding: str | None = None) -> SceneGraph:
@@ -142,7 +129,7 @@ def test_known_things_are_moved_before_anything_is_guessed() -> None:
     graph = house()
     graph.update(View({}, {"pan 1": SINK}, None))
     for room in graph.rooms:
-        graph.enter(room)
+        graph.mark_visited(room)
     seen = [tried(ActionKind.GO_TO, name, None, True) for name in (*graph.rooms, *PLACES)]
 
     def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:

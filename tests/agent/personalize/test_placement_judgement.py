@@ -1,4 +1,4 @@
-"""Judging every object before planning: what is written, what is read, and what a grammar holds it to."""
+"""Judgements before a plan: their format, their parser and their grammar."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JUDGED = "\nmug on kitchen sink: fine\ncap on kitchen sink: hall chest\npen on h
 def house(holding: str | None = None) -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
     graph.update(View(PLACES, THINGS, holding))
-    graph.enter("kitchen 0")
+    graph.mark_visited("kitchen 0")
     return graph
 
 

@@ -1,4 +1,4 @@
-"""A model that tells how likely it finds every place, and what is made of that."""
+"""The judges: scores of placements, and the judgements that follow from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTERED = visits("kitchen 0", "hall 1")
 
 
 class ScoringModel(RecordingModel):
-    """Finds texts as likely as it is told to, all others next to impossible."""
+    """Returns the given probabilities for some texts, and nearly 0 for all others."""
 
     def __init__(self, **likely: float) -> None:
         super().__init__(*[" mission complete"] * 3)
@@ -58,7 +58,11 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
     plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), similar=True)
     thresholds = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
-    assert [thresholds.threshold_for("mug 1", plain), thresholds.threshold_for("mug 1", alike), thresholds.threshold_for("ladle 2", plain)] == [
+    assert [
+        thresholds.threshold_for("mug 1", plain),
+        thresholds.threshold_for("mug 1", alike),
+        thresholds.threshold_for("ladle 2", plain),
+    ] == [
         0.4,
         0.2,
         1.0,

@@ -38,7 +38,7 @@ GO, LOOK, PICK, PLACE = ActionKind.GO_TO, ActionKind.LOOK_AT, ActionKind.PICK_UP
 
 
 def told(line: str) -> str:
-    """What a line means, in the words of the paper."""
+    """Return the parsed line in the paper's words, or its problem."""
     step = parse_step(line, HOUSE)
     return str(step.action) if step.action else f"? {step.problem}"
 
@@ -219,7 +219,7 @@ def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
 
 
 def said(text: str) -> str:
-    """What a model says in a text, without what it thinks."""
+    """Return the reply in a model's text, without its reasoning."""
     return read_reply(RawReply(text), ChatRequest(())).text
 
 
@@ -273,7 +273,7 @@ def test_any_reply_is_read(reply: str) -> None:
 
 
 def check(reply: str) -> ParsedPlan:
-    """Whatever is written, only known things are acted upon, and nothing is made up."""
+    """Check that a reply leads only to actions with known names."""
     plan = parse_plan(reply, HOUSE, most=10)
     assert len(plan.steps) <= 10
     for step in plan.steps:
@@ -298,7 +298,7 @@ def test_ten_thousand_spoilt_plans_are_read() -> None:
 
 
 def mutated(text: str, rng: random.Random) -> str:
-    """A plan after some accidents."""
+    """Return a randomly damaged plan."""
     changes: tuple[Callable[[str, int], str], ...] = (
         lambda old, at: old[:at] + chr(rng.randrange(0x110000)) + old[at + 1 :],
         lambda old, at: old[:at] + rng.choice(SCRAPS) + old[at:],
@@ -371,5 +371,5 @@ for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a
 
 
 def test_no_line_takes_long() -> None:
-    """A pattern that shares spaces out in every way takes a third of a second for one such line, and hours for all."""
+    """A backtracking pattern would take a third of a second for one such line."""
     subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=120)

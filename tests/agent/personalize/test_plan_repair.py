@@ -20,7 +20,7 @@ FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug 
 def infeasible_steps(
     text: str, holding: str | None = None, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[list[str], str]:
-    """The reasons why steps are left out, empty for those that are not, and what is wrong first."""
+    """Return the reason of each infeasible step (empty for the others) and the first problem."""
     graph = house(holding)
     plan, wrong = remove_infeasible_steps(Plan(parse_plan(text, graph.vocabulary).steps), graph, attempts)
     return [step.problem if step.action is None else "" for step in plan.steps], wrong

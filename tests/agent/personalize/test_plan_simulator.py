@@ -1,4 +1,4 @@
-"""What is possible next, told from what the robot knows."""
+"""The plan simulator: feasible actions and problems of plans in the known house."""
 
 from __future__ import annotations
 

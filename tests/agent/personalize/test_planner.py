@@ -106,7 +106,7 @@ def test_a_plan_without_a_model_can_be_put_into_words() -> None:
 
 
 class Cut(RecordingModel):
-    """Its replies are too long."""
+    """Returns truncated replies."""
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         return [[replace(reply, finish_reason="length") for reply in part] for part in super().complete(requests)]
@@ -156,7 +156,7 @@ def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None
 
 
 def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: SceneGraph) -> None:
-    (place,) = [place for place in graph.receptacles if place == graph.place_of("mug 1")]
+    (place,) = [place for place in graph.receptacles if place == graph.container_of("mug 1")]
     put = HighLevelAction(ActionKind.PLACE, "cap 1", place)
     assert hide_hopeless_targets(graph, tried(put, 3), 3) is graph
     graph.update(View({}, {}, "cap 1"))
@@ -165,7 +165,7 @@ def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: Sc
 
 
 def test_words_mean_what_they_mean_in_the_prompt() -> None:
-    """Of two shelves one is not mentioned any more, so that "the shelf" is the other one."""
+    """One of two shelves is hidden, so that "the shelf" is unambiguous."""
     graph = SceneGraph(["bedroom 0"])
     shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
     graph.update(View(shelves, {}, "hat 1"))

@@ -1,10 +1,7 @@
-"""What notes tell of a house: copied where something is known, left open elsewhere."""
+"""Preferences recalled from notes, and the placement candidates that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +9,9 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import ReactingUser, SpokenPlace
 from housewise.people.memory import Memory, Note
-from tests.agent.personalize.helpers import PLACES, house, make_note, recalled
+from tests.agent.personalize.helpers import PLACES, LetterEmbedder, house, make_note, recalled
 
 ADA = ReactingUser("ada")
 
@@ -124,7 +120,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
         assert options.places[:1] == () or known[options.places[0]] is not False
         if options.known:
             assert len(options.places) == 1 and known[options.places[0]] and not options.elsewhere
-            assert known[graph.place_of(thing) or ""] is not True or options.places[0] == graph.place_of(thing)
+            assert known[graph.container_of(thing) or ""] is not True or options.places[0] == graph.container_of(thing)
         else:
             assert set(options.places) == {place for place, wanted in known.items() if wanted is None}
 
@@ -145,16 +141,6 @@ def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
     assert context.messages(house(), NoKnowledge()) == context.messages(house())
 
 
-class Letters:
-    """Takes texts for alike that share letters."""
-
-    name = "letters"
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        counts = np.array([[text.count(letter) for letter in "acdghmpu"] for text in texts], np.float32)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
-
-
 def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> None:
     notes = [
         make_note(1.0, things=("cup",), receptacle="shelf", room="hall"),
@@ -162,7 +148,7 @@ def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> 
         make_note(-1.0, things=("cap",), receptacle="sink"),
         make_note(1.0, things=("ham",), receptacle="fridge"),
     ]
-    knows = RecalledPreferences(Memory("ada", notes), PLACES, Letters())
+    knows = RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
     assert knows.similar_kinds("cap 1", list(PLACES), 5) == [("cup", "hall 1 shelf 4"), ("pad", "kitchen 0 sink 2")]
     assert knows.similar_kinds("cap 1", list(PLACES), 1) == [("cup", "hall 1 shelf 4")]
     assert RecalledPreferences(Memory("ada", notes), PLACES).similar_kinds("cap 1", list(PLACES), 5) == []
@@ -173,17 +159,20 @@ def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_a
         make_note(1.0, things=("cup",), receptacle="shelf", room="hall"),
         make_note(1.0, things=("ham",), receptacle="sink"),
     )
-    knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, Letters())
+    knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, LetterEmbedder("acdghmpu"))
     assert not find_candidates(house(), knows, {})["cap 1"].known
     settled = find_candidates(house(), knows, {}, use_similar=True)["cap 1"]
     assert settled.known and settled.places == ("hall 1 shelf 4",)
     own = make_note(1.0, things=("cap",), receptacle="sink")
     assert find_candidates(
-        house(), RecalledPreferences(Memory("ada", [cup, own]), PLACES, Letters()), {}, use_similar=True
+        house(),
+        RecalledPreferences(Memory("ada", [cup, own]), PLACES, LetterEmbedder("acdghmpu")),
+        {},
+        use_similar=True,
     )["cap 1"].places == ("kitchen 0 sink 2",)
     # The receptacle where a cup is wanted is one for a cap, too: it stays there.
     stays = RecalledPreferences(
-        Memory("ada", [make_note(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, Letters()
+        Memory("ada", [make_note(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, LetterEmbedder("acdghmpu")
     )
     assert find_candidates(house(), stays, {}, use_similar=True)["cap 1"].places == ("hall 1 chest 3",)
 
@@ -194,7 +183,7 @@ def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
         make_note(-1.0, things=("cap",), receptacle="chest"),
     ]
     context = ContextGenerator(PromptTemplate.load("remembering"))
-    knows = RecalledPreferences(Memory("ada", notes), PLACES, Letters())
+    knows = RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
     _, user = context.messages(house(), knows)
     assert user.content.splitlines()[-2:] == [
         "mug on kitchen sink",

@@ -1,4 +1,4 @@
-"""The scripted planner in a house of names only, and in a generated one."""
+"""The scripted planner in a house without geometry, and in a generated one."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ from tests.houses import HouseEpisode, header
 
 @dataclass
 class House:
-    """A house in which every receptacle of the room one is in can be seen, and things on it from near."""
+    """A house where the robot sees all receptacles of its room, and objects on the receptacle next to it."""
 
     rooms: dict[str, list[str]]
     objects: dict[str, str]
@@ -43,7 +43,7 @@ class House:
         return place in self.wanted[thing]
 
     def play(self, planner: ScriptedPlanner, most: int = 300) -> Plan | None:
-        """The last plan, None when there were too many."""
+        """Return the last plan, or None if there are too many plans."""
         for _ in range(most):
             plan = planner.plan(self.graph, self.attempts)
             assert len(plan.steps) <= 10

@@ -1,4 +1,4 @@
-"""Plans in other people's forms say the same as in the paper's, and hostile ones cost little."""
+"""Plans in many formats are read like the paper's, and hostile replies take little time."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ Steps = Sequence[str]
 
 
 def steps_of(reply: str) -> list[str]:
-    """The steps that are understood."""
+    """Return the steps that are parsed."""
     return [str(step.action) for step in parse_plan(reply, HOUSE).steps if step.action]
 
 
 def refused(reply: str) -> list[str]:
-    """What is refused, of a reply from which nothing is done."""
+    """Return the problems of a reply without any valid step."""
     steps = parse_plan(reply, HOUSE).steps
     assert all(step.action is None for step in steps)
     return [step.problem for step in steps]
 
 
 def words_of(step: str) -> list[str]:
-    """The verb of a step and its names."""
+    """Return the verb of a step and its names."""
     verb = next(verb for verb in ("go to", "look at", "pick up", "place") if step.startswith(verb))
     return [verb, *step.removeprefix(verb).strip().split(" on ")]
 
@@ -283,5 +283,5 @@ for unit in sys.argv[1:]:
 
 
 def test_no_hostile_structure_takes_long() -> None:
-    """A pattern that backtracks takes minutes for one of them, and hours for all."""
+    """A backtracking pattern would take minutes for one of them."""
     subprocess.run([sys.executable, "-c", HANGS, *HOSTILE], check=True, timeout=300)

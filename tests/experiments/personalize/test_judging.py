@@ -44,8 +44,8 @@ def test_finding_everything_fine_is_right_for_what_is_in_its_place(
     replies = [
         "".join(
             f"\n{called(lesson.graph).get(thing, thing)} on "
-            f"{called(lesson.graph).get(place := lesson.graph.place_of(thing) or '', place)}: fine"
-            for thing in lesson.graph.listed
+            f"{called(lesson.graph).get(place := lesson.graph.container_of(thing) or '', place)}: fine"
+            for thing in lesson.graph.placed_objects
         )
         for lesson in lessons
     ]

@@ -1,4 +1,4 @@
-"""The short run that the report's tests play, for playback."""
+"""The run folder of the report's tests."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -21,49 +20,9 @@ from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 from tests.experiments.records import make_record, with_changes
 from tests.housewise.report.conftest import play
-
-VOID = {"meta", "img", "source", "br", "link", "input"}
-
-
-class Page(HTMLParser):
-    """Checks that tags are balanced, and keeps what matters."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.title = ""
-        self.options: list[str] = []
-        self.feed(path.read_text(encoding="utf-8"))
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append((name, dict(attributes)))
-        if name not in VOID:
-            self.open.append(name)
-
-    def handle_endtag(self, name: str) -> None:
-        assert self.open.pop() == name
-
-    def handle_data(self, text: str) -> None:
-        self.text += text
-        if self.open and self.open[-1] == "title":
-            self.title += text
-        if self.open and self.open[-1] == "option":
-            self.options.append(text)
-
-    def all(self, name: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.tags if tag == name]
-
+from tests.housewise.report.pages import Page, page_of
 
 PAGES = ReportOptions(film=False)
-
-
-def page_of(folder: Path) -> Path:
-    """The page of the worst episode."""
-    return next(path for path in sorted((folder / "report").rglob("*.html")))
 
 
 def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from housewise.selftrain.examples import write_examples
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
-from tests.housewise.report.test_report import Page
+from tests.housewise.report.pages import Page
 
 EVIL = "</pre><script>alert(1)</script>"
 

@@ -1,4 +1,4 @@
-"""SayPlan and SayCan through a whole run: records hold what was asked, and can be played again."""
+"""SayPlan and SayCan in whole runs: records contain their prompts and can be replayed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a run begins with the bundled adapter, and when with the model alone."""
+"""Which runs use the bundled adapter, and which use the model without one."""
 
 from __future__ import annotations
 

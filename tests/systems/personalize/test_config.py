@@ -21,7 +21,7 @@ from housewise.systems.personalize.system import Personalize
 
 
 def values(settings: PersonalizeSettings) -> dict[str, object]:
-    """Every setting by its name without sections."""
+    """Return every setting by its key without sections."""
     return {short_key(key): value for key, value in flatten_settings(settings.model_dump(warnings=False)).items()}
 
 
@@ -141,7 +141,7 @@ SECRET = "a-key-of-somebodys"
 
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A text that asks for a secret of the environment."""
+    """An interpolation of a secret environment variable."""
     monkeypatch.setenv("SOMEBODYS_KEY", SECRET)
     return "${oc.env:SOMEBODYS_KEY}"
 
@@ -194,7 +194,7 @@ def leaves(value: object) -> list[object]:
 
 
 def begin(folder: Path, config: str) -> None:
-    """A run's folder with settings and an episode."""
+    """Write a run folder with settings and an episode."""
     (folder / "episodes").mkdir(exist_ok=True)
     (folder / "episodes" / "generated-0-0000-run0.jsonl").touch()
     (folder / "config.json").write_text(config)

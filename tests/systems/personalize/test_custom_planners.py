@@ -1,4 +1,4 @@
-"""Planners of the user's own: the documented one, as a user runs it, and those that do not work."""
+"""Custom planners: the documented one as a user runs it, and faulty ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(folder: Path, *words: str | Path, source: str | None = None) -> Complete
 
 
 def last_line(result: CompletedProcess[str]) -> str:
-    """The error of a command that failed as it should, in one line."""
+    """Return the one-line error of a failed command."""
     assert result.returncode in (2, 3), result.stdout + result.stderr
     (line,) = [line for line in result.stderr.splitlines() if line.strip()]
     return line
@@ -34,7 +34,7 @@ def last_line(result: CompletedProcess[str]) -> str:
 
 @pytest.fixture(scope="module")
 def documented() -> list[str]:
-    """The programs of the section about planners: the planner, and one that plays with it."""
+    """Return the planner and the program of the documentation's section on planners."""
     section = DOCS.read_text().partition("## A planner in a file")[2].partition("\n## ")[0]
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
@@ -141,7 +141,7 @@ def test_a_planner_that_was_mended_goes_on_where_nothing_was_finished(tmp_path: 
 
 
 class Looking:
-    """Prints what it gets."""
+    """Prints its context."""
 
     def __init__(self, situation: object) -> None:
         print(repr(situation))
@@ -155,7 +155,9 @@ def test_what_a_planner_gets_says_what_it_is_in_a_line(capsys: pytest.CaptureFix
     record = package.play(0, Looking)
     assert record.header.agent == "Looking" and record.result.ended == "complete"
     situation, graph = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"<PlannerContext: generated-0, episode 0, \d+ objects, seed 0, no model, no memory>", situation)
+    assert re.fullmatch(
+        r"<PlannerContext: generated-0, episode 0, \d+ objects, seed 0, no model, no memory>", situation
+    )
     assert graph.startswith("<SceneGraph: rooms ") and "kitchen 0" in graph and "nothing in the hand" in graph
 
 

@@ -41,7 +41,7 @@ BEGINNING = " go to bedroom 0\nstep 2: look at bedroom 0"
 
 
 class Played:
-    """An episode in the small house, from beginning to end."""
+    """A whole episode in the small house."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
     assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
     assert put.moved == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
     assert (taken.aimed, put.aimed) == (["mug_1"], [COUNTER])
-    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+    assert played.rollout.graph.container_of("mug 1") == "kitchen 0 counter 1"
 
 
 def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: Task, tmp_path:
     played = Played(toy, tmp_path, kitchen, BEGINNING, MUG_TO_COUNTER, camera=lens)
     assert played.outcomes[-1] == ("succeeded", "")
     assert "mug_1" not in played.env.visible
-    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+    assert played.rollout.graph.container_of("mug 1") == "kitchen 0 counter 1"
     assert played.rollout.graph.holding is None
 
 
@@ -199,7 +199,7 @@ def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
 
 @pytest.fixture
 def without_bedroom(toy: Task) -> Task:
-    """An episode in which no receptacle of the bedroom takes part."""
+    """An episode without receptacles in the bedroom."""
     places = tuple(key for key in toy.episode.receptacles if toy.scene.by_key[key].room == "kitchen 0")
     objects = [replace(thing, receptacle=TABLE, correct=frozenset({COUNTER})) for thing in toy.episode.objects]
     return Task(toy.scene, replace(toy.episode, receptacles=places, objects=tuple(objects)))
@@ -226,7 +226,7 @@ BLOCKED = (
 
 @pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
 def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, replan: bool, acted: int) -> None:
-    """The mug is known, but out of reach: the rest of the plan, and its end, are about a mug in the hand."""
+    """The mug is known but out of reach. The rest of the plan assumes that the robot holds it."""
     played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
     blocked = [action for action in played.record.actions if action.plan == 1]
     assert blocked[1].status == "failed" and len(blocked) == acted
@@ -234,7 +234,7 @@ def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, re
 
 
 class Twofold(ReplayChatModel):
-    """Has several replies to one prompt."""
+    """Returns several replies to a prompt."""
 
     def __init__(self, *turns: tuple[str, ...]) -> None:
         super().__init__([])
@@ -245,7 +245,7 @@ class Twofold(ReplayChatModel):
 
 
 def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> None:
-    """What a second reply would have done is told, and the house is as if it had not been given."""
+    """The results of a second reply are recorded, and the house does not change."""
     nothing, wrong = " look at bedroom 0", MUG_TO_COUNTER.replace("kitchen 0 counter 1", "kitchen 0 table 2")
     turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])

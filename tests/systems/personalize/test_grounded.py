@@ -1,4 +1,4 @@
-"""Grounded replies against what the demonstrator says: what a model is taught, it must be able to say."""
+"""The grammar of plans allows every reply of the demonstrator, since models are trained on these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from housewise.worlds.house.scene_graph import SceneGraph, View
 
 
 def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
-    """What the robot knew and held."""
+    """Return the scene graph of a recorded plan."""
     places = {place: (room, things) for room, inside in plan.known.items() for place, things in inside.items()}
     held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
     known = SceneGraph(rooms)

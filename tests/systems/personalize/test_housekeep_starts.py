@@ -1,4 +1,4 @@
-"""Episodes of the Housekeep data whose rooms may be empty: each begins, and can be planned for."""
+"""Housekeep episodes with empty rooms start and can be planned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EACH = 8
 
 
 class Ignored:
-    """Takes a record's lines and keeps none."""
+    """Discards the lines of a record."""
 
     def write(self, line: object) -> None:
         pass
@@ -32,7 +32,7 @@ def simulator() -> RaycastSimulator:
 
 
 def start(task: Task, simulator: RaycastSimulator) -> None:
-    """Begin an episode and ask for the first plan, for which the way to every room is measured."""
+    """Start an episode and make the first plan, which measures the way to every room."""
     env = RearrangementEnv(simulator, [task])
     env.reset()
     planner = scripted_planner(task, env, 0)

@@ -1,4 +1,4 @@
-"""A run that names a memory: what people say to what is moved is kept, and goes on from run to run."""
+"""Runs with a memory: reactions to moved objects are remembered from run to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which episodes a run plays: each once, whatever names them."""
+"""The tasks of a run: each episode is played once."""
 
 from __future__ import annotations
 

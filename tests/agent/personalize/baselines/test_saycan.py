@@ -1,4 +1,4 @@
-"""SayCan: one action at a time, scored or chosen."""
+"""SayCan: the model scores feasible actions or chooses from a list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEN = [Attempt(HighLevelAction(ActionKind.GO_TO, "attic 2"), False, "nothing th
 
 
 class Judge(RecordingModel):
-    """A model that likes one text best."""
+    """Scores texts with a favourite phrase highest."""
 
     def __init__(self, favourite: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""SayPlan: searching the map, planning, mending the plan."""
+"""SayPlan: search of the scene graph, planning, and correction of the plan."""
 
 from __future__ import annotations
 
