@@ -13,7 +13,7 @@ from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.kitchen.action_parser import MAX_NAME_LETTERS
 from housewise.worlds.kitchen.state import State
 
-MAX_QUESTION_CHARACTERS = 120  # characters of a question
+MAX_QUESTION_CHARACTERS = 120
 _FREE_WORDS = rf"[A-Z] [a-zA-Z0-9 ',_.!/()-]{{3,{MAX_QUESTION_CHARACTERS}}}"
 NO_QUESTION = "None"
 _QUESTION = rule("question", rf'"\"" {_FREE_WORDS} "?\""')

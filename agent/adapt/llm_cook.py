@@ -21,9 +21,9 @@ from housewise.language.words import one_line
 
 PREFIX, THOUGHT, QUESTION = "Action:", "Thought:", "Question:"
 MAX_TURNS = 100
-MAX_REPLY_CHARACTERS = 1000  # characters of a reply that are read
-MAX_THOUGHT_TOKENS = 60  # tokens of a thought
-_MAX_OBSERVATION_CHARACTERS = 800  # characters of an observation that are shown
+MAX_REPLY_CHARACTERS = 1000
+MAX_THOUGHT_TOKENS = 60
+_MAX_OBSERVATION_CHARACTERS = 800
 
 _EMPHASIS = "*_` "
 _BEFORE_ACTION = re.compile(
@@ -224,7 +224,7 @@ class LLMCook:
         grammar = self._grammar(named, may) if self._grounded else None
         prefix = assistant_turn("", thought)
         reply = self._complete(ChatRequest(messages, self._sampling, prefix, grammar))
-        # Half an action may be another one.
+        # A truncated action could be read as a different one, so that incomplete lines are dropped.
         action = _parse_action(reply.complete_lines)
         return CookReply(action, thought, total_usage([*replies, reply]))
 

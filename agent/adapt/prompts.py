@@ -10,7 +10,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.validation import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
-SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it
+SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # templates that small models are fine-tuned with
 _FIELDS = {
     "robot": {"ask"},
     "house": {"layout"},

@@ -99,7 +99,7 @@ def is_gate_open(batch: float, history: Sequence[float], sensitivity: float) -> 
     """
     if len(history) < 2:
         return True
-    # Not a difference of rounding: with σ = 0 any drop opens the gate, and equal accuracies do not.
+    # The tolerance ignores rounding errors: with σ = 0 any drop opens the gate, but equal accuracies do not.
     return mean(history) - sensitivity * pstdev(history) - batch > 1e-12
 
 
@@ -180,7 +180,7 @@ class AdaptiveClipr:
         run = AdaptationResult(versions=[tuple(rules)])
         history: list[float] = []
         processed: list[Scenario] = []
-        current: list[ScoredChoice] = []  # with the rules in force
+        current: list[ScoredChoice] = []  # choices with the current rules
         since = 0
         for batch in split_batches(scenarios, self.settings.batch):
             decisions = self.inference.decide(batch, Guidance(rules=run.versions[-1]))

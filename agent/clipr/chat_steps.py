@@ -76,7 +76,7 @@ class CliprPrompts:
     def __init__(self, path: Path = PROMPTS) -> None:
         self._path = path
         self._texts: dict[str, Any] = read_yaml(path)
-        # A run may be given prompts of somebody else's.
+        # Sandboxed, because prompt files may come from other people.
         self._jinja = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
 
     def fill(self, *step: str, **values: object) -> str:

@@ -138,7 +138,7 @@ def source_answers(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, 
     A rule without a source comes from all answers.
     """
     every = tuple(note.id for note in answers)
-    # A slice is empty where there is no such turn.
+    # The slice is empty if the rule names a turn that does not exist.
     return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}
 
 

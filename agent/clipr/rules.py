@@ -28,7 +28,7 @@ _OVER = (
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        # As typed rules are written; the condition may hold commas and colons.
+        # The text of typed rules. The condition may contain commas and colons.
         r"^for (?P<condition>.+): prefer (?P<preferred>[^:;]+?)(?:; avoid (?P<avoided>[^:;]+))?$",
         r"^for (?P<condition>.+): avoid (?P<avoided>[^:;]+)$",
         rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:always |please |i |they |the user )*{_CHOOSE} (?P<preferred>.+?)"

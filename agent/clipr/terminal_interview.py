@@ -101,7 +101,7 @@ class InterviewQuestion(ABC):
     example: str = "I like it cold, never hot"
 
     @abstractmethod
-    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
+    def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """Parse an answer.
 
         Args:
@@ -136,7 +136,8 @@ class WordReader(Protocol):
     """Finds the options or places that an answer names.
 
     Attributes:
-        topic_words: Words that name options. They are ignored when deciding whether a clause wants or refuses something.
+        topic_words: Words that name options. They are ignored when deciding whether a clause wants or refuses
+            something.
     """
 
     @property
@@ -202,8 +203,8 @@ class WrittenQuestion(InterviewQuestion):
     embedder: Embedder
     members: tuple[str, ...] = ()
 
-    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
-        """See InterviewQuestion.read."""
+    def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
+        """See InterviewQuestion.parse_answer."""
         if _WHOLE_RULE.match(said) and (rule := parse_rule(said)).typed:
             return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
         if before is not None and is_reversal(said):
@@ -350,8 +351,8 @@ class ModelQuestion(InterviewQuestion):
     model: Interviewer
     examples: tuple[Situation, ...]
 
-    def read(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
-        """See InterviewQuestion.read. Takes one call of the model."""
+    def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
+        """See InterviewQuestion.parse_answer. Takes one call of the model."""
         answer = f"{before.answer}; {said}" if before is not None and adds else said
         rules = self.model.synthesize(self.examples, [DialogueTurn(self.text, answer)])
         if not rules and not (is_indifferent(said) or remove_absent_things(said) is not None):

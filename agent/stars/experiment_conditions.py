@@ -45,14 +45,14 @@ CONDITIONS: Mapping[str, StarsCondition] = {
         StarsCondition("STARS", repairs=True, choice="selection"),
         StarsCondition("STARS+O", repairs=True, choice="selection", user=True),
         StarsCondition("STARS*", repairs=True, choice="selection", hints=True),
-        # Ours: a small model rates goals better than it says their numbers.
+        # Additional: small models are better at rating goals than at naming their numbers.
         StarsCondition("STARS-rated", repairs=True, choice="rating"),
         StarsCondition("STARS-rated+O", repairs=True, choice="rating", user=True),
-        # Ours: the model only rates what can be said, seen and done; nothing is left to repair.
+        # Additional: the model only rates viable goals, so that there is nothing to repair.
         StarsCondition("grounded", retrieval="grounded"),
         StarsCondition("grounded+S", retrieval="grounded", choice="selection"),
         StarsCondition("grounded+S+O", retrieval="grounded", choice="selection", user=True),
-        # No language model at all: what the others have to be better than.
+        # Additional: baseline without a language model.
         StarsCondition("nearest", retrieval="meaning"),
     )
 }

@@ -21,7 +21,7 @@ PAPER_GRAMMAR = "goal"
 WIDE_GRAMMAR = "wide"
 _STARTS = ["goal", "statement", "opening", "referent"]
 _MAX_PHRASE_WORDS = 4
-# What wider grammars may say for the same.
+# Synonyms of relations in wider grammars.
 _RELATIONS = {"into": "in", "inside": "in", "onto": "on", "on to": "on", "to": "in"}
 _STATE_BY_VERB = {"close": "closed", "shut": "closed", "open": "opened"}
 
@@ -75,7 +75,7 @@ class GoalLanguage:
         self.vocabulary = vocabulary
         grammar = GoalGrammar.load(grammar) if isinstance(grammar, str) else grammar
         rules = grammar.rules
-        # What the grammar itself names is known: the rest of a word class comes from the vocabulary.
+        # Words that the grammar quotes are known, too.
         self._function_words = frozenset(
             word for quoted in re.findall(r'"([^"]*)"', re.sub(r"//.*", "", rules)) for word in quoted.split()
         )

@@ -164,7 +164,7 @@ def _say(clause: GoalClause, analysis: GoalAnalysis, thing: PerceivedThing) -> s
 def _possible(
     note: LearnedGoal, task: StarsTask, about: TaskObject, state: State, analyser: GoalAnalyser
 ) -> RecalledGoal | None:
-    # What is known of another thing may be recalled in a room that has no word for it.
+    # The goal may have been learned for a thing whose noun is unknown in this room, so that its noun is replaced.
     said = note.statement.partition(" then ")[2]
     statement = analyser.language.statement(f"if the object is a {about.thing.noun} then {said}")
     if statement is None:

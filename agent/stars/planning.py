@@ -18,8 +18,7 @@ from housewise.worlds.kitchen.manipulation import (
 )
 from housewise.worlds.kitchen.state import Place, State
 
-# One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses
-# takes twice as many.
+# One clause needs at most seven actions: go, open, go, pick up, go, put, close. The limit allows for two clauses.
 MAX_ACTIONS = 14
 MAX_STATES = 20_000
 _OPENNESS = {"closed": False, "opened": True}

@@ -145,7 +145,7 @@ class StarsPrompts(_PromptModel):
 
     def _prompt(self, shown: Sequence[str], task: StarsTask, about: TaskObject, exchange: str) -> str:
         job = self.job.format(task=task.name, room=task.room.noun, seen=about.seen, exchange=exchange)
-        # The goal begins right behind what introduces it: without the space, which belongs to the first word's token.
+        # The prompt has no trailing space, because the space belongs to the first token of the goal.
         return "".join((self.opening, *shown, self.closing, job)).rstrip()
 
 

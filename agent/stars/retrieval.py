@@ -22,7 +22,7 @@ from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.viable_goals import list_viable_goals
 from housewise.language.completion import CompletionModel, GenerationLimits, require_text_scorer
 
-# As many as a tree brings, so that a question with numbered options stays readable.
+# About as many as a search tree returns, so that a numbered question stays readable.
 _MAX_RATED_GOALS = 8
 
 
@@ -110,7 +110,7 @@ class GoalRetriever:
             found = self._tree.grow(prompt, seen, usage, kind, lead)
             if how.model.can_branch:
                 return found
-        # Where a model tells no alternatives, its first reply is all that is left of a tree.
+        # Without alternative tokens the tree has only the first reply; further goals are sampled.
         drawn = sample_goals(how.model, prompt, seen, usage, how.bounds, lead, kind)
         return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
 

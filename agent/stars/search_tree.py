@@ -13,7 +13,7 @@ from housewise.language.completion import CompletionModel, Continuation, Decodin
 
 PromptKind = Literal["initial", "repair"]
 
-# A sentence ends at the first of these, wherever it stands in a token.
+# A sentence ends at the first of these characters, even inside a token.
 _END = re.compile(r"[.(\[\n\r]")
 
 
@@ -72,7 +72,7 @@ class _Sentence:
     """A completion together with the branch it continues, up to the end of the sentence."""
 
     steps: tuple[DecodingStep, ...]
-    first: int  # place of the first token that the branch does not fix
+    first: int  # index of the first token after the branch
     level: int
 
     @property
@@ -228,7 +228,7 @@ def _add_goal(
     found: list[RetrievedGoal], seen: RetrievedTexts, tokens: Sequence[Token], source: str, lead: str = ""
 ) -> None:
     said = _join_tokens(tokens)
-    # Who answers in a turn of their own may begin the sentence anew.
+    # Chat models may repeat the beginning of the sentence in their reply.
     repeated = lead and said.strip().lower().startswith(lead.lower())
     text = seen.add(said if repeated else f"{lead} {said}") if tokens else None
     if text is not None:

@@ -223,7 +223,7 @@ class GoalLearner:
             return
         for wrong, found in repair_candidates(first, ask, analyse):
             yield GoalsRetrieved(tuple(found), wrong)
-            # What bounds a tree bounds all trees of an object: a model may go on and on.
+            # The limit of calls of one tree applies to all trees of an object, because a model may never stop.
             if sum(self.usage.since(before).calls.values()) >= retriever.most_calls:
                 return
 

@@ -10,7 +10,7 @@ from housewise.core.errors import DataError
 
 _PUNCTUATION = re.compile(r"[,;:?!.]+$")
 
-# More is no goal sentence: a model that goes on without end is not worth the reading.
+# Limits of a goal sentence. Longer texts, from models that do not stop, are not analysed.
 MAX_CHARACTERS = 600
 MAX_WORDS = 60
 

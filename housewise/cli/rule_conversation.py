@@ -151,7 +151,7 @@ class RuleConversation:
         while said or understood:
             try:
                 before = understood
-                understood = _apply_reply(question, before, said) if before else question.read(said)
+                understood = _apply_reply(question, before, said) if before else question.parse_answer(said)
                 if understood is before or not understood.rules:
                     return self._store(question, understood)
                 self._print_rules(understood)
@@ -279,7 +279,7 @@ def _apply_reply(question: InterviewQuestion, understood: ParsedAnswer, said: st
     if reply.agrees is False and not reply.rest:
         raise _Refused("Then say it in other words.")
     try:
-        new = question.read(reply.rest, understood, adds=reply.agrees is True)
+        new = question.parse_answer(reply.rest, understood, adds=reply.agrees is True)
     except AnswerNotUnderstood as problem:
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
         if reply.agrees and not reply.adds:

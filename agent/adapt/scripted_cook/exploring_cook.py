@@ -42,7 +42,7 @@ class ExploringCook:
             seen: Ids of the things that the robot has seen.
         """
         done = state_changing_actions(cooking.trace.actions)
-        # Looking changes nothing: what was to be done then still is.
+        # Looking does not change the scene, so that the postponed action is still the next one.
         action = self._held[1] if self._held is not None and self._held[0] == done else self._cook.act(cooking)
         looks = (
             f"Look for {search_word(id)}"

@@ -14,7 +14,7 @@ from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
 
 _NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
-DISH_ROLES = {  # which vessels and appliances a dish is made and served with
+DISH_ROLES = {  # roles of the vessels and appliances that a dish needs
     "eggs": ("pan", "plate"),
     "cereal": ("bowl",),
     "yoghurt": ("bowl",),
@@ -22,7 +22,7 @@ DISH_ROLES = {  # which vessels and appliances a dish is made and served with
     "tea": ("mug",),
     "coffee": ("brewer", "mug"),
 }
-_SUBSTITUTE_VERBS = {  # verbs that do what another does, where that is not to be used
+_SUBSTITUTE_VERBS = {  # verbs with the same effect, used if a wish forbids the usual verb
     "Stir": ("Toss", "Fold"),
     "Mix all": ("Stir", "Toss"),
     "Brew": ("Stir", "Whisk"),
@@ -68,7 +68,7 @@ class KitchenActions:
     def state(self) -> State:
         return self.trace.state
 
-    # What is there
+    # Finding things
 
     def is_there(self, id: str) -> bool:
         """Return whether something of a thing is still available."""
@@ -104,7 +104,7 @@ class KitchenActions:
             return frozenset()
         return self.sources_in(find_dish_root(self.state, carrier))
 
-    # Doing
+    # Acting
 
     def do(self, text: str) -> bool:
         """Perform an action in the fork. Return False and skip it if it is impossible."""
@@ -163,7 +163,7 @@ class KitchenActions:
             return None
         return next((id for id in self.state.entities if id not in before), None)
 
-    # Vessels
+    # Choosing vessels
 
     def find_empty_vessel(self, role: str) -> str | None:
         """Return an empty vessel for a role: the wanted one if there is one, otherwise the plainest."""

@@ -19,8 +19,8 @@ _EGG_ADDITIONS = (
     "cheese",
     "meat",
     "hash_brown",
-)  # what goes into the pan with eggs
-_ROLES = {  # which kinds of thing do what
+)  # groups of food that are cooked together with eggs
+_ROLES = {  # kinds of tools by role
     "pan": ("pan", "skillet", "pot"),
     "mug": ("mug", "cup", "glass", "wine_glass"),
     "bowl": ("bowl", "box"),
@@ -112,7 +112,7 @@ class _MenuPlanner:
             self._serve_apart(predicate)
         return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
 
-    # Which thing
+    # Choosing ingredients
 
     def _candidates(self, ids: Iterable[str], course: Course | None = None) -> list[str]:
         """Return the things of a group that a course can use, best first."""
@@ -155,7 +155,7 @@ class _MenuPlanner:
         best = min(candidates, key=lambda id: (id in raw, 2 * on_top(id) - self._value(id, None), self._order[id]))
         self._courses.append(Course(dish, best, already_in=self._work.sources_in_same_dish(best)))
 
-    # What comes together
+    # Combining ingredients
 
     def _bring_together(self, predicate: Predicate, ordered: bool) -> None:
         first, second = predicate.ids
@@ -181,7 +181,7 @@ class _MenuPlanner:
         new = [Course("bowl")]
         for course in self._courses + new:
             if ordered and second & (course.already_in - {course.base} if on_top else course.already_in):
-                continue  # nothing can go in before what is in already
+                continue  # the second group is in the dish already, so that the first cannot precede it
             for one in self._candidates(first - second if ordered else first, course)[:6]:
                 if on_top and one == course.base:
                     continue
@@ -208,7 +208,7 @@ class _MenuPlanner:
         if candidates:
             self._courses.append(Course("cooked", adds=[candidates[0]]))
 
-    # What is used
+    # Using ingredients and tools
 
     def _use(self, predicate: Predicate) -> None:
         """Use enough kinds of a group: tools for their purpose, food in a matching dish or beside it."""
@@ -264,7 +264,7 @@ class _MenuPlanner:
     def _fits(self, id: str, course: Course) -> bool:
         return all(can_meet(id, other, self._said.separated_groups) for other in course.members)
 
-    # Names, places, order
+    # Names, places and order of serving
 
     def _name(self, predicate: Predicate) -> None:
         word = predicate.words[0]

@@ -10,9 +10,9 @@ from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.trace import Trace
 
-MAX_SEARCH_NODES = 20_000  # partial choices that are looked at
+MAX_SEARCH_NODES = 20_000  # bounds the branch-and-bound search
 
-# Once true of a trajectory, these stay true whatever the robot does.
+# Predicates over the trajectory that stay true once they are true.
 PERMANENT_PREDICATES = frozenset(
     {"used", "together", "before", "made", "done", "cooked", "in_container", "on_appliance", "available", "task_says"}
 )

@@ -97,9 +97,9 @@ class LLMCookAgent:
         *before, last = [turn.action for turn in self._turns] or [""]
         asked = last.startswith("Ask ")
         if self._asking == "always":
-            # A question that was refused is not asked for ever.
+            # An action has to follow, so that a refused question is not repeated forever.
             return "act" if asked else "ask"
-        # Two questions that are asked again in turn would have no end.
+        # Repeated questions are not allowed, because a model could alternate between two questions forever.
         return "act" if asked and last in before else "either"
 
     def _declares_done(self, said: str) -> bool:

@@ -116,7 +116,7 @@ class AdaptSettings(RunSettings):
         name = self.memory.start
         if name is None:
             return {}
-        # What is wrong with a file of people is said where they are cooked for.
+        # Errors in a file of people are reported when the system is created.
         with suppress(UserError):
             if any(person.name == name for person in load_profiles(self.tasks.people or ADAPT_PROFILES)):
                 return {"tasks": {"person": (name,)}}

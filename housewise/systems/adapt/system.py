@@ -183,7 +183,7 @@ class Adapt(System[AdaptSettings]):
             things=things,
             told=len(told),
         )
-        # The world ends an episode whose steps are used up.
+        # The world itself limits the number of steps.
         limits = EpisodeLimits(plans=None, idle_plans=None)
         return EpisodeSetup(world, self._agent(job, person, kitchen, models, told, context.progress), setting, limits)
 
@@ -211,7 +211,7 @@ class Adapt(System[AdaptSettings]):
         if chosen.planner == "teacher":
             teacher = ExploringCook(OracleCook(person, number), kitchen.kitchen.verbs)
             return ScriptedCookAgent(chosen.planner, teacher, progress)
-        # The person's own sentences are understood as they mean them, whoever else says the same.
+        # The person comes last, so that their own meaning of a sentence is used.
         phrases = PhraseBook([*self._people.values(), person])
         most = chosen.most_questions if chosen.planner == "always" else 0
         return ScriptedCookAgent(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)

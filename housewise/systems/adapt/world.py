@@ -26,7 +26,7 @@ from housewise.worlds.kitchen.world import TextKitchen
 
 BREAKFAST_TASK = "breakfast"
 """Task of notes about breakfasts."""
-MAX_ANSWER_CHARACTERS = 1000  # characters of an answer that are heard
+MAX_ANSWER_CHARACTERS = 1000
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -108,17 +108,23 @@ class BreakfastWorld:
         changed, self._made = made if made != self._made else "", made
         asked = done.action is not None and done.action.name == "ask" and not done.failed
         if asked and self._questions >= self._most:
-            # A model that is held to no grammar asks all the same.
+            # Models without a grammar can still ask.
             self._refused += 1
             event = CookingActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
-            return Step(self._observation(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated)
+            return Step(
+                self._observation(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated
+            )
         event = CookingActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
         if done.action is not None and asked:
             said = self._answer_question(done.action.x)
-            return Step(self._observation("", changed, done, said), (event, *self._answer_events(said)), over=done.truncated)
+            return Step(
+                self._observation("", changed, done, said), (event, *self._answer_events(said)), over=done.truncated
+            )
         state = self._kitchen.state
         self._named |= dict.fromkeys(word for word in _WORD.findall(done.observation) if word in state)
-        return Step(self._observation(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated)
+        return Step(
+            self._observation(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated
+        )
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""

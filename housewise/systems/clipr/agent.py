@@ -67,11 +67,11 @@ class CliprAgent:
         self._rules: tuple[Rule, ...] = recall_rules(memory, topic) if memory else ()
         self._version, self._known = 0, {rule.text for rule in self._rules}
         self._origins: dict[str, tuple[str, ...]] = {}
-        self._learned: list[Note] = []  # answers of which rules are written
+        self._learned: list[Note] = []  # answers that rules have been written from
         self._play: _Play | None = None
         self._history: list[float] = []
         self._over: list[Situation] = []
-        self._current: list[ScoredChoice] = []  # with the rules in force
+        self._current: list[ScoredChoice] = []  # choices with the current rules
         self._since = 0
 
     def decide(self, observation: CliprObservation, history: History[CliprObservation]) -> Decided[CliprAction]:

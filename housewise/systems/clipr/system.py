@@ -138,7 +138,7 @@ class Clipr(System[CliprSettings]):
         critic = Critic(language, chosen, job.seed) if chosen.method == "adaptive" else None
         agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
         known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
-        # A question, a choice, a review's question and its rehearsal, and the end.
+        # Decisions: questions of the interview; per batch a choice, a review's question and its replay; and the end.
         most = chosen.budget + 3 * len(in_turn) + 2
         return EpisodeSetup(
             world, agent, ChoiceInitialState.from_choices(choices, training, test, *known), EpisodeLimits(most, most)

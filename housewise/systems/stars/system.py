@@ -180,7 +180,7 @@ class Stars(System[StarsSettings]):
         user = self._user(task, analyser, models, memory.person)
         room = RoomWorld(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, context.progress)
-        # What ends an episode is that no object is left.
+        # An episode ends when no object is left.
         limits = EpisodeLimits(plans=None, idle_plans=None)
         return EpisodeSetup(room, agent, _initial_state(task, learner), limits)
 
