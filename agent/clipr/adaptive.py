@@ -208,7 +208,10 @@ class AdaptiveClipr:
         rules: tuple[Rule, ...],
     ) -> tuple[Review, dict[int, ScoredChoice]]:
         critic = Critic(self.inference.language, self.settings, self.inference.seed)
-        review, seen = Review(len(processed), accuracy(batch), "no question"), judged_choices(processed, current)
+        review, seen = (
+            Review(len(processed), accuracy(batch), "no question"),
+            judged_choices([each.situation for each in processed], current),
+        )
         question, outcome = critic.choose_question(batch, history, rules, seen)
         if question is None:
             return replace(review, outcome=outcome), {}

@@ -89,11 +89,11 @@ def accuracy(decisions: Sequence[ScoredChoice]) -> float:
     return sum(decision.right for decision in decisions) / len(decisions) if decisions else 0.0
 
 
-def judged_choices(scenarios: Sequence[Scenario], decisions: Sequence[ScoredChoice]) -> list[JudgedChoice]:
+def judged_choices(situations: Sequence[Situation], decisions: Sequence[ScoredChoice]) -> list[JudgedChoice]:
     """Return scored choices as the critic may see them, without the correct actions."""
     return [
-        JudgedChoice(scenario.situation, decision.action, decision.right, decision.reasoning)
-        for scenario, decision in zip(scenarios, decisions, strict=True)
+        JudgedChoice(situation, decision.action, decision.right, decision.reasoning)
+        for situation, decision in zip(situations, decisions, strict=True)
     ]
 
 

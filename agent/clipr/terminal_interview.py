@@ -117,7 +117,9 @@ class InterviewQuestion(ABC):
 class Interview(Protocol):
     """Provides the questions of an interview in order."""
 
-    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
+    def next_question(
+        self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
+    ) -> InterviewQuestion | None:
         """Return the next question, or None if there is none.
 
         Args:
@@ -127,7 +129,7 @@ class Interview(Protocol):
         """
         ...
 
-    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
+    def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """Return the number of unanswered questions, or None if it is unknown."""
         ...
 
@@ -282,13 +284,15 @@ class WrittenInterview:
     def __init__(self, questions: Sequence[WrittenQuestion]) -> None:
         self._questions = tuple(questions)
 
-    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
-        """See Interview.next."""
+    def next_question(
+        self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
+    ) -> InterviewQuestion | None:
+        """See Interview.next_question."""
         open_ = (question for question in self._open_questions(dialogue) if question.text not in skipped)
         return next(open_, None) if left > 0 else None
 
-    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
-        """See Interview.count."""
+    def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
+        """See Interview.count_open_questions."""
         return len(self._open_questions(dialogue))
 
     def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
@@ -366,14 +370,16 @@ class ModelInterview:
     def __init__(self, model: Interviewer, examples: Sequence[Situation]) -> None:
         self._model, self._examples = model, tuple(examples)
 
-    def next(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int) -> InterviewQuestion | None:
-        """See Interview.next. Takes one call of the model."""
+    def next_question(
+        self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
+    ) -> InterviewQuestion | None:
+        """See Interview.next_question. Takes one call of the model."""
         said = [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
         inquiry = self._model.inquire(self._examples, said, left)
         if inquiry.question is None:
             return None
         return ModelQuestion(text=inquiry.question, model=self._model, examples=self._examples)
 
-    def count(self, dialogue: Sequence[DialogueTurn]) -> int | None:
-        """See Interview.count."""
+    def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
+        """See Interview.count_open_questions."""
         return None

@@ -92,7 +92,7 @@ class RuleConversation:
         self._outcomes: list[_QuestionOutcome] = []
         self._dialogue: list[DialogueTurn] = []
         self._time = ""
-        there = interview.count(self._before)
+        there = interview.count_open_questions(self._before)
         self._total = most if there is None else min(most, len(self._before) + there)
 
     def hold(self) -> None:
@@ -136,7 +136,7 @@ class RuleConversation:
     def _next_question(self) -> InterviewQuestion | None:
         left_open = [each.question.text for each in self._outcomes if not each.answer]
         dialogue = [*self._before, *self._dialogue]
-        return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._outcomes))
+        return self._interview.next_question(dialogue, left_open, self._total - len(self._before) - len(self._outcomes))
 
     def _ask(self, question: InterviewQuestion) -> _QuestionOutcome:
         """Ask a question until a rule is confirmed, no rule is wanted, or the person gives up.

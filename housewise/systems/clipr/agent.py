@@ -11,8 +11,8 @@ from housewise.agent.base import Decision as Decided
 from housewise.agent.base import History
 from housewise.agent.clipr.adaptive import Critic, Review, ReviewOutcome, apply_accuracy_gate
 from housewise.agent.clipr.elicitation import MAX_UNANSWERED
-from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy
-from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn, Guidance, JudgedChoice
+from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices
+from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn, Guidance
 from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_without_rules,
@@ -149,10 +149,7 @@ class CliprAgent:
         self, critic: Critic, batch: Sequence[ScoredChoice]
     ) -> Generator[_NextAction, CliprObservation, list[Event]]:
         """Run a review of Algorithm 2. Returns the events that remain to be recorded."""
-        judged = [
-            JudgedChoice(situation, decision.action, decision.right, decision.reasoning)
-            for situation, decision in zip(self._over, self._current, strict=True)
-        ]
+        judged = judged_choices(self._over, self._current)
         review = Review(len(self._over), accuracy(batch), "left")
         question, outcome = critic.choose_question(batch, self._history, self._rules, judged)
         if question is None:
