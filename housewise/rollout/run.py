@@ -90,8 +90,7 @@ class Run:
         if self._can_start or not self.open_jobs:
             return
         if self.system.uses_memory:
-            run_memory = RunMemory(self.folder / "memory", self.settings.memory)
-            run_memory.check_memories_exist(set(map(self._memory_owner, self.jobs)))
+            self._run_memory.check_memories_exist()
         # Machines of a cluster may have what this machine lacks.
         if self.settings.execution.ray is not None:
             return
@@ -186,10 +185,13 @@ class Run:
     def _save_pending_notes(self) -> None:
         """Save the notes of a run that was killed after its last episode, before it saved the memories."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
-            run_memory = RunMemory(self.folder / "memory", self.settings.memory)
-            memories = run_memory.load_memories(set(map(self._memory_owner, self.jobs)), self._notes_of_finished_jobs())
-            if not run_memory.is_saved(memories):
-                run_memory.save(memories)
+            memories = self._run_memory.load_memories(self._notes_of_finished_jobs())
+            if not self._run_memory.is_saved(memories):
+                self._run_memory.save(memories)
+
+    @property
+    def _run_memory(self) -> RunMemory:
+        return RunMemory(self.folder / "memory", self.settings.memory, set(map(self._memory_owner, self.jobs)))
 
     @contextmanager
     def _run_memories(self) -> Iterator[dict[str, Memory] | None]:
@@ -197,16 +199,15 @@ class Run:
         if not self.system.uses_memory:
             yield None
             return
-        run_memory = RunMemory(self.folder / "memory", self.settings.memory)
-        people, learn = set(map(self._memory_owner, self.jobs)), self.settings.memory.learn
+        run_memory, learn = self._run_memory, self.settings.memory.learn
         if learn != "never":
             run_memory.check_writable()
-        memories = run_memory.load_memories(people, self._notes_of_finished_jobs() if learn == "episode" else ())
+        memories = run_memory.load_memories(self._notes_of_finished_jobs() if learn == "episode" else ())
         try:
             yield memories
         finally:
             if learn == "run":
-                memories = run_memory.load_memories(people, self._notes_of_finished_jobs())
+                memories = run_memory.load_memories(self._notes_of_finished_jobs())
             if learn != "never":
                 run_memory.save(memories)
 

@@ -22,11 +22,12 @@ class RunMemory:
     Args:
         folder: Folder for the final memories. The initial ones are in `memory_at_start` beside it.
         settings: Memory settings of the run.
+        people: Names of the people whose memories the run uses.
     """
 
-    def __init__(self, folder: Path, settings: MemorySettings) -> None:
+    def __init__(self, folder: Path, settings: MemorySettings, people: Iterable[str]) -> None:
         self._now, self._start = MemoryFolder(folder), MemoryFolder(folder.with_name("memory_at_start"))
-        self._settings = settings
+        self._settings, self._people = settings, people
 
     @cached_property
     def _source(self) -> MemoryFolder:
@@ -42,11 +43,8 @@ class RunMemory:
         if self._settings.start is not None:
             check_writable(self._source.notes_path(self._settings.start).parent)
 
-    def check_memories_exist(self, people: Iterable[str]) -> None:
+    def check_memories_exist(self) -> None:
         """Check that the run's initial memories exist.
-
-        Args:
-            people: Names of the people.
 
         Raises:
             UserError: A memory is missing.
@@ -54,24 +52,23 @@ class RunMemory:
         if self._settings.start is None or self._settings.new:
             return
         copied = self._start.people()
-        for person in people:
+        for person in self._people:
             if person not in copied and person not in (there := self._source.people()):
                 raise UserError(
                     f"{self._source.root}: no memory of {person}; {suggest_names(person, there)}; "
                     "memory.new=true begins one"
                 )
 
-    def load_memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
+    def load_memories(self, learned: Iterable[Sequence[Note]] = ()) -> dict[str, Memory]:
         """Return the memory of each person, with the notes of finished episodes added.
 
         Args:
-            people: Names of the people.
             learned: Notes of each finished episode, in order.
 
         Raises:
             UserError: A memory is missing or damaged.
         """
-        found = {person: self._load_initial(person) for person in people}
+        found = {person: self._load_initial(person) for person in self._people}
         for notes in learned:
             for note in notes:
                 if note.person in found:
@@ -95,7 +92,7 @@ class RunMemory:
     def _load_initial(self, person: str) -> Memory:
         if person in self._start.people():
             return self._start.load(person)
-        self.check_memories_exist([person])
+        self.check_memories_exist()
         memory = Memory(person)
         if self._settings.start is not None and person in self._source.people():
             memory = self._source.load(person)
@@ -117,5 +114,5 @@ def continued_memory_settings(memory: MemorySettings, folder: Path) -> dict[str,
         UserError: The memory is missing or damaged.
     """
     people = [memory.start] if memory.start is not None else []
-    RunMemory(folder / "memory", memory).load_memories(people, ())
+    RunMemory(folder / "memory", memory, people).load_memories()
     return {"start": memory.start, "folder": str(folder / "memory"), "new": True, "learn": "run"}

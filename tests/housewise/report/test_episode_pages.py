@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.report import ReportOptions, write_report, write_single
 from tests.commands import housewise, one_line
 from tests.housewise.report.conftest import play
-from tests.housewise.report.test_report import Page
+from tests.housewise.report.pages import Page
 
 NAME = "generated-1-0001-run0"
 OTHERS = ("generated-1-0001-run1", "generated-1-0001-run2")

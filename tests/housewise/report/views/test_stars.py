@@ -19,7 +19,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.systems.stars.record import MismatchLine, ResponseLine
 from housewise.systems.stars.system import Stars
-from tests.housewise.report.test_report import Page
+from tests.housewise.report.pages import Page
 from tests.language.conftest import ChatServer
 from tests.servers import serving
 from tests.systems.command_runs import ATTIC

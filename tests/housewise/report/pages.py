@@ -1,0 +1,46 @@
+"""Reads the pages of a report in tests."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+VOID = {"meta", "img", "source", "br", "link", "input"}
+
+
+class Page(HTMLParser):
+    """A parsed page, whose tags are checked to be balanced."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.title = ""
+        self.options: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((name, dict(attributes)))
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self.open.pop() == name
+
+    def handle_data(self, text: str) -> None:
+        self.text += text
+        if self.open and self.open[-1] == "title":
+            self.title += text
+        if self.open and self.open[-1] == "option":
+            self.options.append(text)
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def page_of(folder: Path) -> Path:
+    """Return the page of the worst episode."""
+    return next(path for path in sorted((folder / "report").rglob("*.html")))
