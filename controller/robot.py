@@ -132,9 +132,9 @@ class RobotInHouse:
             return self._controller.pick_up(self._keys[target])
         if kind == ActionKind.PLACE:
             return self._controller.place(self._keys[target], self._keys[action.destination or ""])
-        if self.graph.kind(target) == NodeKind.ROOM:
+        if self.graph.kind_of(target) == NodeKind.ROOM:
             return self._enter_room(target, kind)
-        if self.graph.kind(target) == NodeKind.OBJECT:
+        if self.graph.kind_of(target) == NodeKind.OBJECT:
             place = self.graph.container_of(target)
             if place in (None, ROBOT):
                 return failure(f"{target} is in the hand")
@@ -151,7 +151,7 @@ class RobotInHouse:
         try:
             action = next(skill)
             while not self.is_out_of_steps:
-                aimed = self.env.aimed
+                aimed = self.env.aim_target
                 _, reward, _, _, _ = self.env.step(action)
                 body = self.env.simulator.body
                 result.letters += ACTION_LETTERS[action]

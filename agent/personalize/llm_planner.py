@@ -54,8 +54,7 @@ class PlannerConfig:
         grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
         verify_completion: When the model considers the task complete, visit what the robot has passed by and ask again.
         constrain_to_judgements: Restrict plans to those that follow from the judgements: carry one object to where it
-            is
-            judged to belong, or enter one room.
+            is judged to belong, or enter one room.
         loop_recovery: Replace a plan that repeats earlier steps by what follows from its judgements, or by visits.
         score_placements: Judge unknown placements by log-probability, not by the model's text; see ScoringJudge.
         confidence: Confidence that a judgement about an unknown placement needs to move the object.

@@ -137,10 +137,10 @@ class ScoringJudge:
     """Scores every candidate by its log-probability and compares the most likely one with the present receptacle.
 
     Moving a misplaced object to another wrong receptacle costs no reward, and moving a correct one costs one. So moving
-    pays off if the most likely other receptacle is more likely than the present one, even if a third one is more likely
-    still. While rooms are left to enter, an object waits if "elsewhere" is more likely than every candidate. A held
-    object that did not fit is put back or put on its most likely receptacle, by the same comparison. An object that the
-    robot has placed stays there.
+    pays off if the most likely other receptacle is more likely than the present one, even if the object most likely
+    belongs on a receptacle that has not been seen. While rooms are left to enter, such an object waits. A held object
+    that did not fit is put back or put on its most likely receptacle, by the same comparison. An object that the robot
+    has placed stays there.
 
     Args:
         model: Model that scores texts.

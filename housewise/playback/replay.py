@@ -165,8 +165,7 @@ def replay_record(record: HouseRecord, task: Task, simulator: PlaybackSimulator 
         record: Record of the episode.
         task: The task of the record; see find_task.
         simulator: Simulator that takes the pictures; it is reset. None follows the record without pictures. That takes
-            a
-            tenth of the time but cannot detect differences between house and record.
+            a tenth of the time but cannot detect differences between house and record.
         frames: Approximate maximum number of pictures over the episode. 0 for none.
     """
     return _Replayer(record, task, simulator, frames).play()

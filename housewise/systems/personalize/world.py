@@ -81,7 +81,7 @@ class HouseWorld:
         scores: dict[str, float] = {
             "success_rate": world.success_rate,
             "correct_start": len(world.objects) - misplaced,
-            "correct_end": sum(world.correct.values()),
+            "correct_end": sum(world.correct_by_object.values()),
             "misplaced_start": misplaced,
             "objects": len(world.objects),
             "actions": actions,

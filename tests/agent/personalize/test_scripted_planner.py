@@ -174,7 +174,7 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     result = HouseEpisode(env, scripted_planner(task, env, 0), Controller(env), writer).play(header(task))
     assert result.ended == "complete"
     assert result.scores["success_rate"] == 1.0
-    assert env.world.success_rate == 1.0 and all(env.world.correct.values())
+    assert env.world.success_rate == 1.0 and all(env.world.correct_by_object.values())
     record = read_house_record(tmp_path / "tidy.jsonl")
     placed = [action for action in record.actions if action.kind == "place" and action.status == "succeeded"]
     assert len(placed) == len(task.episode.misplaced)

@@ -89,7 +89,7 @@ def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     write_examples(path, [pair()])
     path.write_text(path.read_text() + '{"reply": 3}\n')
-    with pytest.raises(UserError, match="line 2 is not a pair"):
+    with pytest.raises(UserError, match="line 2: not a pair"):
         read_examples(path, EpisodeDemonstration)
 
 
