@@ -58,7 +58,7 @@ def test_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
 def test_a_reply_without_its_prefix_is_told(tmp_path: Path) -> None:
     line = {"prompt": MESSAGES, "prefix": "step 1:", "completion": [{"role": "assistant", "content": "go to sofa"}]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(line) + "\n")
-    with pytest.raises(UserError, match=r"line 1 is not a pair .*completion does not begin with the prefix 'step 1:'"):
+    with pytest.raises(UserError, match=r"line 1: not a pair .*completion does not begin with the prefix 'step 1:'"):
         read_examples(tmp_path / "pairs.jsonl", EpisodeDemonstration)
 
 
@@ -71,7 +71,7 @@ def test_a_byte_order_mark_and_empty_lines_are_no_matter(tmp_path: Path, kind: t
     path.write_bytes(b"\xef\xbb\xbf" + f"{first}\r\n\r\n  \n{second}\n".encode())
     assert read_examples(path, kind) == examples
     path.write_text(f"{first}\n\n\n{second}\n\n[3]\n")
-    with pytest.raises(UserError, match="line 6 is not a"):
+    with pytest.raises(UserError, match="line 6: not a"):
         read_examples(path, kind)
 
 
