@@ -157,9 +157,7 @@ class HouseTemplate(Template):
         ]
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
-    def _note(
-        self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge
-    ) -> str:
+    def _note(self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         name, known = names.get(thing, thing), known_placements(graph, thing, knowledge)
         if known.here:
             return self.note_here.format(object=name)
