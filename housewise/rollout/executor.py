@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Protocol
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Protocol
 
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.scheduler import Scheduler
-from housewise.rollout.system import Job
+from housewise.rollout.system import Job, System
+from housewise.rollout.usage_limits import RunMeter
 
 MAX_SAME_FAILURES = 5
 """The run ends after this many consecutive episodes that fail for the same reason, if none has finished."""
@@ -81,9 +84,22 @@ class OutcomeReporter:
             )
 
 
-class Executor(Protocol):
-    """Plays the episodes of a run, as many at a time as the settings allow."""
+class Executor(ABC):
+    """Plays the episodes of a run, as many at a time as the settings allow.
 
+    Args:
+        system: System that plays the episodes.
+        episodes: Folder of the records.
+        callback: Called when episodes start and end.
+        meter: Meter of the run, or None for a run without limits.
+    """
+
+    def __init__(
+        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
+    ) -> None:
+        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
+
+    @abstractmethod
     def play(self, scheduler: Scheduler) -> None:
         """Play all episodes and write their records. A failed episode does not stop the others.
 
@@ -94,4 +110,6 @@ class Executor(Protocol):
             UserError: A problem that the user can fix and that concerns all episodes. Running episodes are finished
                 first.
         """
-        ...
+
+    def _report_outcomes(self, scheduler: Scheduler) -> OutcomeReporter:
+        return OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)

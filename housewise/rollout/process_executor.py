@@ -10,7 +10,7 @@ from housewise.core.processes import process_pool
 from housewise.core.provenance import usable_cores
 from housewise.core.record import Outcome
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executor import OutcomeReporter, RunCallback
+from housewise.rollout.executor import Executor
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
@@ -19,22 +19,11 @@ from housewise.rollout.usage_limits import RunMeter
 _QUEUED_PER_PROCESS = 2
 
 
-class ProcessExecutor:
+class ProcessExecutor(Executor):
     """Plays episodes in as many processes as there are workers, at most one per core.
 
     Callbacks are called when an episode has ended, for its start as well.
-
-    Args:
-        system: System that plays the episodes.
-        episodes: Folder of the records.
-        callback: Called when episodes start and end.
-        meter: Meter of the run, or None for a run without limits.
     """
-
-    def __init__(
-        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
-    ) -> None:
-        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
 
     def play(self, scheduler: Scheduler) -> None:
         """See `Executor.play`."""
@@ -44,7 +33,7 @@ class ProcessExecutor:
 
     def _play_all(self, pool: ProcessPoolExecutor, scheduler: Scheduler, max_pending: int) -> None:
         """Play all episodes with at most `max_pending` submitted at a time, so that few are tried if all fail alike."""
-        outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
+        outcomes = self._report_outcomes(scheduler)
         pending: dict[Future[Outcome], Job] = {}
         while True:
             while len(pending) < max_pending and (scheduled := scheduler.take_next()) is not None:

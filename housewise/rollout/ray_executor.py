@@ -26,7 +26,7 @@ from housewise.core.render_devices import set_device_turn
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executor import OutcomeReporter, RunCallback
+from housewise.rollout.executor import Executor
 from housewise.rollout.models import model_settings
 from housewise.rollout.ray_models import (
     COORDINATOR,
@@ -50,25 +50,17 @@ News = Mapping[str, tuple[int, int, str]]
 """Progress of episodes by record name."""
 
 
-class RayExecutor:
+class RayExecutor(Executor):
     """Plays episodes with as many copies of the system as there are workers, on the machines of a Ray cluster.
 
     Episodes ask the servers that the settings name, or local models: one on each GPU, or one on the CPU that answers
     many episodes together. If a machine is lost, Ray restarts its actors on another one and plays its episodes again.
     Records are written on this machine when they are complete, so that the machines need no shared file system. The
     system's data must be present on every machine.
-
-    Args:
-        system: System that plays the episodes.
-        episodes: Folder of the records.
-        callback: Called when episodes start and end.
-        meter: Meter of the run, or None for a run without limits.
     """
 
-    def __init__(
-        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
-    ) -> None:
-        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         # An actor lives as long as a reference to it exists.
         self._models: dict[str, Any] = {}
 
@@ -86,7 +78,7 @@ class RayExecutor:
 
     def _play(self, scheduler: Scheduler, runners: list[Any], coordinator: Any) -> None:
         pool, playing = ActorPool(runners), dict[str, Job]()
-        outcomes, failure = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast), None
+        outcomes, failure = self._report_outcomes(scheduler), None
         while True:
             while failure is None and pool.has_free() and (scheduled := scheduler.take_next()) is not None:
                 pool.submit(lambda runner, chosen: runner.play.remote(chosen), scheduled)

@@ -6,16 +6,13 @@ import copy
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import Any
 
 from housewise.language import ChatModel
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executor import OutcomeReporter, RunCallback
+from housewise.rollout.executor import Executor, OutcomeReporter
 from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
-from housewise.rollout.system import System
-from housewise.rollout.usage_limits import RunMeter
 
 # Seconds that running episodes get to end after an interrupt.
 _TIMEOUT_SECONDS = 5.0
@@ -25,20 +22,11 @@ class _Interrupted(BaseException):
     """Ends an episode after an interrupt without recording a failure."""
 
 
-class ThreadExecutor:
-    """Plays episodes in as many threads as there are workers, each with a copy of the system.
+class ThreadExecutor(Executor):
+    """Plays episodes in as many threads as there are workers, each with a copy of the system."""
 
-    Args:
-        system: System that plays the episodes.
-        episodes: Folder of the records.
-        callback: Called when episodes start and end.
-        meter: Meter of the run, or None for a run without limits.
-    """
-
-    def __init__(
-        self, system: System[Any], episodes: Path, callback: RunCallback, meter: RunMeter | None = None
-    ) -> None:
-        self._system, self._episodes, self._callback, self._meter = system, episodes, callback, meter
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
         self._runners: list[EpisodeRunner] = []
@@ -46,7 +34,7 @@ class ThreadExecutor:
     def play(self, scheduler: Scheduler) -> None:
         """See `Executor.play`."""
         models = open_models(self._system)
-        outcomes = OutcomeReporter(scheduler, self._callback, self._system.settings.execution.fail_fast)
+        outcomes = self._report_outcomes(scheduler)
         workers = scheduler.count_active_workers(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
         pending = [pool.submit(self._work, scheduler, models, outcomes, workers == 1) for _ in range(workers)]
@@ -67,7 +55,7 @@ class ThreadExecutor:
         """Wait for running episodes, and close the systems and models.
 
         After an interrupt the wait is short, because a server may be slow. There is none for an interactive system,
-        whose user has just pressed the keys.
+        whose user has just interrupted it.
         """
         patience = 0.0 if self._system.interactive else _TIMEOUT_SECONDS
         _, left = wait(pending, patience if self._interrupted.is_set() else None)

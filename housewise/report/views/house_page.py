@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
@@ -254,8 +254,7 @@ def _restore_reply_start(reply: str) -> str:
 
 def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
     small = photo[::_THUMB, ::_THUMB] if photo.shape[1] > 256 else photo
-    values = {**card.__dict__, "photo": data_uri(compress(photo)), "thumb": data_uri(compress(small, 60))}
-    return PlanCard(**values)
+    return replace(card, photo=data_uri(compress(photo)), thumb=data_uri(compress(small, 60)))
 
 
 def _step(line: ActionEvent, things: Collection[str]) -> PlanStep:
