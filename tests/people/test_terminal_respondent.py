@@ -1,4 +1,4 @@
-"""A person at the terminal: what counts as an answer, and what of a question reaches the terminal."""
+"""The respondent at the terminal: accepted answers, and safe output of questions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FRUIT = ("apple", "apricot", "Pear")
         ("²", None),
     ],
 )  # fmt: skip
-def test_an_option_is_said_by_name_number_or_beginning(said: str, option: int | None) -> None:
+def test_an_option_is_matched_by_name_number_or_beginning(said: str, option: int | None) -> None:
     assert match_option(said, FRUIT) == option
 
 
-def test_a_question_is_put_again_until_it_is_answered() -> None:
+def test_a_question_is_repeated_until_the_answer_is_an_option() -> None:
     asked: list[str] = []
     said = iter(["kiwi", "pear"])
     person = TerminalRespondent(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
@@ -34,14 +34,14 @@ def test_a_question_is_put_again_until_it_is_answered() -> None:
     assert TerminalRespondent(lambda text: "kiwi").answer(Question("Which?", FRUIT)).option is None
 
 
-def test_what_would_make_the_terminal_do_something_does_not_reach_it() -> None:
+def test_control_characters_do_not_reach_the_terminal() -> None:
     asked: list[str] = []
     person = TerminalRespondent(lambda text: asked.append(text) or "\x1b[2J hi\r\n")  # type: ignore[func-returns-value]
     assert person.answer(Question("\x1b]0;title\x07 Where?")).text == "[2J hi"
     assert "\x1b" not in asked[0] and "\x07" not in asked[0]
 
 
-def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_line_becomes_one_short_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 1_000_000 + "\nnext\n"))
     person = TerminalRespondent()
     assert len(person.answer(Question("Where?")).text) <= MAX_ANSWER_CHARACTERS

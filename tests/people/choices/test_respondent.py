@@ -1,4 +1,4 @@
-"""Simulated people, with the real embeddings."""
+"""The simulated respondent, with the real sentence embeddings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def minilm() -> MiniLM:
     return MiniLM()
 
 
-def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: MiniLM) -> None:
+def test_a_cooperative_respondent_answers_the_question_and_invents_nothing(minilm: MiniLM) -> None:
     person = ChoicesRespondent(PROFILE, minilm)
     assert "ice-cold drinks" in person.answer(Question("Do you like your tea and other drinks hot or chilled?")).text
     music = person.answer(Question("What music do you want to hear?")).text
@@ -40,7 +40,7 @@ def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: Min
     assert not {"ice-cold", "steaming", "violin", "drums"} & set(unknown.split())
 
 
-def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
+def test_an_adversarial_respondent_never_says_what_it_likes(minilm: MiniLM) -> None:
     person = ChoicesRespondent(PROFILE, minilm, adversarial=True)
     answers = [person.answer(Question("What music do you want to hear?")).text for _ in range(30)]
     assert len(set(answers)) > 2, "it changes from turn to turn"
@@ -50,7 +50,7 @@ def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
         assert liked < 0 or answer.find("drums") >= 0, "what it likes is named only as what it does not want"
 
 
-def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
+def test_equal_seeds_give_equal_answers(minilm: MiniLM) -> None:
     questions = ["What music do you want to hear?", "Are your drinks cold?"]
     said = [
         [
@@ -63,13 +63,13 @@ def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
 
 
 @pytest.mark.parametrize("name", ["kitchen", "introplan", "ambik"])
-def test_profiles_that_come_along_can_be_read(name: str) -> None:
+def test_the_bundled_profiles_are_valid(name: str) -> None:
     assert read_profile(name).topics
     with pytest.raises(DataError, match=r"nobody\.yaml: cannot be read"):
         read_profile("nobody")
 
 
-def test_what_a_question_names_is_spoken_of_first() -> None:
+def test_things_that_the_question_names_come_first() -> None:
     def place(phrase: str, *called: str) -> NamedItem:
         return NamedItem(phrase=phrase, called=called)
 

@@ -1,4 +1,4 @@
-"""A person who says where things belong: what they are heard to say is what they want."""
+"""The respondent who answers where things belong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def me(tmp_path: Path) -> HouseRespondent:
     return HouseRespondent(load_person(tmp_path / "me.yaml"), seed=3)
 
 
-def test_most_of_what_is_asked_about_decides_and_the_first_of_each_room_comes_first(me: HouseRespondent) -> None:
+def test_the_answer_has_the_places_of_most_things_one_room_after_another(me: HouseRespondent) -> None:
     question = "Where should drinkware be (mug, cup, tumbler), and where not? Usual are (1) shelf in the kitchen, "
     said = me.answer(Question(f"{question}(2) sofa in the living room.")).text
     places = [said.index(place) for place in ("shelf in the kitchen", "table in the bedroom", "table in the kitchen")]
@@ -34,7 +34,7 @@ def test_most_of_what_is_asked_about_decides_and_the_first_of_each_room_comes_fi
     assert said == me.answer(Question(f"{question}(2) sofa in the living room.")).text
 
 
-def test_a_dog_bowl_is_no_bowl_and_of_what_nobody_has_nothing_is_said(me: HouseRespondent) -> None:
+def test_the_longest_name_matches_and_unknown_things_are_ignored(me: HouseRespondent) -> None:
     usual = "Where do mugs and cups go? Usual are (1) dishwasher in the kitchen."
     assert " washer" not in me.answer(Question(usual)).text
     assert "bathtub in the bathroom" in me.answer(Question("Where does the dog bowl go?")).text

@@ -1,4 +1,4 @@
-"""Breakfasts written out action by action, and how they are judged."""
+"""Breakfasts given by their actions, and single preferences to judge them by."""
 
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import parse_profile
@@ -12,7 +12,7 @@ KITCHEN = load_kitchen()
 
 
 def cook_breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
-    """What becomes of a kitchen in which everything is there but ``without``; every action has to be possible."""
+    """Return the trace of possible actions in a kitchen with all objects except ``without``."""
     present = set(KITCHEN.objects.places()) - set(without)
     if "egg_carton_0" in without:
         present -= {f"egg_{number}" for number in range(8)}
@@ -26,7 +26,7 @@ def cook_breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> T
 def make_preference(
     wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()
 ) -> KitchenPreference:
-    """A single wish in the language of people's files."""
+    """Return a preference in the language of profile files."""
     line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
     if if_:
         line["if"] = if_

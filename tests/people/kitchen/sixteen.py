@@ -1,4 +1,4 @@
-"""The people that come along, read once for all tests."""
+"""The bundled people of ADAPT, read once for all tests."""
 
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 

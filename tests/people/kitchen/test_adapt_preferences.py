@@ -1,8 +1,8 @@
-"""Each of the 228 wishes on breakfasts that satisfy it, violate it, and to which it does not apply.
+"""Each of ADAPT's 228 preferences on breakfasts that satisfy it, violate it, or to which it is inapplicable.
 
-The scripted cook makes them: one for whoever has this wish alone, one for whoever wants its opposite, and mutations of
-the first: without the deciding step, in another task, and in a scene that lacks what the wish needs. Twelve wishes
-about where to serve and with which dishes apply to every task in every scene; the five that no task concerns never do.
+The scripted cook prepares them: one for a person with this preference only, one for a person who wants the opposite,
+and mutations of the first: without the deciding step, in another task, and in a scene that lacks what is needed. Twelve
+preferences about places and dishes apply to every task in every scene. The five that no task concerns never apply.
 """
 
 import dataclasses
@@ -27,46 +27,46 @@ APPLYING = [preference for preference in WISHES if preference.tasks]
 FULL = frozenset(KITCHEN.objects.places())
 
 
-def named(preferences):
+def with_ids(preferences):
     return [pytest.param(preference, id=preference.id) for preference in preferences]
 
 
-def cooked(preference: KitchenPreference, task: int, present: frozenset[str] = FULL) -> Trace:
+def cook_for(preference: KitchenPreference, task: int, present: frozenset[str] = FULL) -> Trace:
     world = TextKitchen(task, scene=build_scene(present), max_steps=100)
     for action in OracleCook(single_preference_profile(preference), task).plan(world.dynamics):
         assert not world.step(action).failed
     return world.trace
 
 
-def insisted(preference: KitchenPreference, wish: Condition) -> KitchenPreference:
-    """A wish that is not fulfilled by making it not apply."""
+def make_unconditional(preference: KitchenPreference, wish: Condition) -> KitchenPreference:
+    """Return a preference that cannot be avoided by making its condition false."""
     wish = wish if preference.condition is None else AllOf((preference.condition, wish))
     return dataclasses.replace(preference, wish=wish, condition=None)
 
 
 @cache
-def fulfilled(id: str, task: int) -> Trace:
+def satisfying(id: str, task: int) -> Trace:
     preference = next(preference for preference in WISHES if preference.id == id)
-    return cooked(insisted(preference, preference.wish), task)
+    return cook_for(make_unconditional(preference, preference.wish), task)
 
 
-@pytest.mark.parametrize("preference", named(APPLYING))
-def test_satisfied_when_the_cook_knows_it(preference):
+@pytest.mark.parametrize("preference", with_ids(APPLYING))
+def test_satisfied_if_the_cook_knows_the_preference(preference):
     for task in {preference.tasks[0], preference.tasks[-1]}:
-        assert decide(preference, task, fulfilled(preference.id, task)) == "satisfied"
+        assert decide(preference, task, satisfying(preference.id, task)) == "satisfied"
 
 
-@pytest.mark.parametrize("preference", named(APPLYING))
-def test_violated_when_the_cook_does_the_opposite(preference):
+@pytest.mark.parametrize("preference", with_ids(APPLYING))
+def test_violated_if_the_cook_does_the_opposite(preference):
     task = preference.tasks[0]
-    trace = cooked(insisted(preference, Not(preference.wish)), task)
+    trace = cook_for(make_unconditional(preference, Not(preference.wish)), task)
     judge = PreferenceJudge(task)
     assert all(judge.is_made(dish, trace) for dish in judge.dishes)
     assert judge.verdict(preference, trace).decision == "violated"
 
 
-@pytest.mark.parametrize("preference", named([preference for preference in APPLYING if preference.dishes]))
-def test_violated_when_the_dish_was_not_made(preference):
+@pytest.mark.parametrize("preference", with_ids([preference for preference in APPLYING if preference.dishes]))
+def test_violated_if_the_dish_was_not_made(preference):
     task = preference.tasks[0]
     nothing = cook_breakfast(task, "Search fridge_0")
     verdict = PreferenceJudge(task).verdict(preference, nothing)
@@ -74,40 +74,40 @@ def test_violated_when_the_dish_was_not_made(preference):
     assert verdict.why.startswith("not made: ")
 
 
-@pytest.mark.parametrize("preference", named([preference for preference in WISHES if len(preference.tasks) < 8]))
-def test_not_applicable_in_another_task(preference):
+@pytest.mark.parametrize("preference", with_ids([preference for preference in WISHES if len(preference.tasks) < 8]))
+def test_inapplicable_in_another_task(preference):
     other = next(task for task in KITCHEN.tasks.tasks if task not in preference.tasks)
     trace = (
-        fulfilled(preference.id, preference.tasks[0]) if preference.tasks else cook_breakfast(other, "Open fridge_0")
+        satisfying(preference.id, preference.tasks[0]) if preference.tasks else cook_breakfast(other, "Open fridge_0")
     )
     assert decide(preference, other, trace) == "inapplicable"
 
 
-def needed(preference: KitchenPreference) -> frozenset[str]:
-    """What the condition asks to be there."""
+def needed_things(preference: KitchenPreference) -> frozenset[str]:
+    """Return the objects that the condition requires."""
     if preference.condition is None:
         return frozenset()
     asked = [predicate for predicate in iter_predicates(preference.condition) if predicate.name == "available"]
     return frozenset().union(*(predicate.ids[0] for predicate in asked)) & FULL
 
 
-@pytest.mark.parametrize("preference", named([preference for preference in APPLYING if needed(preference)]))
-def test_not_applicable_where_there_is_nothing_of_it(preference):
+@pytest.mark.parametrize("preference", with_ids([preference for preference in APPLYING if needed_things(preference)]))
+def test_inapplicable_if_the_needed_things_are_absent(preference):
     task = preference.tasks[0]
-    gone = needed(preference)
+    gone = needed_things(preference)
     if {"salt_shaker_0", "pepper_shaker_0", "ice_tray_0", "water_bottle_0"} & gone or preference.id == "8.11":
         pytest.skip("what it needs is in every scene")
     bases = frozenset().union(*(KITCHEN.groups[KITCHEN.tasks.dishes[dish].of] for dish in PreferenceJudge(task).dishes))
-    if bases <= gone:  # wishes for bread where the task asks for toast
+    if bases <= gone:  # Preferences for bread in a task that asks for toast.
         task = next(task for task in preference.tasks if not KITCHEN.groups["bread"] & gone)
-    trace = cooked(preference, task, FULL - gone)
+    trace = cook_for(preference, task, FULL - gone)
     judge = PreferenceJudge(task)
     assert all(judge.is_made(dish, trace) for dish in judge.dishes)
     assert decide(preference, task, trace) == "inapplicable"
 
 
 def mutations(trace: Trace) -> Iterator[list[str]]:
-    """The breakfast without one of its steps, with another name for a result, or with another thing for one of it."""
+    """Yield the actions without one of them, with another name of a result, or with another thing of its kind."""
     actions = trace.actions
     for skipped in range(len(actions) - 1):
         yield actions[:skipped] + actions[skipped + 1 :]
@@ -120,11 +120,11 @@ def mutations(trace: Trace) -> Iterator[list[str]]:
     for family in families:
         for thing in sorted(family & trace.used.keys()):
             for other in sorted(family - {thing}):
-                yield [exchanged(action, thing, other) for action in actions]
+                yield [exchange_thing(action, thing, other) for action in actions]
 
 
-def exchanged(action: str, thing: str, other: str) -> str:
-    """The action done with another thing."""
+def exchange_thing(action: str, thing: str, other: str) -> str:
+    """Replace a thing in an action by another one."""
     full = build_scene(FULL)
     one, two = full[thing].contents, full[other].contents
     if one and not two:
@@ -136,7 +136,7 @@ def exchanged(action: str, thing: str, other: str) -> str:
 
 
 def has_violating_mutation(preference: KitchenPreference, task: int, trace: Trace) -> bool:
-    """Whether a mutation violates the wish although the dish is made."""
+    """Whether a mutation violates the preference although its dishes are made."""
     judge = PreferenceJudge(task)
     for actions in mutations(trace):
         world = TextKitchen(task, scene=trace.start, max_steps=100)
@@ -149,22 +149,22 @@ def has_violating_mutation(preference: KitchenPreference, task: int, trace: Trac
 
 
 def asks_for_something(preference: KitchenPreference) -> bool:
-    """Whether a breakfast has to hold something, and not only to be without something."""
+    """Whether the preference needs something, and not only the absence of something."""
     task = preference.tasks[0]
-    plain = cooked(dataclasses.replace(preference, wish=WISHES[0].wish, tasks=()), task)
+    plain = cook_for(dataclasses.replace(preference, wish=WISHES[0].wish, tasks=()), task)
     return decide(preference, task, plain) == "violated"
 
 
-@pytest.mark.parametrize("preference", named(APPLYING))
-def test_violated_by_a_mutation_of_what_satisfies_it(preference):
+@pytest.mark.parametrize("preference", with_ids(APPLYING))
+def test_violated_by_a_mutation_of_a_satisfying_breakfast(preference):
     if not asks_for_something(preference):
         pytest.skip("it is satisfied by leaving something out")
     task = preference.tasks[0]
-    assert has_violating_mutation(preference, task, fulfilled(preference.id, task))
+    assert has_violating_mutation(preference, task, satisfying(preference.id, task))
 
 
 @pytest.mark.parametrize("id", ["5.5", "10.8", "11.5", "16.7"])
-def test_the_wishes_that_no_task_concerns_can_be_decided_too(id):
+def test_preferences_without_a_task_can_be_evaluated(id):
     preference = next(preference for preference in WISHES if preference.id == id)
     oats = ("Pour rolled_oats from oatmeal_2 to pot_0",)
     good = {

@@ -1,4 +1,4 @@
-"""Conditions: what can be said, what it means on a breakfast, and what is refused."""
+"""Parsing of conditions, and their meaning on a breakfast."""
 
 import pytest
 from hypothesis import given
@@ -75,7 +75,7 @@ def lookup(name: str) -> frozenset[str] | None:
         ("not (used(milk) or used(egg))", False),
     ],
 )
-def test_what_a_condition_means(said, holds):
+def test_a_condition_holds_on_a_breakfast(said, holds):
     trace = cook_breakfast(4, *LATTE, *TOAST)
     assert PreferenceJudge(4).holds(parse_condition(said, lookup), trace) is holds
 
@@ -109,7 +109,7 @@ def test_what_a_condition_means(said, holds):
         ("used(milk) or " * 500 + "used(milk)", "at most 2000"),
     ],
 )
-def test_what_is_refused_and_why(said, words):
+def test_invalid_conditions_are_refused_with_the_reason(said, words):
     with pytest.raises(ConditionError) as error:
         parse_condition(said, lookup)
     assert words in str(error.value)
@@ -125,7 +125,7 @@ def test_any_text_is_parsed_or_refused(text):
     assert list(iter_predicates(condition))
 
 
-def test_a_condition_written_out_is_read_again():
+def test_a_printed_predicate_can_be_parsed():
     said = 'made("omelet", of=egg) and used(spice | herb, kinds=2) and not before(nut, fruit, on_top=True)'
     condition = parse_condition(said, lookup)
     for predicate in iter_predicates(condition):
@@ -133,5 +133,5 @@ def test_a_condition_written_out_is_read_again():
 
 
 @pytest.mark.parametrize("word", ["Omelette", "omelet", "OMELETTES", "veggie_omelette_2", "omelètte"])
-def test_spellings_of_an_omelette(word):
+def test_spellings_of_omelette_are_normalized(word):
     assert "omelet" in normalize_words(word)

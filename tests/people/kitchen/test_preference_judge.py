@@ -1,4 +1,4 @@
-"""How a breakfast is judged: the order of decisions, and wishes whose meaning is easily missed."""
+"""Evaluation of breakfasts: the order of decisions, and preferences that are easily misread."""
 
 import pytest
 
@@ -26,7 +26,7 @@ GRANOLA = "Pour gluten_free_granola from cereal_box_3 to bowl_0"
 ICE = "Pour ice_cube from ice_tray_0 to mug_0"
 
 
-def test_the_order_of_decisions():
+def test_decisions_follow_the_order_of_the_paper():
     milk_in_tea = make_preference("together(milk, tea)", tasks="tea", if_="available(milk)", dishes=("tea",))
     milk = tuple(f"milk_{number}" for number in range(5))
     splash = "Pour whole_milk from milk_0 to mug_0"
@@ -37,7 +37,7 @@ def test_the_order_of_decisions():
     assert decide(milk_in_tea, 8, cook_breakfast(8, *TEA)) == "violated"
 
 
-def test_a_dish_that_the_task_does_not_ask_for_need_not_be_made():
+def test_a_dish_of_another_task_need_not_be_made():
     warm = make_preference("not together(ice, beverage)", tasks="beverages", dishes=("tea", "coffee"))
     assert decide(warm, 6, cook_breakfast(6, *TEA)) == "satisfied"
     assert decide(warm, 4, cook_breakfast(4, *TEA)) == "violated"
@@ -184,11 +184,11 @@ def test_when_a_dish_is_made(task, dish, actions, made):
         ("16.6", 4, (*TOAST, *COFFEE, "Pour skim_milk from milk_4 to mug_0"), "violated"),
     ],
 )
-def test_what_a_wish_means(id, task, actions, expected):
+def test_a_preference_is_evaluated_by_its_meaning(id, task, actions, expected):
     assert decide(WISHES[id], task, cook_breakfast(task, *actions)) == expected
 
 
-def test_each_verdict_says_why_and_since_when():
+def test_verdicts_have_a_reason_and_a_step():
     person = ADAPT_PEOPLE["miranda"]
     trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     found = PreferenceJudge(1).verdicts(person, trace, with_steps=True)
@@ -200,7 +200,7 @@ def test_each_verdict_says_why_and_since_when():
     assert "together(pepper, egg)" in verdicts["10.3"].why
 
 
-def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
+def test_satisfaction_counts_applicable_preferences_and_grows():
     person = ADAPT_PEOPLE["miranda"]
     trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = PreferenceJudge(1).verdicts(person, trace)
@@ -214,7 +214,7 @@ def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
 
 @pytest.mark.parametrize("word", ["fry", "fried"])
 @pytest.mark.parametrize("made", ["Fry items in pan_1 to get eggs", "Cook items in pan_1 to get fried_eggs"])
-def test_what_was_made_is_called_by_any_form_of_the_verb(word, made):
+def test_food_may_be_named_by_any_form_of_the_verb(word, made):
     trace = cook_breakfast(1, "Move pan_1 to stove_0", "Move egg_0 to pan_1", made)
     assert decide(make_preference(f'made("{word}", of=egg)'), 1, trace) == "satisfied"
     assert decide(make_preference(f'done("{word}", of=egg)'), 1, trace) == (
@@ -225,5 +225,5 @@ def test_what_was_made_is_called_by_any_form_of_the_verb(word, made):
 @pytest.mark.parametrize(
     ("verb", "called"), [("chop", "chopped"), ("dice", "diced"), ("fry", "fried"), ("boil", "boiled")]
 )
-def test_what_a_verb_makes_of_food(verb, called):
+def test_verbs_match_their_forms(verb, called):
     assert called in verb_forms(verb)

@@ -1,4 +1,4 @@
-"""The second evaluator: the wishes as the authors' published functions decide them."""
+"""Evaluation as the authors' published functions decide."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.people.kitchen.test_preference_judge import COFFEE, EGGS, FLAKES, FRU
 WISHES = {preference.id: preference for person in ADAPT_PEOPLE.values() for preference in person.preferences}
 
 
-def test_131_of_the_functions_deviate_from_their_text():
+def test_131_functions_deviate_from_their_text():
     assert sum(preference.published is not None for preference in WISHES.values()) == 131
 
 
@@ -49,13 +49,13 @@ def test_131_of_the_functions_deviate_from_their_text():
         ),
     ],
 )
-def test_where_the_two_differ(id, task, actions, text, published):
+def test_published_and_textual_decisions_differ(id, task, actions, text, published):
     trace = cook_breakfast(task, *actions)
     assert PreferenceJudge(task).verdict(WISHES[id], trace).decision == text
     assert PublishedJudge(task).verdict(WISHES[id], trace).decision == published
 
 
-def test_the_second_evaluator_is_not_the_default():
+def test_the_published_evaluation_is_not_the_default():
     person = list(ADAPT_PEOPLE.values())[3]
     nothing = cook_breakfast(1, "Open fridge_0")
     assert satisfaction_rate(PreferenceJudge(1).verdicts(person, nothing)) == 0
@@ -63,7 +63,7 @@ def test_the_second_evaluator_is_not_the_default():
     assert PublishedJudge(6).satisfaction(person, trace) < satisfaction_rate(PublishedJudge(6).verdicts(person, trace))
 
 
-def test_applicable_on_average_as_published():
+def test_the_number_of_applicable_preferences_is_as_published():
     """Running the published functions on empty trajectories gave 5.38 applicable wishes a task, at most 12."""
     counts = []
     for task in range(1, 9):

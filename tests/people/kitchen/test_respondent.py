@@ -1,4 +1,4 @@
-"""The person who answers by meaning, with the real embeddings."""
+"""The respondent of the kitchen, with the real sentence embeddings."""
 
 import pytest
 
@@ -23,66 +23,68 @@ from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
 
-def answering(name, task, present=None, paraphrasing=False):
+def respondent(name, task, present=None, paraphrasing=False):
     world = TextKitchen(task, scene=None if present is None else build_scene(present))
     start = None if present is None else world.trace
     return KitchenRespondent(ADAPT_PEOPLE[name], PreferenceJudge(task), start, shared_minilm(), paraphrasing)
 
 
-def said(person, question):
+def reply(person, question):
     return person.answer(Question(question)).text
 
 
-def test_a_wish_is_told_in_the_words_of_the_file():
-    person = answering("miranda", 1)
-    assert "Sprinkle some salt on my eggs." in said(person, "Should I salt the eggs?")
-    assert said(person, "Where will you have your breakfast?") == "I eat on the patio."
+def test_the_answer_is_the_text_of_the_preference():
+    person = respondent("miranda", 1)
+    assert "Sprinkle some salt on my eggs." in reply(person, "Should I salt the eggs?")
+    assert reply(person, "Where will you have your breakfast?") == "I eat on the patio."
 
 
-def test_the_same_wish_is_told_in_other_words():
-    person = answering("miranda", 1, paraphrasing=True)
-    assert "A pinch of salt over them." in said(person, "Should I salt the eggs?")
-    assert said(person, "Where will you have your breakfast?") == "Outside, where the sun is."
-    assert said(person, "Where is the salt?") in PARAPHRASES[NO_LOCATION_ANSWER]
-    assert said(answering("samantha", 3, paraphrasing=True), "Which tea do you drink?") in PARAPHRASES[FLEXIBLE_ANSWER]
+def test_the_answer_can_be_the_paraphrase():
+    person = respondent("miranda", 1, paraphrasing=True)
+    assert "A pinch of salt over them." in reply(person, "Should I salt the eggs?")
+    assert reply(person, "Where will you have your breakfast?") == "Outside, where the sun is."
+    assert reply(person, "Where is the salt?") in PARAPHRASES[NO_LOCATION_ANSWER]
+    assert (
+        reply(respondent("samantha", 3, paraphrasing=True), "Which tea do you drink?") in PARAPHRASES[FLEXIBLE_ANSWER]
+    )
 
 
-def test_nobody_says_in_other_words_what_they_say_otherwise():
+def test_paraphrases_differ_from_texts():
     wishes = [wish for person in ADAPT_PEOPLE.values() for wish in person.preferences]
     assert len(wishes) == 228 and all(wish.paraphrase for wish in wishes)
     assert not {wish.text for wish in wishes} & {wish.paraphrase for wish in wishes}
     assert all(usual not in others for usual, others in PARAPHRASES.items())
 
 
-def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
-    person, other = answering("leila", 2), answering("leila", 2)
+def test_equal_questions_get_equal_answers():
+    person, other = respondent("leila", 2), respondent("leila", 2)
     question = "What may I chop into it?"
-    first = said(person, question)
-    said(person, "Which pan do you like?")
-    assert said(person, question) == first == said(other, question)
+    first = reply(person, question)
+    reply(person, "Which pan do you like?")
+    assert reply(person, question) == first == reply(other, question)
 
 
-def test_wishes_of_other_tasks_are_not_told():
-    assert said(answering("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
-    assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE_ANSWER
+def test_preferences_of_other_tasks_are_not_told():
+    assert reply(respondent("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
+    assert reply(respondent("samantha", 3), "Which tea do you drink?") == FLEXIBLE_ANSWER
 
 
-def test_who_wants_nothing_left_out_is_not_told_of_as_wishing_it():
-    assert said(answering("juan", 1), "Is there anything I should leave out?") == FLEXIBLE_ANSWER
-    assert said(answering("mark", 3), "Is there anything I should leave out?").startswith("Fruit, nuts and other")
+def test_exclusions_are_told_only_by_people_who_have_some():
+    assert reply(respondent("juan", 1), "Is there anything I should leave out?") == FLEXIBLE_ANSWER
+    assert reply(respondent("mark", 3), "Is there anything I should leave out?").startswith("Fruit, nuts and other")
 
 
-def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
+def test_a_preference_without_a_topic_is_matched_by_its_own_words():
     told = {"category": "order", "tasks": "tea", "wants": "before(milk, tea)"}
     first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
     place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
     content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
     person = KitchenRespondent(parse_profile(content, KITCHEN, "zoe"), PreferenceJudge(6), None, shared_minilm())
     for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
-        assert said(person, question) == first["text"]
+        assert reply(person, question) == first["text"]
     for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
-        assert said(person, question) == FLEXIBLE_ANSWER
-    assert said(person, "Where would you like to sit?") == place["text"]
+        assert reply(person, question) == FLEXIBLE_ANSWER
+    assert reply(person, "Where would you like to sit?") == place["text"]
 
 
 @pytest.mark.parametrize(
@@ -103,8 +105,8 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
         "How many eggs are there?",
     ],
 )
-def test_places_are_never_told(question):
-    assert said(answering("miranda", 1), question) == NO_LOCATION_ANSWER
+def test_locations_are_never_told(question):
+    assert reply(respondent("miranda", 1), question) == NO_LOCATION_ANSWER
 
 
 @pytest.mark.parametrize(
@@ -122,27 +124,27 @@ def test_places_are_never_told(question):
         "Have you got any preference for the pan?",
     ],
 )
-def test_asking_where_to_eat_is_not_asking_for_places(question):
+def test_asking_where_to_eat_is_not_asking_for_a_location(question):
     assert not asks_for_location(question)
 
 
-def test_what_the_scene_lacks_is_told_with_that_reservation():
+def test_an_answer_mentions_that_the_scene_lacks_something():
     question = "Would you like lemon in your tea?"
-    assert UNAVAILABLE_REMARK in said(answering("miranda", 8, ["tea_bags_0"]), question)
-    assert UNAVAILABLE_REMARK not in said(answering("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
+    assert UNAVAILABLE_REMARK in reply(respondent("miranda", 8, ["tea_bags_0"]), question)
+    assert UNAVAILABLE_REMARK not in reply(respondent("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
 
 
 @pytest.mark.parametrize(
     "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
 )
-def test_what_cannot_be_understood_is_answered_all_the_same(question):
-    assert said(answering("sarah", 5), question) in {
+def test_unintelligible_questions_are_answered(question):
+    assert reply(respondent("sarah", 5), question) in {
         FLEXIBLE_ANSWER,
         *(w.text for w in ADAPT_PEOPLE["sarah"].preferences),
     }
 
 
-def test_every_wish_of_the_sixteen_is_about_a_topic():
+def test_every_bundled_preference_has_a_topic():
     dishes = {task: PreferenceJudge(task).dishes for task in range(1, 9)}
     for person in ADAPT_PEOPLE.values():
         for wanted in person.preferences:
@@ -167,13 +169,13 @@ def test_every_wish_of_the_sixteen_is_about_a_topic():
         ("a: {questions: [Why?], categories: [whims]}", "categories"),
     ],
 )
-def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
+def test_invalid_topics_are_refused(tmp_path, text, complaint):
     (tmp_path / "topics.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(Exception, match=complaint):
         load_topics(tmp_path / "topics.yaml")
 
 
-def test_topics_of_which_most_people_wish_something_come_first() -> None:
+def test_topics_are_sorted_by_use() -> None:
     first = sort_by_use(
         [
             single_preference_profile(make_preference("served_at(island)")),

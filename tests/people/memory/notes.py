@@ -1,4 +1,4 @@
-"""Notes drawn at random, few names among them, so that they often are about the same."""
+"""Random notes with few different names, so that many are about the same subject."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ notes = st.builds(
 
 
 def reaction(thing: str, place: str, value: float, time: str = TIMES[0], **fields: object) -> Note:
-    """How ada found a thing at a place."""
+    """Return Ada's reaction to a thing in a place."""
     about = About(things=(thing,), receptacle=place)
     return Note.model_validate(
         {"person": "ada", "kind": "reaction", "text": f"{thing} on {place}", "about": about, "value": value}

@@ -1,4 +1,4 @@
-"""Memories on disk: what is kept, by several programs at once and by some that are killed, and what is damaged."""
+"""Memories on disk: saving, simultaneous and killed programs, and damaged files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def texts(memory: Memory) -> set[str]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(kept=st.lists(notes, max_size=10), gone=st.lists(notes, max_size=3), words=st.text(min_size=1, max_size=50))
-def test_what_is_kept_is_what_is_read(folder: MemoryFolder, kept: list[Note], gone: list[Note], words: str) -> None:
+def test_a_saved_memory_can_be_loaded(folder: MemoryFolder, kept: list[Note], gone: list[Note], words: str) -> None:
     folder.notes_path("ada").unlink(missing_ok=True)
     memory = Memory("ada", [*kept, Note(person="ada", kind="answer", value=1, text=words)], [note.id for note in gone])
     folder.save(memory)
@@ -53,7 +53,7 @@ def test_what_is_kept_is_what_is_read(folder: MemoryFolder, kept: list[Note], go
     assert folder.people() == ["ada"]
 
 
-def test_lines_can_be_read_without_this_code(folder: MemoryFolder) -> None:
+def test_lines_are_plain_json(folder: MemoryFolder) -> None:
     memory = Memory("ada", [reaction("café cup", "sink", -1.0), reaction("shoe", "bed", 1.0)])
     gone = memory.forget(About(things=("shoe",)))
     folder.save(memory)
@@ -65,11 +65,11 @@ def test_lines_can_be_read_without_this_code(folder: MemoryFolder) -> None:
     assert "café" in folder.notes_path("ada").read_text("utf-8")
 
 
-def test_what_is_forgotten_is_nowhere_on_the_disk(folder: MemoryFolder) -> None:
+def test_forgotten_notes_leave_no_trace_on_disk(folder: MemoryFolder) -> None:
     seen = reaction("mug", "sink", -1.0, text="her secret mug")
     rule = Note(person="ada", kind="rule", text="the secret goes on the shelf", derived_from=(seen.id,))
     folder.save(Memory("ada", [seen, rule, reaction("shoe", "bed", 1.0)]))
-    # What another program had half written when it was killed.
+    # A partial file of a killed program.
     (folder.notes_path("ada").parent / ".0123456789abcdef.partial").write_text("her secret mug")
     with folder.edit_memory("ada") as memory:
         memory.forget(seen.id)
@@ -78,8 +78,8 @@ def test_what_is_forgotten_is_nowhere_on_the_disk(folder: MemoryFolder) -> None:
     assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
 
 
-def test_a_run_that_ends_later_brings_nothing_back(folder: MemoryFolder) -> None:
-    """A run holds a copy while its person forgets one note and corrects another."""
+def test_saving_an_old_copy_restores_nothing(folder: MemoryFolder) -> None:
+    """A run has a copy of the memory while a note is forgotten and another one edited."""
     mug, shoe = reaction("mug", "sink", 1.0), reaction("shoe", "bed", 1.0)
     folder.save(Memory("ada", [mug, shoe]))
     run = folder.load("ada")
@@ -92,7 +92,7 @@ def test_a_run_that_ends_later_brings_nothing_back(folder: MemoryFolder) -> None
     assert set(kept.notes) == {corrected, learned} == set(folder.load("ada").notes)
 
 
-def test_an_error_while_changing_changes_nothing(folder: MemoryFolder) -> None:
+def test_an_error_during_an_edit_changes_nothing(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     before = folder.notes_path("ada").read_bytes()
     with pytest.raises(UserError), folder.edit_memory("ada") as memory:
@@ -101,7 +101,7 @@ def test_an_error_while_changing_changes_nothing(folder: MemoryFolder) -> None:
     assert folder.notes_path("ada").read_bytes() == before
 
 
-def test_two_programs_at_once_lose_nothing_even_if_one_is_killed(folder: MemoryFolder) -> None:
+def test_two_simultaneous_programs_lose_nothing_even_if_one_is_killed(folder: MemoryFolder) -> None:
     command = [sys.executable, "-c", WRITER, str(folder.root)]
     one = subprocess.Popen([*command, "one", "1000000"], stdout=subprocess.PIPE, text=True)
     other = subprocess.Popen([*command, "other", "60"], stdout=subprocess.PIPE, text=True)
@@ -116,13 +116,13 @@ def test_two_programs_at_once_lose_nothing_even_if_one_is_killed(folder: MemoryF
     other.stdout.close()
     kept = texts(folder.load("ada"))
     assert set(told) <= kept and f"other {59}" in kept
-    # What was half written goes with the next that is written, if the other program had not been at it any more.
+    # The next write removes the partial file of the killed program.
     with folder.edit_memory("ada") as memory:
         memory.add(reaction("mug", "sink", 1.0))
     assert {path.name for path in folder.notes_path("ada").parent.iterdir()} <= {NOTES_FILE, ".lock"}
 
 
-def test_another_program_that_does_not_end_is_named(folder: MemoryFolder) -> None:
+def test_waiting_for_another_program_ends_with_an_error(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     with (
         folder.edit_memory("ada"),
@@ -162,7 +162,7 @@ GOOD = '{"person": "ada", "kind": "rule", "text": "x", "time": "2026-11-23T14:05
         (HEADER + GOOD.replace('"x"', '"x", "id": "0123456789ab"'), "line 2: .*its id is '0123456789ab'"),
     ],
 )
-def test_a_damaged_memory_is_one_line_and_left_as_it_is(folder: MemoryFolder, content: str, complaint: str) -> None:
+def test_a_damaged_memory_is_reported_and_not_changed(folder: MemoryFolder, content: str, complaint: str) -> None:
     path = folder.notes_path("ada")
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -173,20 +173,20 @@ def test_a_damaged_memory_is_one_line_and_left_as_it_is(folder: MemoryFolder, co
     assert path.read_text() == content
 
 
-def test_bytes_that_are_no_text_are_one_line(folder: MemoryFolder) -> None:
+def test_invalid_utf8_is_reported_in_one_line(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     folder.notes_path("ada").write_bytes(folder.notes_path("ada").read_bytes().replace(b"mug", b"m\xff"))
     with pytest.raises(UserError, match=r"notes\.jsonl: line \d+ is damaged .*take the line out, or restore"):
         folder.load("ada")
 
 
-def test_a_folder_in_the_place_of_the_file_is_one_line(folder: MemoryFolder) -> None:
+def test_a_folder_instead_of_the_file_is_reported_in_one_line(folder: MemoryFolder) -> None:
     folder.notes_path("ada").mkdir(parents=True)
     with pytest.raises(UserError, match=r"notes\.jsonl: cannot be read \(not a regular file"):
         folder.load("ada")
 
 
-def test_a_flipped_letter_is_noticed(folder: MemoryFolder) -> None:
+def test_a_changed_letter_is_noticed(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     path = folder.notes_path("ada")
     path.write_text(path.read_text().replace("mug on sink", "jug on sink"))
@@ -194,7 +194,7 @@ def test_a_flipped_letter_is_noticed(folder: MemoryFolder) -> None:
         folder.load("ada")
 
 
-def test_who_is_not_known_is_told_who_is(folder: MemoryFolder) -> None:
+def test_the_error_for_an_unknown_person_lists_the_known_ones(folder: MemoryFolder) -> None:
     with pytest.raises(UserError, match="no memory of ada; there are none"):
         folder.load("ada")
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
@@ -206,12 +206,12 @@ def test_who_is_not_known_is_told_who_is(folder: MemoryFolder) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../ada", "a/b", "/etc", "-x", ".ada", "ada.", "a" * 81, "a\nb", "ä"])
-def test_names_cannot_lead_elsewhere(folder: MemoryFolder, name: str) -> None:
+def test_names_cannot_leave_the_folder(folder: MemoryFolder, name: str) -> None:
     with pytest.raises(UserError, match="cannot be a person's name: use letters a to z, digits"):
         folder.load(name)
 
 
-def test_a_linked_file_is_replaced_and_not_followed(folder: MemoryFolder, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_replaced_and_not_followed(folder: MemoryFolder, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text(HEADER)
     folder.notes_path("ada").parent.mkdir(parents=True)
@@ -220,7 +220,7 @@ def test_a_linked_file_is_replaced_and_not_followed(folder: MemoryFolder, tmp_pa
     assert elsewhere.read_text() == HEADER and not folder.notes_path("ada").is_symlink()
 
 
-def test_where_memories_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("HOUSEWISE_MEMORY", raising=False)

@@ -1,4 +1,4 @@
-"""Exported memories: what is written is read again, what a person changes in it is changed, what is damaged is told."""
+"""Export and import of memories as files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ any_notes = st.builds(
 @pytest.mark.parametrize("style", ["yaml", "jsonl", "txt"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(kept=st.lists(notes | any_notes, max_size=8))
-def test_what_is_exported_can_be_imported(tmp_path: Path, style: str, kept: list[Note]) -> None:
+def test_an_exported_memory_can_be_imported(tmp_path: Path, style: str, kept: list[Note]) -> None:
     memory = Memory("ada", kept)
     path = tmp_path / f"ada.{style}"
     path.write_text(to_yaml(memory) if style == "yaml" else to_jsonl(memory), encoding="utf-8")
@@ -39,7 +39,7 @@ def test_what_is_exported_can_be_imported(tmp_path: Path, style: str, kept: list
     assert import_notes(again, read_memory_file(path)).known == len(memory)
 
 
-def test_a_person_corrects_the_yaml(tmp_path: Path) -> None:
+def test_edits_in_the_yaml_are_imported(tmp_path: Path) -> None:
     seen = [reaction(thing, "sink", 1.0) for thing in ("mug", "cup", "lamp")]
     rule = Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(seen[0].id,))
     memory = Memory("ada", [*seen, rule])
@@ -58,7 +58,7 @@ def test_a_person_corrects_the_yaml(tmp_path: Path) -> None:
     assert (found.known, found.forgotten) == (2, 1)
 
 
-def test_a_reaction_and_what_was_concluded_from_it_are_corrected_together(tmp_path: Path) -> None:
+def test_a_note_and_a_derived_one_can_be_edited_together(tmp_path: Path) -> None:
     seen = reaction("mug", "sink", 1.0)
     rule = Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(seen.id,))
     memory = Memory("ada", [seen, rule])
@@ -69,7 +69,7 @@ def test_a_reaction_and_what_was_concluded_from_it_are_corrected_together(tmp_pa
     assert set(memory.notes) == set(found.edited) and not found.added
 
 
-def test_a_copy_in_which_something_was_changed_is_another_note(tmp_path: Path) -> None:
+def test_an_edited_copy_is_another_note(tmp_path: Path) -> None:
     memory = Memory("ada", [reaction("mug", "sink", 1.0)])
     content = yaml.safe_load(to_yaml(memory))
     [mug] = content["notes"]
@@ -81,7 +81,7 @@ def test_a_copy_in_which_something_was_changed_is_another_note(tmp_path: Path) -
     assert [note.text for note in found.edited] == ["a"] and [note.text for note in found.added] == ["b"]
 
 
-def test_what_was_forgotten_stays_so(tmp_path: Path) -> None:
+def test_forgotten_notes_are_not_imported(tmp_path: Path) -> None:
     memory = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)])
     path = tmp_path / "ada.jsonl"
     path.write_text(to_jsonl(memory))
@@ -90,7 +90,7 @@ def test_what_was_forgotten_stays_so(tmp_path: Path) -> None:
     assert (found.added, found.known, found.forgotten, len(memory)) == ([], 1, 1, 1)
 
 
-def test_what_was_forgotten_elsewhere_is_dropped(tmp_path: Path) -> None:
+def test_notes_that_the_file_forgot_are_dropped(tmp_path: Path) -> None:
     here = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)])
     there = here.copy()
     gone = there.forget(About(things=("mug",)))
@@ -99,7 +99,7 @@ def test_what_was_forgotten_elsewhere_is_dropped(tmp_path: Path) -> None:
     assert import_notes(here, read_memory_file(path)).dropped == gone and here.digest == there.digest
 
 
-def test_another_persons_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_person_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bruno.yaml"
     path.write_text(to_yaml(Memory("bruno", [Note(person="bruno", kind="rule", text="x")])))
     with pytest.raises(UserError, match="has notes about bruno, not about ada; import them as bruno's"):
@@ -134,7 +134,7 @@ BOMB = "a: &a {x: 1}\n" + "".join(
         (HEADER + 'notes: "\x00"', "not readable as YAML"),
     ],
 )
-def test_a_damaged_file_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
+def test_a_damaged_file_is_reported_in_one_line(tmp_path: Path, content: str, complaint: str) -> None:
     path = tmp_path / "ada.yaml"
     path.write_text(content)
     with pytest.raises(UserError, match=complaint) as raised:
@@ -143,7 +143,7 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, content: str, complaint: str
 
 
 @pytest.mark.parametrize("name", ["ada.yaml", "ada.jsonl", "ada"])
-def test_what_is_no_text_or_no_file_is_one_line(tmp_path: Path, name: str) -> None:
+def test_unreadable_files_are_reported_in_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         read_memory_file(tmp_path / name)
     (tmp_path / name).write_bytes(b"\xff\xfe\x00")
@@ -153,7 +153,7 @@ def test_what_is_no_text_or_no_file_is_one_line(tmp_path: Path, name: str) -> No
         read_memory_file(tmp_path)
 
 
-def test_a_date_and_numbers_as_yaml_has_them(tmp_path: Path) -> None:
+def test_dates_and_numbers_of_yaml_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "ada.yaml"
     path.write_text(HEADER + "notes:\n- {kind: answer, text: 7, value: yes, time: 2026-11-23}\n")
     memory = Memory("ada")

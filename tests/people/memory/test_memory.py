@@ -1,4 +1,4 @@
-"""One person's memory: recall against a slow one that follows its description, edits, forgetting, merging."""
+"""Recall (compared with a slow reference), editing, forgetting and merging of a memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIELDS = ("things", "room", "receptacle", "task", "situation")
 
 
 class Letters:
-    """An embedder that takes texts for alike that use the same letters."""
+    """An embedder that counts letters."""
 
     name = "letters"
 
@@ -50,10 +50,10 @@ def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | 
             found.append((-agree, left_open, claim))
     found.sort(key=lambda each: [note.sort_key for note in each[2]][-1], reverse=True)
     found.sort(key=lambda each: each[:2])
-    return [settled(claim) for _, _, claim in found[:most]]
+    return [resolve_claim(claim) for _, _, claim in found[:most]]
 
 
-def settled(claim: list[Note]) -> RecalledNote:
+def resolve_claim(claim: list[Note]) -> RecalledNote:
     said = Counter(note.value for note in claim)
     latest = [note for note in claim if note.time == claim[-1].time]
     loudest = max(said[note.value] for note in latest)
@@ -63,7 +63,7 @@ def settled(claim: list[Note]) -> RecalledNote:
 
 
 @given(st.lists(notes, max_size=40), abouts, st.integers(0, 50), st.none() | st.lists(st.sampled_from(KINDS)))
-def test_recall_by_key_is_what_it_says(
+def test_recall_by_key_equals_the_reference(
     given_notes: list[Note], about: About, most: int, kinds: list[str] | None
 ) -> None:
     memory = Memory("ada")
@@ -71,7 +71,7 @@ def test_recall_by_key_is_what_it_says(
     for note in given_notes[:half]:
         memory.add(note)
     memory.recall(about, most)
-    # Notes that come, and go, after it has been asked.
+    # Notes that are added or forgotten after the index was built.
     for note in given_notes[half:]:
         memory.add(note)
     assert memory.recall(about, most, kinds) == slow_recall(memory, about, most, kinds)  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ def test_recall_by_key_is_what_it_says(
         assert memory.recall(about, most, kinds) == slow_recall(memory, about, most, kinds)  # type: ignore[arg-type]
 
 
-def test_contradictions_are_settled_by_the_newest_and_shown() -> None:
+def test_the_newest_note_wins_and_contradictions_are_returned() -> None:
     old = [reaction("mug", "sink", 1.0, TIMES[0], text=str(number)) for number in range(5)]
     new = reaction("mug", "sink", -1.0, TIMES[1])
     [found] = Memory("ada", [new, *old]).recall(About(things=("mug",)), 10)
@@ -88,20 +88,20 @@ def test_contradictions_are_settled_by_the_newest_and_shown() -> None:
     assert set(found.contradicted) == set(old)
 
 
-def test_of_equally_new_ones_more_notes_are_right() -> None:
+def test_of_equally_new_notes_the_more_frequent_value_wins() -> None:
     liked = [reaction("mug", "sink", 1.0, time) for time in TIMES[:3]]
     disliked = reaction("mug", "sink", -1.0, TIMES[2])
     [found] = Memory("ada", [*liked, disliked]).recall(About(things=("mug",)), 10)
     assert (found.value, found.count, found.contradicted) == (1.0, 3, (disliked,))
 
 
-def test_rules_in_other_words_do_not_contradict_each_other() -> None:
+def test_rules_with_different_texts_do_not_contradict_each_other() -> None:
     rules = [Note(person="ada", kind="rule", text=text, about=About(room="hall")) for text in ("no mugs", "no shoes")]
     assert {found.note for found in Memory("ada", rules).recall(About(room="hall"), 9)} == set(rules)
 
 
 @given(st.lists(notes, max_size=30), abouts, st.integers(0, 10), st.floats(-1, 1))
-def test_by_meaning_comes_what_is_close_after_what_is_known_by_key(
+def test_similar_notes_follow_those_found_by_key(
     given_notes: list[Note], about: About, most: int, least: float
 ) -> None:
     memory = Memory("ada", given_notes)
@@ -120,7 +120,7 @@ def test_by_meaning_comes_what_is_close_after_what_is_known_by_key(
 
 
 @given(*[st.lists(notes, max_size=9)] * 3, abouts, st.booleans())
-def test_a_copy_goes_its_own_way(
+def test_a_copy_is_independent(
     shared: list[Note], mine: list[Note], others: list[Note], about: About, asked_before: bool
 ) -> None:
     memory = Memory("ada", shared)
@@ -139,7 +139,7 @@ def test_a_copy_goes_its_own_way(
         assert [each.note for each in one.recall(about, 9, embedder=Letters())] == [each.note for each in anew]
 
 
-def test_a_copy_takes_along_what_has_been_made_for_recall() -> None:
+def test_a_copy_shares_the_vectors() -> None:
     class Counting(Letters):
         read = 0
 
@@ -159,7 +159,7 @@ def test_a_copy_takes_along_what_has_been_made_for_recall() -> None:
     assert embedder.read == 6 + 1, "what the copy has made serves the memory that it is of"
 
 
-def test_meaning_follows_what_changes() -> None:
+def test_search_by_similarity_follows_changes() -> None:
     memory = Memory("ada", [reaction("cup", "sink", 1.0)])
     asked = About(things=("cupp",))
     assert [each.note.about.things for each in memory.recall(asked, 9, embedder=Letters())] == [("cup",)]
@@ -169,7 +169,7 @@ def test_meaning_follows_what_changes() -> None:
     assert [each.note.about.things for each in memory.recall(asked, 9, embedder=Letters())] == [("cuppa",)]
 
 
-def test_an_edited_note_wins_over_all_others() -> None:
+def test_an_edited_note_is_the_newest() -> None:
     memory = Memory("ada", [reaction("mug", "sink", 1.0, f"21{year}-01-01") for year in range(10, 30)])
     new = memory.edit(memory.notes[0].id[:6], value=-1)
     [found] = memory.recall(About(things=("mug",)), 1)
@@ -177,7 +177,7 @@ def test_an_edited_note_wins_over_all_others() -> None:
     assert new.source is None and len(memory) == 20
 
 
-def test_an_edit_there_and_back_is_not_lost() -> None:
+def test_an_edit_can_be_reverted() -> None:
     note = reaction("mug", "sink", 1.0)
     memory = Memory("ada", [note])
     back = memory.edit(memory.edit(note.id, value=-1.0).id, value=1.0)
@@ -185,7 +185,7 @@ def test_an_edit_there_and_back_is_not_lost() -> None:
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=5))
-def test_a_note_keeps_its_first_id_through_edits_and_files(values: list[float]) -> None:
+def test_the_original_id_survives_edits_and_files(values: list[float]) -> None:
     note = reaction("mug", "sink", 0.5)
     memory = Memory("ada", [note])
     for value in values:
@@ -195,7 +195,7 @@ def test_a_note_keeps_its_first_id_through_edits_and_files(values: list[float]) 
     assert again[note.id[:4]] == edited and again.forget(note.id) == [edited]
 
 
-def test_a_note_that_was_corrected_in_two_places_is_named_by_its_versions() -> None:
+def test_a_note_edited_in_two_places_is_identified_by_its_versions() -> None:
     note = reaction("mug", "sink", 0.5)
     here, there = Memory("ada", [note]), Memory("ada", [note])
     versions = [here.edit(note.id, value=1.0), there.edit(note.id, value=-1.0)]
@@ -215,7 +215,7 @@ def test_an_edit_that_changes_nothing_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "changes", [{"kind": "order"}, {"person": "bruno"}, {"id": "x"}, {"text": "x" * 3000}, {"text": "", "value": None}]
 )
-def test_a_bad_edit_changes_nothing(changes: dict[str, object]) -> None:
+def test_an_invalid_edit_changes_nothing(changes: dict[str, object]) -> None:
     note = reaction("mug", "sink", 1.0)
     memory = Memory("ada", [note])
     with pytest.raises(UserError, match=f"^note {note.id}: "):
@@ -223,7 +223,7 @@ def test_a_bad_edit_changes_nothing(changes: dict[str, object]) -> None:
     assert memory.notes == (note,)
 
 
-def test_what_was_concluded_is_forgotten_too() -> None:
+def test_derived_notes_are_forgotten_too() -> None:
     seen = [reaction("mug", place, -1.0) for place in ("sink", "bed")]
     rule = Note(person="ada", kind="rule", text="mugs in the cupboard", derived_from=tuple(note.id for note in seen))
     goal = Note(person="ada", kind="goal", text="the mug is in the cupboard", derived_from=(rule.id,))
@@ -234,13 +234,13 @@ def test_what_was_concluded_is_forgotten_too() -> None:
     assert {found.note for found in memory.recall(About(), 9)} == {seen[1]}
     kept = pickle.dumps(memory)
     assert all(word.encode() not in kept for word in ("cupboard", "mug on sink"))
-    # It does not come back, nor what another program concludes from it later.
+    # A forgotten note does not come back, and nothing can be derived from it later.
     late = Note(person="ada", kind="rule", text="mugs are hers", derived_from=(rule.id,))
     assert memory.add(seen[0]) == seen[0] and memory.add(late) == late
     assert memory.notes == (seen[1],)
 
 
-def test_what_is_corrected_by_hand_no_longer_depends_on_where_it_came_from() -> None:
+def test_an_edited_note_is_not_derived_from_others() -> None:
     seen = reaction("mug", "sink", -1.0)
     rule = Note(person="ada", kind="rule", text="mugs in the cupboard", derived_from=(seen.id,))
     memory = Memory("ada", [seen, rule])
@@ -248,7 +248,7 @@ def test_what_is_corrected_by_hand_no_longer_depends_on_where_it_came_from() -> 
     assert memory.forget(seen.id) == [seen] and memory.notes == (corrected,)
 
 
-def test_forgetting_by_what_notes_are_about() -> None:
+def test_notes_can_be_forgotten_by_subject() -> None:
     everywhere = Note(person="ada", kind="rule", text="keep it tidy")
     all_notes = [reaction("mug", "sink", 1.0), reaction("mug", "bed", 1.0), reaction("shoe", "bed", 1.0), everywhere]
     memory = Memory("ada", all_notes)
@@ -258,28 +258,28 @@ def test_forgetting_by_what_notes_are_about() -> None:
 
 
 @pytest.mark.parametrize("id", ["", "abc", "ffffffffffff", "../x"])
-def test_an_unknown_id_is_one_line(id: str) -> None:
+def test_an_unknown_id_is_reported_in_one_line(id: str) -> None:
     memory = Memory("ada", [reaction("mug", "sink", 1.0)])
     for change in (memory.forget, memory.edit):
         with pytest.raises(UserError, match=r"no note .*housewise memory show ada"):
             change(id)
 
 
-def test_another_persons_note_is_refused() -> None:
+def test_a_note_about_another_person_is_refused() -> None:
     with pytest.raises(UserError, match="is about bruno, but this is the memory of ada"):
         Memory("ada").add(Note(person="bruno", kind="rule", text="x"))
 
 
 memories = st.builds(
-    lambda kept, gone, rules: _concluding(kept, gone, rules),
+    lambda kept, gone, rules: _memory_with_derived_notes(kept, gone, rules),
     st.lists(notes, max_size=8),
     st.lists(notes, max_size=3),
     st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["a", "b"])), max_size=3),
 )
 
 
-def _concluding(kept: list[Note], gone: list[Note], rules: list[tuple[int, str]]) -> Memory:
-    """A memory in which some notes are concluded from others, and some are forgotten."""
+def _memory_with_derived_notes(kept: list[Note], gone: list[Note], rules: list[tuple[int, str]]) -> Memory:
+    """Return a memory in which some notes are derived from others, and some are forgotten."""
     everything = [*kept]
     for number, text in rules:
         if everything:
@@ -302,7 +302,7 @@ def test_memories_merge_in_any_order(several: list[Memory]) -> None:
 
 
 @given(memories, memories)
-def test_merging_loses_nothing_but_what_is_forgotten(one: Memory, other: Memory) -> None:
+def test_merging_loses_only_forgotten_notes(one: Memory, other: Memory) -> None:
     merged = one.merge(other)
     assert {note.id for note in (*one.notes, *other.notes)} <= {note.id for note in merged.notes} | merged.forgotten_ids
     gone = {note.id for note in (*one.notes, *other.notes)} - {note.id for note in merged.notes}
@@ -313,7 +313,7 @@ def test_merging_loses_nothing_but_what_is_forgotten(one: Memory, other: Memory)
 
 
 @given(st.lists(notes, max_size=12), st.randoms())
-def test_notes_may_come_in_any_order_and_twice(given_notes: list[Note], random: object) -> None:
+def test_notes_may_be_added_in_any_order_and_twice(given_notes: list[Note], random: object) -> None:
     shuffled = given_notes + given_notes[:3]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     memory = Memory("ada")
@@ -323,7 +323,7 @@ def test_notes_may_come_in_any_order_and_twice(given_notes: list[Note], random: 
     assert _state(pickle.loads(pickle.dumps(memory))) == _state(memory) == _state(memory.copy())
 
 
-def test_the_digest_stays_what_it_was() -> None:
+def test_the_digest_is_stable() -> None:
     """Digests stand in records: what they are taken over must not change with a version."""
     memory = Memory("ada", [reaction("mug", "sink", -1.0, text="no mugs – ever")])
     assert memory.digest == "ae63a626921867880b8909e281fca98044916189afda78a3dbb026f5c4594333"

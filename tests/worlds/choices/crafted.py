@@ -1,4 +1,4 @@
-"""Files in the format of AmbiK and IntroPlan, made up for tests."""
+"""Invented files in the formats of AmbiK and Introspective Planning."""
 
 from __future__ import annotations
 

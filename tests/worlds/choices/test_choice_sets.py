@@ -1,4 +1,4 @@
-"""Sets of choices by name or file, told apart by what is in them."""
+"""Loading of sets of choices by name or file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_
 from tests.worlds.choices.crafted import ambik_file, introplan_file
 
 
-def test_a_set_is_found_by_name_or_by_what_its_file_holds(tmp_path: Path) -> None:
+def test_a_set_is_loaded_by_name_or_by_the_format_of_its_file(tmp_path: Path) -> None:
     own = Path(shutil.copy(KITCHEN_FILE, tmp_path / "mine.yml"))
     assert load_choices(KITCHEN_SET, 3, 0) == load_choices(str(own), 3, 0) == read_kitchen_choices()
     ambik = load_choices(str(ambik_file(tmp_path)), 6, 0)
@@ -33,7 +33,7 @@ def test_a_set_is_found_by_name_or_by_what_its_file_holds(tmp_path: Path) -> Non
         ('{"variants": []}', "line 1: field id: Field required; is this another version of AmbiK's preference tasks?"),
     ],
 )
-def test_a_file_of_something_else_is_named(tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_of_another_format_is_reported(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "choices.jsonl"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=r"choices\.jsonl") as caught:
@@ -41,7 +41,7 @@ def test_a_file_of_something_else_is_named(tmp_path: Path, content: str, message
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe")
     for name in (tmp_path, tmp_path / "missing.jsonl", tmp_path / "bytes.jsonl", tmp_path / "missing.yaml"):
         with pytest.raises(DataError, match="cannot be read"):

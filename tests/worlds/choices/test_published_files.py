@@ -1,4 +1,4 @@
-"""AmbiK's and IntroPlan's files as their authors published them; the sentences are made up."""
+"""Files of AmbiK and Introspective Planning as published, with invented sentences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def row(number: int, kind: str = "preferences", **changes: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_table_of_ambik_is_read_as_its_lines_of_json_are(mark: str, tmp_path: Path) -> None:
+def test_a_table_of_ambik_equals_its_json_lines(mark: str, tmp_path: Path) -> None:
     rows = [row(number) for number in range(18)]
     path = table(tmp_path, [row(90, "safety"), *rows, row(91, "common_sense_knowledge")], mark)
     lines = read_ambik(ambik_file(tmp_path, [ambik_row(n, id=f"ambik-{n:03}") for n in range(18)]))
@@ -59,7 +59,7 @@ def test_a_table_of_ambik_is_read_as_its_lines_of_json_are(mark: str, tmp_path: 
     assert load_choices(str(path), 4, 0).test
 
 
-def test_intents_and_questions_of_a_table_are_understood(tmp_path: Path) -> None:
+def test_intents_and_questions_of_a_table_are_parsed(tmp_path: Path) -> None:
     changes = {"user_intent": "oat|almond milk, -cow's milk ,cup", "amb_shortlist": "oat milk, cow's milk"}
     plain, amount, options = read_ambik(
         table(
@@ -87,7 +87,7 @@ def test_intents_and_questions_of_a_table_are_understood(tmp_path: Path) -> None
         (",".join(COLUMNS) + "\n1," + "c" * 200_000 + ",preferences\n", "line .*: no table"),
     ],
 )
-def test_a_table_that_is_none_is_told(content: str, words: str, tmp_path: Path) -> None:
+def test_an_invalid_table_is_reported(content: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "ambik.csv"
     path.write_text(content)
     with pytest.raises(DataError, match=words):
@@ -124,7 +124,7 @@ def scenes(path: Path, numbers: range, mark: str = "") -> Path:
     return path
 
 
-def test_a_text_of_introplan_is_labelled_by_one_persons_orders(tmp_path: Path) -> None:
+def test_a_text_of_introplan_is_labelled_by_one_person(tmp_path: Path) -> None:
     found = read_introplan_scenes(scenes(tmp_path / "mobile.txt", range(5), "\ufeff"))
     decisions = [each.single_decision for each in found]
     assert [(each.id, each.fold) for each in found[:2]] == [("introplan-000", "test"), ("introplan-001", "test")]
@@ -144,7 +144,7 @@ def test_a_text_of_introplan_is_labelled_by_one_persons_orders(tmp_path: Path) -
     assert decisions[2] and len(decisions[2].options) == 4
 
 
-def test_examples_come_from_the_knowledge_beside_a_text_or_from_the_text_alone(tmp_path: Path) -> None:
+def test_examples_come_from_the_knowledge_file_if_there_is_one(tmp_path: Path) -> None:
     path = scenes(tmp_path / "mobile.txt", range(40))
     alone = load_choices(str(path), 2, 0)
     assert len(alone.examples) == 2 and not {each.id for each in alone.examples} & {each.id for each in alone.test}
@@ -162,14 +162,14 @@ def test_examples_come_from_the_knowledge_beside_a_text_or_from_the_text_alone(t
         (("Possible objects: ", "Task: "), "line 6: a second Task"),
     ],
 )
-def test_a_text_that_is_damaged_is_told_with_its_line(change: tuple[str, str], words: str, tmp_path: Path) -> None:
+def test_a_damaged_text_is_reported_with_its_line(change: tuple[str, str], words: str, tmp_path: Path) -> None:
     path = tmp_path / "mobile.txt"
     path.write_text(scene(0, 0).replace(*change, 1))
     with pytest.raises(DataError, match=words):
         load_choices(str(path), 2, 0)
 
 
-def test_a_byte_order_mark_and_separators_of_lines_within_texts_are_no_matter(tmp_path: Path) -> None:
+def test_byte_order_marks_and_unicode_line_separators_are_accepted(tmp_path: Path) -> None:
     rows = [ambik_row(number, question="Which\u2028one?") for number in range(18)]
     path = ambik_file(tmp_path, rows)
     text = path.read_text(encoding="utf-8").replace("\\u2028", "\u2028")
@@ -179,7 +179,7 @@ def test_a_byte_order_mark_and_separators_of_lines_within_texts_are_no_matter(tm
 
 
 @pytest.mark.parametrize("value", ["1" * 5000, "[" * 100_000, "NaN", '"\\ud800"', '{"a": 1'])
-def test_values_that_no_json_has_are_told_in_one_line(value: str, tmp_path: Path) -> None:
+def test_invalid_json_is_reported_in_one_line(value: str, tmp_path: Path) -> None:
     path = tmp_path / "ambik.jsonl"
     path.write_text('{"variants": ' + value + "}\n")
     with pytest.raises(DataError, match="line 1") as refused:

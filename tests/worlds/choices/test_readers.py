@@ -1,4 +1,4 @@
-"""AmbiK, IntroPlan and the kitchen set, read from files."""
+"""Labels and readers of AmbiK, Introspective Planning and the kitchen set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 
 from housewise.core.errors import DataError
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.ambik_labels import read_ambik_choices, load_unified_person, label_task
+from housewise.worlds.choices.ambik_labels import label_task, load_unified_person, read_ambik_choices
 from housewise.worlds.choices.introplan import read_introplan_choices
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from housewise.worlds.choices.scenario import Scenario, Situation, sample_scenarios
@@ -23,7 +23,7 @@ def task(**changes: object) -> AmbikTask:
     return AmbikTask.model_validate_json(json.dumps(ambik_row(0, **changes)))
 
 
-def test_the_unified_person_decides_by_specific_families_before_the_material(tmp_path: Path) -> None:
+def test_specific_families_decide_before_materials(tmp_path: Path) -> None:
     person = load_unified_person()
     assert (len(person.stable), len(person.contextual)) == (37, 20)
     cases = {
@@ -38,7 +38,7 @@ def test_the_unified_person_decides_by_specific_families_before_the_material(tmp
     assert person.choose_option(("1 spoonful", "2 spoonfuls")) is None
 
 
-def test_options_are_injected_and_appended_and_the_request_stays() -> None:
+def test_injected_options_are_added_to_the_environment() -> None:
     asked = "Cook penne pasta with pasta water."
     made = label_task(task(variants=[], request=asked, environment=["pot", "spaghetti"]), load_unified_person())
     assert isinstance(made, Scenario)
@@ -51,7 +51,7 @@ def test_options_are_injected_and_appended_and_the_request_stays() -> None:
     assert label_task(task(variants=[], request=asked, environment=["pot", "spaghetti"]), load_unified_person()) == made
 
 
-def test_tasks_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_tasks_without_a_label_are_counted(tmp_path: Path) -> None:
     rows = [ambik_row(n) for n in range(12)] + [
         ambik_row(50, variants=["1 spoonful", "2 spoonfuls"]),
         ambik_row(51, variants=[], about_amount_or_procedure=True),
@@ -67,7 +67,7 @@ def test_tasks_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
     assert len({each.about for each in choices.examples}) == 6, "examples are about different things while they can be"
 
 
-def test_annotators_and_the_unified_person_are_kept_apart(tmp_path: Path) -> None:
+def test_annotated_and_preferred_options_are_separate(tmp_path: Path) -> None:
     choices = read_ambik_choices(ambik_file(tmp_path), 6, 1)
     yogurt = next(each for each in (*choices.examples, *choices.test) if each.about == "yogurt")
     assert yogurt.situation.actions[yogurt.preferred] == "Greek yogurt"
@@ -96,7 +96,7 @@ def test_intended_options(
     assert intended_options(row) == right
 
 
-def test_introplan_keeps_both_label_sources_and_drops_repeats_of_examples(tmp_path: Path) -> None:
+def test_introplan_drops_repetitions_of_examples(tmp_path: Path) -> None:
     rows = [scene_row(n, "test") for n in range(8)] + [
         scene_row(n, "knowledge", same_as=f"k{n - 8}") for n in range(8, 16)
     ]
@@ -112,7 +112,7 @@ def test_introplan_keeps_both_label_sources_and_drops_repeats_of_examples(tmp_pa
     assert (cola.preferred, cola.annotated, cola.satisfying) == (0, 1, {0, 1})
 
 
-def test_places_are_named_with_the_requests_own_preposition(tmp_path: Path) -> None:
+def test_actions_use_the_preposition_of_the_request(tmp_path: Path) -> None:
     decision = {
         "options": [
             {"object": "chips", "location": where, "satisfies_request": True}
@@ -128,7 +128,7 @@ def test_places_are_named_with_the_requests_own_preposition(tmp_path: Path) -> N
     assert only.situation.actions == ("put the chips in the top drawer", "put the chips in the bottom drawer")
 
 
-def test_the_kitchen_set_is_what_it_says() -> None:
+def test_the_kitchen_set_has_the_documented_numbers() -> None:
     kitchen = read_kitchen_choices()
     tiers = Counter(each.tier for each in kitchen.test)
     assert (len(kitchen.examples), tiers["in distribution"], tiers["out of distribution"]) == (15, 14, 41)
@@ -149,7 +149,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("rows", "message"), BAD)
-def test_other_files_than_ambiks_are_refused_in_one_line(
+def test_files_in_another_format_than_ambik_are_refused(
     tmp_path: Path, rows: list[dict[str, object]], message: str
 ) -> None:
     with pytest.raises(DataError, match=message) as refused:
@@ -157,7 +157,7 @@ def test_other_files_than_ambiks_are_refused_in_one_line(
     assert "ambik.jsonl" in str(refused.value) and "\n" not in str(refused.value)
 
 
-def test_files_that_are_no_json_lines_are_refused(tmp_path: Path) -> None:
+def test_invalid_json_lines_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     for content, message in (
         (b"", "is empty"),
@@ -191,9 +191,7 @@ def none_right() -> dict[str, object]:
         (none_right(), "scene s000: single_decision.preferred is not one of its options"),
     ],
 )
-def test_scenes_with_one_or_no_right_option_are_named_and_the_others_kept(
-    tmp_path: Path, row: dict[str, object], message: str
-) -> None:
+def test_invalid_scenes_are_left_out_and_named(tmp_path: Path, row: dict[str, object], message: str) -> None:
     rows = [row, scene_row(20, "test"), *(scene_row(n, "knowledge") for n in range(1, 9))]
     choices = read_introplan_choices(introplan_file(tmp_path, rows), 4, 0)
     assert [each.id for each in choices.test] == ["s020"]
@@ -209,7 +207,7 @@ def test_scenes_of_another_version_are_refused(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_kitchen_set_with_a_mistake_is_named(tmp_path: Path) -> None:
+def test_an_invalid_kitchen_set_is_reported(tmp_path: Path) -> None:
     content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
     content["training"][0]["also"] = []
     path = tmp_path / "mine.yaml"
@@ -222,7 +220,7 @@ def test_a_kitchen_set_with_a_mistake_is_named(tmp_path: Path) -> None:
         read_kitchen_choices(path)
 
 
-def test_a_scenario_needs_different_actions() -> None:
+def test_a_scenario_needs_two_different_actions() -> None:
     with pytest.raises(DataError, match="stands there twice"):
         Scenario(Situation("s", (), "r", ("a", "a")), frozenset({0, 1}), 0)
     with pytest.raises(DataError, match="at least two"):

@@ -1,4 +1,4 @@
-"""A kitchen in which everything is there, things done in it, and actions drawn at random."""
+"""A kitchen with all objects, actions in it, and random actions."""
 
 import random
 
@@ -12,12 +12,12 @@ _VERBS = load_kitchen().verbs
 
 
 def full_kitchen(**options) -> TextKitchen:
-    """A kitchen in which everything is there."""
+    """Return a kitchen with all objects."""
     return TextKitchen(1, scene=build_scene(load_kitchen().objects.places()), **options)
 
 
 def run_actions(*actions: str) -> TextKitchen:
-    """The full kitchen after actions that have to be possible."""
+    """Return the full kitchen after some possible actions."""
     world = full_kitchen()
     for action in actions:
         step = world.step(action)
@@ -26,7 +26,7 @@ def run_actions(*actions: str) -> TextKitchen:
 
 
 def draw_action(state: State, rng: random.Random) -> str:
-    """Mostly possible: what is named exists, and what is mixed is not empty."""
+    """Draw an action that is mostly possible: named entities exist, and mixed containers are not empty."""
     ids = list(state.entities)
     foods = [id for id in ids if state[id].can("edible")]
     packets = [id for id in ids if state[id].contents]

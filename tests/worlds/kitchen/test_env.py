@@ -1,4 +1,4 @@
-"""The Gymnasium environment."""
+"""The Gymnasium environment of the text kitchen."""
 
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -8,11 +8,11 @@ from housewise.worlds.kitchen.env import TextKitchenEnv
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
 
 
-def test_gymnasium_takes_it_for_an_environment():
+def test_the_environment_passes_gymnasiums_checker():
     check_env(TextKitchenEnv(), skip_render_check=True)
 
 
-def test_an_episode_ends_with_what_the_judge_says():
+def test_the_last_reward_is_the_value_of_the_judge():
     env = TextKitchenEnv(task=3, judge=lambda trace: trace.step / 10)
     layout, info = env.reset(seed=1)
     assert "stove_0" in layout
@@ -33,7 +33,7 @@ def test_every_observation_is_in_its_space():
         assert env.step(action)[0] in env.observation_space
 
 
-def test_runs_out_of_steps():
+def test_the_episode_is_truncated():
     env = TextKitchenEnv(max_steps=2)
     env.reset(seed=0)
     assert [env.step(f"Open drawer_{number}")[3] for number in (0, 1)] == [False, True]

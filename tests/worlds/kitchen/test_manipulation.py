@@ -1,3 +1,5 @@
+"""Manipulation by a robot with one arm."""
+
 from __future__ import annotations
 
 import pytest
@@ -30,14 +32,14 @@ def room() -> State:
     return State.create([*entities, create_hand()], places)
 
 
-def after(state: State, *path: Act) -> State:
+def state_after(state: State, *path: Act) -> State:
     for act in path:
         state = apply_action(state, act)
     return state
 
 
 def test_milk_goes_into_the_fridge(room: State) -> None:
-    end = after(
+    end = state_after(
         room, Act("go to", "fridge"), Act("open", "fridge"), Act("go to", "table"), Act("pick up", "milk"),
         Act("go to", "fridge"), Act("put", "milk", "in", "fridge"), Act("close", "fridge"),
     )  # fmt: skip
@@ -64,20 +66,20 @@ def test_milk_goes_into_the_fridge(room: State) -> None:
         ([], Act("go to", "moon"), "there is no moon"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(room: State, before: list[Act], act: Act, reason: str) -> None:
-    state = after(room, *before)
+def test_impossible_actions_are_refused_with_the_reason(room: State, before: list[Act], act: Act, reason: str) -> None:
+    state = state_after(room, *before)
     assert reason in str(find_obstacle(state, act))
     with pytest.raises(ImpossibleManipulation, match=reason):
         apply_action(state, act)
 
 
-def test_what_is_carried_is_at_no_station_but_the_hand(room: State) -> None:
+def test_a_carried_thing_is_in_the_hand(room: State) -> None:
     assert standing_furniture(room, "egg") == "table"
-    carried = after(room, Act("go to", "table"), Act("pick up", "box"), Act("go to", "fridge"))
+    carried = state_after(room, Act("go to", "table"), Act("pick up", "box"), Act("go to", "fridge"))
     assert carried.is_within("egg", "hand")
 
 
-def test_all_acts_that_are_listed_can_be_done(room: State) -> None:
+def test_all_listed_actions_are_possible(room: State) -> None:
     everything = frozenset(room.entities)
     states, seen = [room], set()
     for state in states:  # grows

@@ -1,4 +1,4 @@
-"""The kitchen's data and its scenes."""
+"""The fixed data of the kitchen, and its scenes."""
 
 import statistics
 
@@ -20,12 +20,12 @@ def test_the_house_has_the_paper_s_size():
     assert len(kitchen.ids) == 275
 
 
-def test_scenes_differ_by_seed_and_are_the_same_for_one():
+def test_scenes_depend_on_the_seed():
     assert draw_scene(4) == draw_scene(4)
     assert draw_scene(4) != draw_scene(5)
 
 
-def test_scenes_hold_seven_tenths_of_the_objects():
+def test_scenes_contain_seventy_percent_of_the_objects():
     kitchen = load_kitchen()
     furniture = 6 + 40
     sizes = [len(draw_scene(seed).entities) - furniture for seed in range(200)]
@@ -38,19 +38,19 @@ def test_scenes_hold_seven_tenths_of_the_objects():
         assert set(kitchen.furniture) <= scene.entities.keys()
 
 
-def test_an_egg_brings_its_carton():
+def test_an_egg_adds_its_carton():
     assert "egg_carton_0" in build_scene(["egg_3"])
     assert "egg_carton_0" not in build_scene([])
 
 
-def test_every_cupboard_shows_what_its_home_list_says():
+def test_cupboards_contain_all_their_objects():
     full = build_scene(load_kitchen().objects.places())
     assert len(full.inside("cabinet_2")) == 16
     assert len(full.inside("spice_cabinet_0")) == 10
     assert len(full.inside("egg_carton_0")) == 8
 
 
-def test_the_open_verbs_are_77():
+def test_there_are_77_open_verbs():
     assert len(load_kitchen().verbs.open) == len(set(load_kitchen().verbs.open)) == 77
 
 
@@ -65,7 +65,7 @@ def test_the_open_verbs_are_77():
         ("verbs.yaml", "open: [", "not readable as YAML"),
     ],
 )
-def test_a_damaged_file_is_named_with_its_field(tmp_path, file, text, words):
+def test_an_invalid_file_is_reported_with_its_field(tmp_path, file, text, words):
     for name in ("house", "objects", "groups", "tasks", "verbs"):
         (tmp_path / f"{name}.yaml").write_text(
             (KITCHEN_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), encoding="utf-8"

@@ -1,11 +1,11 @@
-"""The symbolic state: what it says, what changes, and what it refuses."""
+"""The symbolic state: queries, changes and checks."""
 
 import pytest
 
 from housewise.worlds.kitchen.state import HAND, Entity, Place, State
 
 
-def small() -> State:
+def small_state() -> State:
     things = [
         Entity("kitchen", "kitchen", affords=frozenset({"room"})),
         Entity("fridge", "fridge", affords=frozenset({"openable"})),
@@ -17,8 +17,8 @@ def small() -> State:
     return State.create(things, places, {"fridge": ["closed"]})
 
 
-def test_says_what_is_where():
-    state = small()
+def test_places_can_be_queried():
+    state = small_state()
     assert state.inside("fridge") == ["bowl"]
     assert set(state.descendants("kitchen")) == {"fridge", "bowl", "egg"}
     assert list(state.holders("egg")) == ["bowl", "fridge", "kitchen"]
@@ -27,8 +27,8 @@ def test_says_what_is_where():
     assert not state.with_tags("fridge", "open", without=["closed"]).is_shut_away("egg")
 
 
-def test_a_change_leaves_the_old_state_as_it_was():
-    state = small()
+def test_a_change_returns_a_new_state():
+    state = small_state()
     held = state.put("egg", HAND)
     assert held.held_thing == "egg"
     assert state.held_thing is None
@@ -37,39 +37,39 @@ def test_a_change_leaves_the_old_state_as_it_was():
     assert hash(held.put("egg", "bowl")) == hash(state)
 
 
-def test_what_is_moved_takes_along_what_is_in_it():
-    assert small().put("bowl", "kitchen").room("egg") == "kitchen"
-    assert "fridge" not in small().put("bowl", "kitchen").holders("egg")
+def test_a_moved_container_takes_its_contents_along():
+    assert small_state().put("bowl", "kitchen").room("egg") == "kitchen"
+    assert "fridge" not in small_state().put("bowl", "kitchen").holders("egg")
 
 
-def test_contents_come_in_the_order_of_adding():
-    state = small()
+def test_contents_are_in_the_order_of_placing():
+    state = small_state()
     for name in ("milk", "salt"):
         state = state.with_entity(Entity(name, name), Place("bowl"))
     assert state.inside("bowl") == ["egg", "milk", "salt"]
     assert state.put("egg", "bowl").inside("bowl") == ["milk", "salt", "egg"]
 
 
-def test_part_is_the_same_for_a_planner_who_looks_at_nothing_else():
-    state = small()
+def test_substates_ignore_other_entities():
+    state = small_state()
     other = state.with_tags("fridge", "open", without=["closed"])
     assert state.substate(["egg", "bowl"]) == other.substate(["egg", "bowl"])
     assert state.substate(["fridge"]) != other.substate(["fridge"])
 
 
 @pytest.mark.parametrize(("thing", "holder"), [("bowl", "egg"), ("bowl", "bowl"), ("fridge", "egg")])
-def test_nothing_is_within_itself(thing, holder):
+def test_nothing_can_contain_itself(thing, holder):
     with pytest.raises(ValueError, match="within itself"):
-        small().put(thing, holder)
+        small_state().put(thing, holder)
 
 
-def test_nothing_is_left_without_a_place():
+def test_a_holder_cannot_be_removed():
     with pytest.raises(ValueError, match="still in or on bowl"):
-        small().without_entities(["bowl"])
-    assert "egg" not in small().without_entities(["bowl", "egg"])
+        small_state().without_entities(["bowl"])
+    assert "egg" not in small_state().without_entities(["bowl", "egg"])
 
 
-def test_refuses_what_contradicts_itself():
+def test_contradictory_states_are_refused():
     egg = Entity("egg", "egg")
     with pytest.raises(ValueError, match="twice"):
         State.create([egg, egg], {})
@@ -78,4 +78,4 @@ def test_refuses_what_contradicts_itself():
     with pytest.raises(ValueError, match="within itself"):
         State.create([egg, Entity("bowl", "bowl")], {"egg": Place("bowl"), "bowl": Place("egg")})
     with pytest.raises(ValueError, match="there already"):
-        small().with_entity(egg, Place("bowl"))
+        small_state().with_entity(egg, Place("bowl"))

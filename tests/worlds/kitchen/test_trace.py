@@ -1,4 +1,4 @@
-"""Entities are followed through every change."""
+"""The trace of an episode follows entities through every change."""
 
 import random
 
@@ -12,8 +12,8 @@ from housewise.worlds.kitchen.world import TextKitchen
 from tests.worlds.kitchen.moves import draw_action, run_actions
 
 
-def consistent(world: TextKitchen) -> None:
-    """Nothing is lost, doubled, or of unknown origin."""
+def check_consistency(world: TextKitchen) -> None:
+    """Check that no entity is lost, duplicated or of unknown origin."""
     trace, state = world.trace, world.state
     state.check()
     start = trace.start.entities
@@ -45,7 +45,7 @@ def consistent(world: TextKitchen) -> None:
             assert shot.foods == tuple(foods_in(state, root))
 
 
-def test_ten_thousand_random_actions_leave_every_state_consistent():
+def test_states_stay_consistent_over_ten_thousand_random_actions():
     executed = 0
     seed = 0
     while executed < 10_000:
@@ -54,10 +54,10 @@ def test_ten_thousand_random_actions_leave_every_state_consistent():
         for number in range(150):
             world.step(draw_action(world.state, rng))
             if number % 25 == 24:
-                consistent(world)
+                check_consistency(world)
         executed += world.trace.step
         seed += 1
-    assert seed < 200  # most of the drawn actions were possible
+    assert seed < 200  # Most of the drawn actions were possible.
 
 
 @settings(max_examples=40, deadline=None)
@@ -69,13 +69,13 @@ def test_every_state_of_a_random_episode_is_consistent(seed, length):
         before_ = world.state
         step = world.step(draw_action(world.state, rng))
         assert not step.failed or world.state is before_
-        consistent(world)
+        check_consistency(world)
 
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_the_past_is_as_it_was(seed):
-    """A trace cut at a step is the trace of that many actions."""
+def test_a_cut_trace_equals_the_trace_of_fewer_actions(seed):
+    """The trace up to a step equals that of an episode with these actions."""
     rng = random.Random(seed)
     world = TextKitchen(1, seed=seed % 50)
     for _ in range(25):
@@ -87,7 +87,7 @@ def test_the_past_is_as_it_was(seed):
     assert world.trace.cut_at(cut) == other.trace
 
 
-def test_a_fork_changes_nothing_here():
+def test_a_fork_is_independent():
     world = run_actions("Pour whole_milk from milk_0 to bowl_0")
     fork = world.dynamics.fork()
     fork.execute(
@@ -98,7 +98,7 @@ def test_a_fork_changes_nothing_here():
     assert not world.trace.made
 
 
-def test_ancestry_goes_through_every_change():
+def test_sources_are_followed_through_every_change():
     world = run_actions(
         "Crack the object egg_0 to get cracked_egg",
         "Move cracked_egg to bowl_0",
@@ -116,7 +116,7 @@ def test_ancestry_goes_through_every_change():
     assert world.trace.prepared_foods() == ["egg_pieces"]
 
 
-def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container():
+def test_the_order_of_adding_survives_mixing_but_not_a_new_container():
     world = run_actions(
         "Pour corn_flakes from cereal_box_5 to bowl_0",
         "Pour oat_milk from milk_1 to bowl_0",
@@ -131,7 +131,7 @@ def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container
     assert not is_added_before(by_root["bowl_1"].layers, cereal, milk)
 
 
-def test_food_on_food_is_one_dish_and_containers_within_are_not():
+def test_food_on_food_is_one_dish_but_inner_containers_are_not():
     world = run_actions(
         "Move white_bread_slice from bread_0 to plate_0",
         "Pour butter from butter_0 to white_bread_slice",
@@ -150,7 +150,7 @@ def test_one_thing_is_not_together_with_itself():
     assert are_together((*muesli, Layer(2, frozenset({"cereal_box_5"}))), granola, cereal)
 
 
-def test_serving_notes_the_food_and_not_the_packet():
+def test_servings_record_food_but_not_packets():
     world = run_actions(
         "Move milk_0 to table_0",
         "Pour oat_milk from milk_1 to glass_0",
@@ -164,7 +164,7 @@ def test_serving_notes_the_food_and_not_the_packet():
     ]
 
 
-def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
+def test_moving_pouring_heating_making_and_filling_count_as_use():
     world = run_actions(
         "Search cabinet_1",
         "Move white_bread_slice from bread_0 to toaster_0",
@@ -176,13 +176,13 @@ def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
     assert set(world.trace.used) == {"bread_0", "toaster_0", "pan_0", "honey_0", "bowl_8"}
 
 
-def test_a_dish_that_is_carried_to_an_appliance_is_on_it():
+def test_a_dish_moved_to_an_appliance_is_on_it():
     world = run_actions("Move white_bread_slice from bread_0 to pan_0", "Move pan_0 to stove_0")
     shot = world.trace.snapshots[-1]
     assert (shot.root, shot.on_appliance) == ("pan_0", True)
 
 
-def test_what_was_made_is_named_with_its_article_or_without():
+def test_results_can_be_named_with_or_without_an_article():
     tea = ("Pour water from sink_1 to mug_0", "Brew items in mug_0 to get a cup of tea")
     assert "cup_of_tea" in run_actions(*tea).state
     run_actions(*tea, "Serve a_cup_of_tea at table_0", "Serve the cup of tea at table_1")

@@ -1,4 +1,4 @@
-"""The text kitchen as a robot meets it: what each action needs, says and changes."""
+"""The text kitchen: preconditions, observations and effects of actions."""
 
 import pytest
 
@@ -17,7 +17,7 @@ OMELETTE = (
 )
 
 
-def test_begins_with_the_layout_and_no_objects():
+def test_the_layout_shows_no_objects():
     layout = full_kitchen().reset()
     assert layout.count("\n") == 5
     assert "stove_0 (" in layout
@@ -26,7 +26,7 @@ def test_begins_with_the_layout_and_no_objects():
         assert unseen not in layout
 
 
-def test_an_omelette_from_egg_to_table():
+def test_an_omelette_can_be_cooked_and_served():
     world = run_actions(*OMELETTE, "Serve the object plate_0 at table_0")
     assert list(world.state.holders("omelette"))[:2] == ["plate_0", "table_0"]
     assert world.trace.sources_of("omelette") == {"egg_0", "milk_0"}
@@ -73,7 +73,7 @@ def test_an_omelette_from_egg_to_table():
         ('Ask "' + "why " * 400 + '"', "A question has between 1"),
     ],
 )
-def test_an_impossible_action_says_why_and_changes_nothing(action, reason):
+def test_an_impossible_action_gives_the_reason_and_changes_nothing(action, reason):
     world = full_kitchen()
     before = world.state
     step = world.step(action)
@@ -85,28 +85,28 @@ def test_an_impossible_action_says_why_and_changes_nothing(action, reason):
     assert not world.trace.used
 
 
-def test_mixing_what_cannot_be_eaten_fails():
+def test_mixing_inedible_contents_fails():
     world = run_actions("Move spoon_0 to bowl_0", "Pour dish_soap from dish_soap_0 to bowl_0")
     step = world.step("Mix all items in bowl_0 to get potion")
     assert step.failed
     assert "cannot be eaten" in step.observation
 
 
-def test_what_was_used_up_is_said_to_be():
+def test_used_up_food_is_reported():
     world = run_actions(*OMELETTE)
     step = world.step("Move egg_0 to plate_1")
     assert step.failed
     assert step.observation == "egg_0 does not exist any more: it became part of batter."
 
 
-def test_packets_are_never_used_up_and_portions_get_numbers():
+def test_packets_stay_full_and_portions_are_numbered():
     world = run_actions(*("Pour whole_milk from milk_0 to bowl_0", "Pour whole_milk from milk_0 to bowl_1"))
     assert world.state.inside("bowl_0") == ["whole_milk"]
     assert world.state.inside("bowl_1") == ["whole_milk_0"]
     assert world.state["milk_0"].contents == "whole_milk"
 
 
-def test_a_name_once_used_is_not_given_again():
+def test_names_of_results_are_unique():
     world = run_actions(
         *OMELETTE,
         "Cut the object omelette to get omelette",
@@ -117,20 +117,20 @@ def test_a_name_once_used_is_not_given_again():
     assert world.state.inside("bowl_1") == ["batter_0"]
 
 
-def test_a_moved_packet_stays_full_and_the_robot_is_told_so():
+def test_moving_a_packet_explains_how_to_pour():
     step = full_kitchen().step("Move milk_0 to table_0")
     assert step.observation.startswith("milk_0 is now in/on table_0")
     assert "pour whole_milk from milk_0" in step.observation
 
 
-def test_tools_stay_when_food_is_mixed():
+def test_mixing_keeps_tools():
     world = run_actions(
         "Move egg_0 to bowl_0", "Move spoon_0 to bowl_0", "Move spoon_1 to egg_0", "Mix items in bowl_0 to get x"
     )
     assert set(world.state.inside("bowl_0")) == {"x", "spoon_0", "spoon_1"}
 
 
-def test_what_lies_on_food_stays_on_what_becomes_of_it():
+def test_things_on_food_stay_on_the_result():
     world = run_actions(
         "Move white_bread_slice from bread_0 to toaster_0",
         "Pour butter from butter_0 to white_bread_slice",
@@ -141,7 +141,7 @@ def test_what_lies_on_food_stays_on_what_becomes_of_it():
     assert world.trace.sources_of("toast") == {"bread_0"}
 
 
-def test_appliances_open_close_and_heat():
+def test_appliances_can_be_opened_closed_and_heated():
     world = run_actions("Open fridge_0", "Turn on kettle_0", "Pour water from sink_1 to kettle_0", "Heat kettle_0")
     assert world.state.has_tag("fridge_0", "open")
     assert world.state.has_tag("kettle_0", "on")
@@ -150,7 +150,7 @@ def test_appliances_open_close_and_heat():
     assert not world.state.has_tag("fridge_0", "open")
 
 
-def test_search_and_look_for_see_into_closed_furniture():
+def test_searching_sees_into_closed_furniture():
     world = full_kitchen()
     assert "milk_1 (oat milk in a carton, contains oat_milk)" in world.step("Search fridge_0").observation
     found = world.step("Look for eggs").observation
@@ -159,19 +159,19 @@ def test_search_and_look_for_see_into_closed_furniture():
     assert world.step("Search bed_0").observation == "Found nothing in/on bed_0"
 
 
-def test_look_for_takes_a_measure_of_likeness():
+def test_look_for_uses_the_similarity_function():
     world = full_kitchen(resembles=lambda word, text: float(word == "frumenty" and "oats" in text))
     assert "oatmeal_2" in world.step("Find frumenty").observation
 
 
-def test_a_question_is_an_action_without_observation():
+def test_a_question_has_no_observation():
     step = full_kitchen().step('Ask "Would you like milk, or none?"')
     assert (step.observation, step.failed) == ("", False)
     assert step.action is not None
     assert (step.action.name, step.action.x) == ("ask", "Would you like milk, or none?")
 
 
-def test_the_same_action_for_the_third_time_fails():
+def test_the_third_repetition_of_an_action_fails():
     world = full_kitchen()
     assert [world.step('Ask "Milk?"').failed for _ in range(4)] == [False, False, True, True]
     assert not world.step("Open fridge_0").failed
@@ -179,7 +179,7 @@ def test_the_same_action_for_the_third_time_fails():
     assert not world.step('Ask "Milk?"').failed
 
 
-def test_ends_by_declaration_exactly_once():
+def test_the_episode_ends_when_the_task_is_declared_done():
     world = full_kitchen()
     assert world.step("Declare Done").ended
     after = world.step("Open fridge_0")
@@ -188,7 +188,7 @@ def test_ends_by_declaration_exactly_once():
     assert world.trace.step == 1
 
 
-def test_ends_when_the_steps_are_out():
+def test_the_episode_is_truncated_after_max_steps():
     world = full_kitchen(max_steps=3)
     steps = [world.step(f"Open drawer_{number}") for number in (0, 1, 0)]
     assert [step.truncated for step in steps] == [False, False, True]
@@ -197,7 +197,7 @@ def test_ends_when_the_steps_are_out():
     assert not world.step("Open drawer_1").failed
 
 
-def test_failed_actions_are_said_but_not_executed():
+def test_failed_actions_count_as_attempts():
     world = full_kitchen()
     world.step("Open fridge_0")
     world.step("Open moon_0")
@@ -206,17 +206,17 @@ def test_failed_actions_are_said_but_not_executed():
 
 
 @pytest.mark.parametrize("line", ["  move   EGG_0   to bowl_0. ", "Move the egg_0 to Bowl_0", "MOVE egg_0 TO bowl_0"])
-def test_wording_is_taken_kindly(line):
+def test_case_spaces_and_articles_are_ignored(line):
     assert not full_kitchen().step(line).failed
 
 
-def test_accents_and_alternatives_are_understood():
+def test_accents_and_alternative_forms_are_accepted():
     world = run_actions("Move pan_0 to stove_0", "Move tomato_0 to pan_0", "Sauté items in pan_0 to get tomatoes")
     assert "tomato_0" in world.trace.cooked
     assert world.step("Task Complete").ended
 
 
-def test_contents_may_be_named_in_short():
+def test_contents_can_be_named_by_a_short_form():
     world = run_actions(
         "Pour milk from milk_1 to bowl_0", "Move bread_1 from bread_1 to plate_0", "Pour honey from honey_0 to cup_2"
     )
