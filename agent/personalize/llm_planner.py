@@ -32,7 +32,7 @@ from housewise.agent.personalize.planner import (
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import (
-    RouteLength,
+    Distance,
     nearest_neighbour_tour,
     planner_for_judgements,
     plans_from_judgements,
@@ -97,7 +97,7 @@ class LLMPlanner:
         name: str = "llm",
         config: PlannerConfig | None = None,
         knowledge: PreferenceKnowledge | None = None,
-        route: RouteLength | None = None,
+        route: Distance | None = None,
     ) -> None:
         self.model = model
         self.context = context

@@ -24,7 +24,7 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 WantsFunction = Callable[[str, str], bool]
 """Whether people want an object on a receptacle, both by name."""
-RouteLength = Callable[[str | None, str], float]
+Distance = Callable[[str | None, str], float]
 """Length of the way from a room or receptacle (None: the robot) to another, metres."""
 MoveOrder = Literal["random", "nearest", "listed"]
 
@@ -56,7 +56,7 @@ class ScriptedPlanner:
         self,
         wants: WantsFunction,
         seed: int = 0,
-        route: RouteLength | None = None,
+        route: Distance | None = None,
         thorough: bool = True,
         listed: bool = False,
     ) -> None:
@@ -165,7 +165,7 @@ def plans_from_judgements(
     return [[*_fetch(thing), *_deliver(thing, place)] for thing, place in moves.items() if place] + visits
 
 
-def nearest_neighbour_tour(names: Sequence[str], route: RouteLength) -> list[str]:
+def nearest_neighbour_tour(names: Sequence[str], route: Distance) -> list[str]:
     """Order rooms or receptacles by a walk from the robot to the nearest, then to the next nearest."""
     left, found = list(names), list[str]()
     while left:

@@ -16,7 +16,7 @@ from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted_planner import MoveOrder, RouteLength, ScriptedPlanner, WantsFunction
+from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.core.plugins import PLANNERS, call_plugin
@@ -67,7 +67,7 @@ class PlannerContext:
         return self.model
 
     @property
-    def route(self) -> RouteLength:
+    def route(self) -> Distance:
         """Length of the way in the house; see route_lengths."""
         return route_lengths(self.task, self.env)
 
@@ -275,7 +275,7 @@ def scripted_planner(
     return ScriptedPlanner(wants or is_correct, seed, route, thorough, order == "listed")
 
 
-def route_lengths(task: Task, env: RearrangementEnv) -> RouteLength:
+def route_lengths(task: Task, env: RearrangementEnv) -> Distance:
     """Return a function for the length of the robot's way between rooms and receptacles, metres."""
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     anchors = room_anchors(task)
