@@ -197,8 +197,7 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
     with wrap_record_errors(path):
         view = _cached_view(header.system)
-        # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
-        # at the beginning or the end is found all the same.
+        # A perfect episode has no faults, so that its events need not be read.
         record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
         faults = {} if figures_only else view.count_faults(record, path)
         entry = EpisodeEntry(path, run, "" if figures_only else file_digest(path), header, result, "", faults)

@@ -70,7 +70,7 @@ def check_models(system: System[Any]) -> None:
         ChatModelError: A model is not available.
     """
     if system.lazy_models:
-        # They may never be asked.
+        # Lazy models may never be asked.
         return
     chosen = model_settings(system)
     for settings in {repr(dict(each)): each for each in chosen.values()}.values():

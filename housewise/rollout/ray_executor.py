@@ -230,7 +230,7 @@ class _Coordinator:
             self._meter.count(model, prompt_tokens, completion_tokens)
 
     def usage(self) -> RunUsage:
-        """What the run has taken so far."""
+        """Return the usage of the run so far."""
         return self._meter.usage if self._meter is not None else RunUsage()
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:

@@ -145,7 +145,7 @@ class Run:
                     open_executor(self.system, self.episodes, callback, meter).play(scheduler)
             except RunEndedError as error:
                 stopped = error
-                # Nothing may have been played yet.
+                # The folder may not exist if nothing has been played.
                 self.episodes.mkdir(parents=True, exist_ok=True)
         else:
             self._save_pending_notes()

@@ -81,7 +81,7 @@ class ThreadExecutor(Executor):
                     forget_prompts(models)
                 self._play(scheduled, runner, models, outcomes)
         except BaseException:
-            # Before other threads take their next episode.
+            # Stop before other threads take their next episode.
             self._stop.set()
             scheduler.stop()
             raise

@@ -18,12 +18,12 @@ from housewise.report.drawing.svg import Point, join, mark, path, tag
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72
-# Widths of letters as shares of the size of a font that runs wide.
+# Widths of letters relative to the size of a wide font.
 _LETTER, _BOLD_LETTER = 0.6, 0.68
 _OBJECT_FONT = 12.0
 _THING_FONT = 9.0
 _PLAN_GAP = 19.0
-# From so far off a name needs a line to what it names.
+# Minimum distance in pixels from which a line connects a name with its object.
 _FAR = 26.0
 _ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
 

@@ -184,8 +184,7 @@ def make_house_content(
     except UserError as error:
         chapter.notes.append(f"No pictures of this episode: {error}")
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        # A record by other hands may be wrong in ways that nobody has thought of; the other episodes are shown all the
-        # same.
+        # Records of other programs may be wrong in unexpected ways. The other episodes are still shown.
         chapter.notes.append(f"No pictures of this episode: its record can't be followed ({error!r})")
     chapter.plans = _plans(record, played)
     return chapter
