@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,8 +14,9 @@ from typing import IO, Any
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import open_new, open_regular, read_bytes
+from housewise.core.files import open_new, open_regular
 from housewise.core.record import Event, EventTypes, Failure, Header, Record, Result, UnknownEvent
+from housewise.core.text_files import read_text
 from housewise.core.validation import describe_validation_error
 
 FINISHED, PARTIAL, FAILED = ".jsonl", ".jsonl.partial", ".jsonl.failed"
@@ -150,7 +151,10 @@ def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[R
         UserError: If a line is damaged; the message names it.
     """
     found = []
-    for number, text in enumerate(_texts(path) if texts is None else texts, start=1):
+    if texts is None:
+        # JSON texts may contain other characters at which splitlines would break.
+        texts = read_text(path, "delete the file to run the episode again").removesuffix("\n").split("\n")
+    for number, text in enumerate(texts, start=1):
         try:
             content = json.loads(text)
             data = content.get("data")
@@ -195,13 +199,3 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
 def damaged_line_error(path: Path, line: int, why: str) -> UserError:
     """Return the error for a damaged line."""
     return UserError(f"{path}: line {line} is not a record's ({why}); delete the file to run it again")
-
-
-def _texts(path: Path) -> Iterator[str]:
-    try:
-        # JSON texts may contain other characters at which splitlines would break.
-        return iter(read_bytes(path).decode("utf-8-sig").removesuffix("\n").split("\n"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error})") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: is no text ({error}); delete the file to run the episode again") from error

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,52 +38,45 @@ def read_model(
         DataError: If the file cannot be read.
         UserError: If the content does not fit the model; of ``error_class``.
     """
-    if path.suffix == ".json":
-        return validate_json(model, read_text(path, remedy), path, remedy, what, error_class)
-    # PyYAML takes a while to import, and commands without YAML files do without it.
-    from housewise.core.yaml_files import read_yaml
+    with convert_validation_errors(path, remedy, what, error_class):
+        if path.suffix == ".json":
+            return model.model_validate_json(read_text(path, remedy))
+        # PyYAML takes a while to import, and commands without YAML files do without it.
+        from housewise.core.yaml_files import read_yaml
 
-    return validate_model(model, read_yaml(path, remedy), path, remedy, what, error_class)
+        return model.model_validate(read_yaml(path, remedy))
 
 
-def validate_model(
-    model: type[_Model],
-    content: Any,
-    source: object,
-    remedy: str = "correct it",
-    what: str = "",
-    error_class: type[UserError] = DataError,
-) -> _Model:
-    """Validate plain values with a pydantic class.
+def validate_model(model: type[_Model], content: Any, source: object, remedy: str = "correct it") -> _Model:
+    """Validate plain values, as JSON or YAML has them, with a pydantic class; see ``convert_validation_errors``."""
+    with convert_validation_errors(source, remedy):
+        return model.model_validate(content)
+
+
+def validate_json(model: type[_Model], text: str, source: object, remedy: str = "correct it", what: str = "") -> _Model:
+    """Validate JSON text with a pydantic class; see ``convert_validation_errors``."""
+    with convert_validation_errors(source, remedy, what):
+        return model.model_validate_json(text)
+
+
+@contextmanager
+def convert_validation_errors(
+    source: object, remedy: str = "correct it", what: str = "", error_class: type[UserError] = DataError
+) -> Iterator[None]:
+    """Convert a validation error of pydantic into an error of one line.
 
     Args:
-        model: Class to validate with.
-        content: Plain values, as JSON or YAML has them.
         source: Where the values are from, such as a path, for the message.
         remedy, what, error_class: See ``read_model``.
 
     Raises:
-        UserError: If the content does not fit the model; of ``error_class``.
+        UserError: If a validation fails; of ``error_class``.
     """
     try:
-        return model.model_validate(content)
+        yield
     except ValidationError as error:
-        raise _to_user_error(error, source, remedy, what, error_class) from error
-
-
-def validate_json(
-    model: type[_Model],
-    text: str | bytes,
-    source: object,
-    remedy: str = "correct it",
-    what: str = "",
-    error_class: type[UserError] = DataError,
-) -> _Model:
-    """Validate JSON text with a pydantic class; see ``validate_model``."""
-    try:
-        return model.model_validate_json(text)
-    except ValidationError as error:
-        raise _to_user_error(error, source, remedy, what, error_class) from error
+        problem = describe_validation_error(error)
+        raise error_class(f"{source}: {f'not {what} ({problem})' if what else problem}; {remedy}") from error
 
 
 def describe_validation_error(error: ValidationError) -> str:
@@ -91,10 +86,3 @@ def describe_validation_error(error: ValidationError) -> str:
     if first["type"] == "model_type":  # its message would name a class
         problem = "expected fields and their values"
     return excerpt(f"field {field}: {problem}" if field else problem)
-
-
-def _to_user_error(
-    error: ValidationError, source: object, remedy: str, what: str, error_class: type[UserError]
-) -> UserError:
-    problem = describe_validation_error(error)
-    return error_class(f"{source}: " + (f"not {what} ({problem})" if what else problem) + f"; {remedy}")

@@ -21,7 +21,7 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json, write_text
 from housewise.language.local.adapters import lora_settings, save_base_weights, wrap_with_adapter
-from housewise.language.local.context import context_length
+from housewise.language.local.architecture import context_length
 from housewise.language.local.libraries import convert_save_errors, first_line, is_out_of_memory, silence_transformers
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load_model

@@ -7,11 +7,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from housewise.core.errors import UserError, suggest_names
-from housewise.core.text_files import read_text
+from housewise.core.errors import suggest_names
 from housewise.core.user_folders import expand_user
+from housewise.core.validation import read_model
 from housewise.language.base import ChatModelError
 
 ADAPTER_CONFIG_FILE = "housewise.json"
@@ -114,35 +114,27 @@ def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> d
     Raises:
         ChatModelError: If the adapter's file is damaged, or the adapter was trained in another system.
     """
-    told = None if adapter is None else _read_config(adapter_folder(adapter))
-    if told is None:
+    config = None if adapter is None else _read_config(adapter_folder(adapter))
+    if config is None:
         return {}
-    if told.system != system:
+    if config.system != system:
         others = bundled_adapters(system)
         instead = f", or {suggest_names(str(adapter), others)}" if others else ""
         raise ChatModelError(
-            f"adapter {adapter}: learned to act in another system; use it with --system {told.system}{instead}"
+            f"adapter {adapter}: was trained in another system; use it with --system {config.system}{instead}"
         )
-    return told.model_dump(exclude_none=True, exclude={"system"})
+    return config.model_dump(exclude_none=True, exclude={"system"})
 
 
 def _config_system(folder: Path) -> str | None:
-    told = _read_config(folder)
-    return None if told is None else told.system
+    config = _read_config(folder)
+    return None if config is None else config.system
 
 
 def _read_config(folder: Path) -> AdapterConfig | None:
-    """What an adapter says of how it is meant to be asked, if anything."""
+    """Return the settings in an adapter's folder, if there are any."""
     path = folder / ADAPTER_CONFIG_FILE
     if not path.is_file():
         return None
-    try:
-        return AdapterConfig.model_validate_json(read_text(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        raise ChatModelError(
-            f'{path}: does not tell how to ask ({what}); write {{"prompt": "planner"}}, for example'
-        ) from error
-    except (UserError, ValueError) as error:
-        raise ChatModelError(f"{path}: not readable ({error})") from error
+    remedy = 'write {"prompt": "planner"}, for example'
+    return read_model(path, AdapterConfig, remedy, "the settings of an adapter", ChatModelError)

@@ -1,4 +1,4 @@
-"""What a model's configuration says about its attention, and which computations may be batched."""
+"""What a model's configuration says about its context length and attention, and which computations may be batched."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen
 
 # Known kinds of attention in configurations: to all earlier tokens, and to the last ones.
 KNOWN_ATTENTION = frozenset({"full_attention", "sliding_attention"})
+
+
+# Names of the context length in configurations; those of transformers' own architectures map most of them to the first.
+_CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length", "n_ctx")
+_UNLIMITED = 1 << 20
+
+
+def context_length(config: Any) -> int:
+    """Return the number of tokens that a model can read at once, prompt and reply together.
+
+    Args:
+        config: Configuration of the model, or of one with several parts.
+    """
+    text = config.get_text_config()
+    found = (getattr(text, name, None) for name in _CONTEXT_NAMES)
+    return next((length for length in found if isinstance(length, int) and length > 0), _UNLIMITED)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from transformers import DynamicCache
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json
-from housewise.language.local.architecture import PLAIN_ATTENTION, BatchingSupport, longrope_switch
-from housewise.language.local.context import context_length
+from housewise.language.local.architecture import PLAIN_ATTENTION, BatchingSupport, context_length, longrope_switch
 from housewise.language.local.libraries import is_out_of_memory
 from housewise.language.local.smollm2 import cache_folder
 

@@ -22,7 +22,7 @@ from housewise.language.base import (
     Sampling,
     TokenLogprob,
 )
-from housewise.language.local.context import context_length
+from housewise.language.local.architecture import context_length
 from housewise.language.local.encoding import encode
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
 from housewise.language.local.libraries import is_out_of_memory

@@ -136,7 +136,7 @@ def test_without_a_digest_an_adapter_goes_by_the_name(model: Path, tmp_path: Pat
 def test_a_damaged_file_about_the_base_is_named(model: Path, tmp_path: Path, content: str) -> None:
     adapter = trained_on(model, tmp_path / "adapter")
     (adapter / BASE_MODEL).write_text(content)
-    with pytest.raises(ChatModelError, match=rf"{BASE_MODEL}: does not name the weights.*delete it"):
+    with pytest.raises(ChatModelError, match=rf"{BASE_MODEL}: not the name of the weights.*delete it"):
         check_adapter(str(model), adapter)
 
 

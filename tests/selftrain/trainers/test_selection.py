@@ -16,7 +16,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from transformers import AutoTokenizer, GPT2Config, LlamaConfig, MptConfig, OPTConfig
 
 from housewise.core.errors import UserError
-from housewise.language.local.context import context_length
+from housewise.language.local.architecture import context_length
 from housewise.language.local.tokens import end_of_turn
 from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples, write_examples
 from housewise.selftrain.trainers.exclusions import ExclusionReason, exclude
