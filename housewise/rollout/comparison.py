@@ -238,11 +238,11 @@ def _warnings(
 ) -> list[str]:
     more = [key for key in settings if key not in AGENT]
     told = [f"{setting_label(key)}: {settings[key][0]} against {settings[key][1]}" for key in more]
-    found = [f"the two differ in more than who plays ({'; '.join(told)})"] if told else []
+    found = [f"the experiments differ in more than the agent ({'; '.join(told)})"] if told else []
     for name, episodes in (("A", ours), ("B", theirs)):
         twice = sum(len(each) > 1 for each in episodes.values())
         if twice:
-            found.append(f"{plural(twice, 'episode')} of {name} are there more than once: their mean is compared")
+            found.append(f"{plural(twice, 'episode')} of {name} exist more than once; their mean is compared")
     return found
 
 
@@ -253,7 +253,7 @@ def _explain_no_common_episode(both: Sequence[Key], settings: dict[str, tuple[st
         f"{setting_label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT
     ]
     return (
-        f"{plural(len(both), 'episode')} of one name, but not of the same task: objects, places or wishes differ "
+        f"{plural(len(both), 'episode')} have the same name but not the same task: objects, places or wishes differ "
         f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "
         "houses"
     )

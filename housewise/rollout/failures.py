@@ -95,7 +95,7 @@ class FailedEpisodesError(RunEndedError):
         more = [f"{len(counted) - _MOST_REASONS} other reasons"] if len(counted) > _MOST_REASONS else []
         return cls(
             f"{len(failed)} of {episodes} episodes failed: {'; '.join(told + more)}; see "
-            f"{failed[0].path.parent / f'*{FAILED}'}; the same command tries them again",
+            f"{failed[0].path.parent / f'*{FAILED}'}; run the same command again to retry them",
             figures,
             len(failed) / episodes,
         )
@@ -118,7 +118,7 @@ def failure_from_error(error: Exception) -> Failure:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE):
         short = "memory" if isinstance(error, MemoryError) else error.strerror
         raise UserError(
-            f"the machine is short of something ({short}); make room or lower --workers, and run the same command "
+            f"this machine has run out of a resource ({short}); free some or lower --workers, and run the same command "
             "again: finished episodes are kept"
         ) from error
     return Failure(
@@ -135,7 +135,7 @@ def _error_location(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)] or list(frames)
     if not own:
-        return "an unknown place"
+        return "unknown code"
     return f"{own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})"
 
 

@@ -56,7 +56,7 @@ class RunMemory:
             if person not in copied and person not in (there := self._source.people()):
                 raise UserError(
                     f"{self._source.root}: no memory of {person}; {suggest_names(person, there)}; "
-                    "memory.new=true begins one"
+                    "create it with memory.new=true"
                 )
 
     def load_memories(self, learned: Iterable[Sequence[Note]] = ()) -> dict[str, Memory]:

@@ -160,6 +160,6 @@ def check_user_files(files: Mapping[str, Path], folder: Path) -> None:
         copy = folder / f"{setting}{path.suffix}"
         if copy.exists() and read_bytes(copy) != read_bytes(path):
             raise UserError(
-                f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
-                f"it was, which is in {copy}"
+                f"{path}: has changed since {folder} was begun; choose another folder with --out, or restore it from "
+                f"the copy {copy}"
             )

@@ -161,8 +161,8 @@ def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None
         return ""
     limit = "max_tokens" if max_tokens is None else f"max_tokens={max_tokens}"
     return (
-        f"{cut} of {sum(reasons.values())} replies were cut at {limit}, and the lines in which they "
-        "were cut are left out; raise it"
+        f"{cut} of {sum(reasons.values())} replies were cut at {limit}, and their incomplete lines are ignored; raise "
+        "the limit"
     )
 
 

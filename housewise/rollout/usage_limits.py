@@ -143,7 +143,7 @@ class RunMeter:
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """See `Meter.count`."""
         if not prompt_tokens + completion_tokens:
-            print_note(f"model {model}: its server does not say how many tokens it takes, so that they are not counted")
+            print_note(f"model {model}: its server reports no token counts, so its tokens are not counted")
         with self._lock:
             self._now = self._now.plus(model, prompt_tokens, completion_tokens)
             if time.monotonic() > self._saved + _PAUSE:
@@ -226,4 +226,4 @@ def check_prices(system: System[Any]) -> None:
 
 
 def _read(path: Path) -> RunUsage:
-    return read_model(path, RunUsage, "delete the file to count anew", "what a run has spent")
+    return read_model(path, RunUsage, "delete the file to restart the count", "what a run has spent")

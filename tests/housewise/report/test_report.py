@@ -174,7 +174,7 @@ def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: P
     assert "most steps" in text and "Paired differences" in text
     assert "1 in common" in text
     against = Page(write_report(two_runs / "whole", tmp_path / "x.html", PAGES, against=two_runs / "cut")).text
-    assert "the two differ in more than who plays (most steps: 60 against 160)" in against
+    assert "the experiments differ in more than the agent (most steps: 60 against 160)" in against
 
 
 def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -> None:

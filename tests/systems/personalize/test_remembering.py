@@ -89,7 +89,7 @@ def test_what_a_kill_behind_the_last_episode_left_undone_is_done_when_it_goes_on
 
 def test_a_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
     memory = {"start": "carl", "folder": str(tmp_path / "memories")}
-    with pytest.raises(UserError, match=r"no memory of carl; there are none; memory\.new=true begins one"):
+    with pytest.raises(UserError, match=r"no memory of carl; there are none; create it with memory\.new=true"):
         run(tmp_path / "run", tmp_path, memory=memory).play()
 
 
