@@ -208,10 +208,8 @@ class AdaptiveClipr:
         rules: tuple[Rule, ...],
     ) -> tuple[Review, dict[int, ScoredChoice]]:
         critic = Critic(self.inference.language, self.settings, self.inference.seed)
-        review, seen = (
-            Review(len(processed), accuracy(batch), "no question"),
-            judged_choices([each.situation for each in processed], current),
-        )
+        review = Review(len(processed), accuracy(batch), "no question")
+        seen = judged_choices([scenario.situation for scenario in processed], current)
         question, outcome = critic.choose_question(batch, history, rules, seen)
         if question is None:
             return replace(review, outcome=outcome), {}

@@ -1,0 +1,1 @@
+"""The ADAPT system for ``housewise run``: settings, world, agent, records and scores."""

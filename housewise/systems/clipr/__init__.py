@@ -1,0 +1,1 @@
+"""The CLIPR system for ``housewise run``: settings, world, agent, records and scores."""

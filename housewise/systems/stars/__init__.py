@@ -1,0 +1,1 @@
+"""The STARS system for ``housewise run``: settings, world, agent, records and scores."""
