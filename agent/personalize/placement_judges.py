@@ -27,6 +27,8 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.spoken_names import kind_of, without_numbers
 
+_Scores = Mapping[str | None, float]
+
 
 @dataclass(frozen=True)
 class JudgementResult:
@@ -121,14 +123,10 @@ class WritingJudge:
             openings = {thing: judgement_opening(thing, graph, names) for thing in options if not options[thing].known}
             probabilities = line_probabilities(self.model, messages, words.prefix, reply, openings)
         written = parse_judgements(reply.text, graph, names)
-        is_confident = {
-            thing: probabilities.get(thing, 1.0) >= self.confidence.threshold_for(thing, each)
-            for thing, each in options.items()
-        }
-        judgements = {
-            thing: _accept(each, written.get(thing, each.here), is_confident=is_confident[thing])
-            for thing, each in options.items()
-        }
+        judgements = {}
+        for thing, each in options.items():
+            is_confident = probabilities.get(thing, 1.0) >= self.confidence.threshold_for(thing, each)
+            judgements[thing] = _accept(each, written.get(thing, each.here), is_confident=is_confident)
         # The record of the plan holds the same prompt.
         return JudgementResult(judgements, (ModelCall((), reply),) if reply.text else ())
 
@@ -221,12 +219,7 @@ class ScoringJudge:
 
 
 def _choose_place(
-    options: PlacementCandidates,
-    scores: Mapping[str | None, float],
-    best: str | None,
-    threshold: float,
-    *,
-    may_wait: bool,
+    options: PlacementCandidates, scores: _Scores, best: str | None, threshold: float, *, may_wait: bool
 ) -> str | None:
     """Return where an object belongs, or None to wait for receptacles that have not been seen."""
     if best is None:
@@ -239,7 +232,7 @@ def _choose_place(
     return best if share > threshold else options.default_place
 
 
-def _most_likely_place(scores: Mapping[str | None, float], stays: str | None) -> str | None:
+def _most_likely_place(scores: _Scores, stays: str | None) -> str | None:
     """Return the receptacle with the highest score, without the present one. None if there is none."""
     return max((place for place in scores if place not in (None, stays)), key=scores.__getitem__, default=None)
 

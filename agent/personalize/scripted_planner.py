@@ -69,12 +69,10 @@ class ScriptedPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         failed = count_failures(attempts)
-        if graph.holding is not None:
-            targets = self._correct_places(graph, graph.holding, failed) or untried_places(
-                graph.holding, graph.receptacles, failed
-            )
+        if (held := graph.holding) is not None:
+            targets = self._correct_places(graph, held, failed) or untried_places(held, graph.receptacles, failed)
             if targets:
-                return _to_plan(_deliver(graph.holding, self._pick(targets, None)))
+                return _to_plan(_deliver(held, self._pick(targets, None)))
         move = self._next_move(graph, failed)
         rooms = unentered_rooms(graph, attempts)
         if rooms and (move is None or self._enters_room_first(rooms, graph.container_of(move[0]) or "")):
