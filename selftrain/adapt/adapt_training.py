@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 from housewise.agent.adapt.llm_cook import CookingConversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
@@ -28,7 +27,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import check_user_files, copy_user_files
 from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
-from housewise.selftrain.examples import EpisodeDemonstration, Preference
+from housewise.selftrain.examples import EpisodeDemonstration, Example
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import (
@@ -110,60 +109,44 @@ class AdaptTraining:
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
         people = [invent_profile(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
-        examples = self.cook_demonstrations(WARM_UP, people, warm_up, folder)
-        return self.train_imitation(WARM_UP, examples, warm_up.training, self._training.start, folder)
+        examples = self.cook_demonstrations(folder, people, warm_up)
+        return self.train(folder, examples, warm_up.training, self._training.start)
 
     def cook_demonstrations(
-        self, name: str, people: Sequence[KitchenProfile], config: DemonstrationsConfig, folder: Path
+        self, folder: Path, people: Sequence[KitchenProfile], config: DemonstrationsConfig
     ) -> list[EpisodeDemonstration]:
         """Return the scripted cook's breakfasts for some people, and keep a file for each person.
 
         The cook asks first about the topics that most people have wishes about.
         """
         examples: list[EpisodeDemonstration] = []
-        topics = sort_by_use(people)
-        with self.observer.watch_training(f"{name}: demonstrations") as progress:
+        make = partial(
+            demonstrate_breakfasts,
+            config=config,
+            topics=sort_by_use(people),
+            prompts=self.prompts,
+            embedder=self.embedder,
+        )
+        with self.observer.watch_training(f"{self._phase_name(folder)}: demonstrations") as progress:
             for done, person in enumerate(people, start=1):
-                examples += load_or_make_examples(
-                    folder / "demonstrations" / f"{person.name}.jsonl",
-                    lambda person=person: demonstrate_breakfasts(  # type: ignore[misc]
-                        person, config, topics, self.prompts, self.embedder
-                    ),
-                )
+                path = folder / "demonstrations" / f"{person.name}.jsonl"
+                examples += load_or_make_examples(path, partial(make, person))
                 progress(done, len(people), f"{len(examples)} pairs")
         return examples
 
-    def train_imitation(
-        self,
-        name: str,
-        examples: Sequence[EpisodeDemonstration],
-        config: TrainingConfig,
-        start: ModelReference,
-        folder: Path,
+    def train(
+        self, folder: Path, examples: Sequence[Example], config: TrainingConfig, start: ModelReference
     ) -> TrainedModel:
-        """Train a model on demonstrations."""
+        """Train the model of a folder on demonstrations, or on preferences with a PreferenceConfig."""
         if not examples:
-            raise UserError(f"{folder}: there is nothing to imitate; let the student cook more often")
-        return self._train(name, folder, examples, config, start)
-
-    def train_preferences(
-        self, name: str, preferences: Sequence[Preference], start: ModelReference, folder: Path
-    ) -> TrainedModel:
-        """Train a model on preferences."""
-        return self._train(name, folder, preferences, self.config.preference, start)
-
-    def _train(
-        self,
-        name: str,
-        folder: Path,
-        examples: Sequence[EpisodeDemonstration | Preference],
-        config: TrainingConfig,
-        start: ModelReference,
-    ) -> TrainedModel:
+            raise UserError(f"{folder}: there is nothing to learn from; let the student cook more often")
         prompt = self.config.run.agent.prompt
-        defaults: dict[str, Any] | None = None if prompt is None else {"system": Adapt.name, "prompt": prompt}
-        phase = folder.relative_to(self.folder)
-        return self._training.train(f"{name}: train", phase, examples, config, start, defaults)
+        defaults = None if prompt is None else {"system": Adapt.name, "prompt": prompt}
+        name, phase = f"{self._phase_name(folder)}: train", folder.relative_to(self.folder)
+        return self._training.train(name, phase, examples, config, start, defaults)
+
+    def _phase_name(self, folder: Path) -> str:
+        return ": ".join(folder.relative_to(self.folder).parts)
 
     def _check_trainers(self) -> None:
         """Check everything about the trainings that can be checked before an episode is played."""

@@ -14,12 +14,14 @@ from housewise.selftrain.adapt.adapt_training import AdaptTraining, play
 from housewise.selftrain.adapt.breakfast_replay import drop_failed_turns, play_breakfast, recorded_scene
 from housewise.selftrain.adapt.cook_demonstrations import conversation_demonstration
 from housewise.selftrain.adapt.reflection_files import ReflectionFiles
-from housewise.selftrain.examples import EpisodeDemonstration, Preference
+from housewise.selftrain.examples import EpisodeDemonstration, Example
 from housewise.selftrain.trainers import TrainedModel
 
 LEARNERS = ("STaR-GATE", "Reflection-DPO", "no reflection", "no DPO", "oracle questions", "own asking")
 """The models that every fold trains. For oracle questions it is known that the answer changes the teacher's action; own
 asking imitates the scripted cook."""
+
+_BY_PREFERENCES = ("Reflection-DPO", "no reflection", "oracle questions")
 
 
 class FoldTraining:
@@ -38,19 +40,22 @@ class FoldTraining:
             ReflectionFiles(training, name, self.folder, lambda: self.rollouts, is_oracle)
             for is_oracle in (False, True)
         )
-        self._learners: Mapping[str, Callable[[Path], TrainedModel]] = {
+        self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
             "STaR-GATE": self._star_gate,
-            "Reflection-DPO": lambda folder: self._prefer(folder, self._reflections.preferences()),
-            "no reflection": lambda folder: self._prefer(folder, self._reflections.teacher_preferences()),
+            "Reflection-DPO": self._reflections.preferences,
+            "no reflection": self._reflections.teacher_preferences,
             "no DPO": self._imitate_chosen,
-            "oracle questions": lambda folder: self._prefer(folder, oracle.preferences()),
+            "oracle questions": oracle.preferences,
             "own asking": self._own_asking,
         }
 
     def train(self, learner: str) -> TrainedModel:
         """Return the model of one of LEARNERS, and train it where it is not finished."""
-        folder = self.learner_folder(learner)
-        return self._training.finished_model(folder) or self._learners[learner](folder)
+        training, folder = self._training, self.learner_folder(learner)
+        if (finished := training.finished_model(folder)) is not None:
+            return finished
+        config = self._config.preference if learner in _BY_PREFERENCES else self._config.imitation
+        return training.train(folder, self._examples[learner](), config, training.warm_up_model)
 
     def learner_folder(self, learner: str) -> Path:
         """Return the folder with the examples and the model of one of LEARNERS."""
@@ -68,19 +73,14 @@ class FoldTraining:
         records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)
         return sorted(records, key=lambda record: record.header.name)
 
-    def _prefer(self, folder: Path, preferences: Sequence[Preference]) -> TrainedModel:
-        name = f"{self.name}: {folder.name}"
-        return self._training.train_preferences(name, preferences, self._training.warm_up_model, folder)
-
-    def _imitate_chosen(self, folder: Path) -> TrainedModel:
-        examples = [
+    def _imitate_chosen(self) -> list[EpisodeDemonstration]:
+        return [
             EpisodeDemonstration(prompt=each.prompt, prefix=each.prefix, reply=each.chosen)
             for each in self._reflections.preferences()
         ]
-        return self._imitate(folder, examples)
 
-    def _star_gate(self, folder: Path) -> TrainedModel:
-        """Imitate the best of the student's breakfasts (STaR-GATE, arXiv 2403.19154, as in ADAPT)."""
+    def _star_gate(self) -> list[EpisodeDemonstration]:
+        """Return the best of the student's breakfasts (STaR-GATE, arXiv 2403.19154, as in ADAPT)."""
         scored = [record for record in self.rollouts if "satisfaction" in record.result.scores]
         ranked = sorted(scored, key=lambda record: (-record.result.scores["satisfaction"], record.header.name))
         examples = []
@@ -89,14 +89,9 @@ class FoldTraining:
             turns = drop_failed_turns(list(play_breakfast(scene.world, decide)))
             if turns:
                 examples.append(conversation_demonstration(self._training.conversation, scene, turns))
-        return self._imitate(folder, examples)
+        return examples
 
-    def _own_asking(self, folder: Path) -> TrainedModel:
+    def _own_asking(self) -> list[EpisodeDemonstration]:
         people = [self._training.people[name] for name in self._people]
-        name = f"{self.name}: {folder.name}"
-        examples = self._training.cook_demonstrations(name, people, self._config.own_asking, folder)
-        return self._imitate(folder, examples)
-
-    def _imitate(self, folder: Path, examples: Sequence[EpisodeDemonstration]) -> TrainedModel:
-        name, training = f"{self.name}: {folder.name}", self._training
-        return training.train_imitation(name, examples, self._config.imitation, training.warm_up_model, folder)
+        folder = self.learner_folder("own asking")
+        return self._training.cook_demonstrations(folder, people, self._config.own_asking)

@@ -24,7 +24,7 @@ from housewise.worlds.house.high_level_actions import ActionKind, HighLevelActio
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.random_preferences import invented_person
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from housewise.worlds.house.spoken_names import spoken
 
 _RIGHT_SHARE = 0.6
@@ -126,7 +126,9 @@ def _lesson(
     placed = _place_things(kinds, set(names), config, rng)
     held = str(rng.choice(list(placed))) if config.held and placed and rng.uniform() < config.held else None
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
-    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held))
+    graph.update(
+        SymbolicObservation(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held)
+    )
     entered = [room for room in graph.rooms if graph.contents_of(room) and rng.uniform() < _ENTERED_SHARE]
     for room in entered:
         graph.mark_visited(room)

@@ -28,7 +28,7 @@ from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanE
 from housewise.worlds.house.generator import Kind
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, View
+from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, SymbolicObservation
 from housewise.worlds.house.spoken_names import without_numbers
 
 
@@ -190,7 +190,7 @@ def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[A
     held = None
     for thing, (_, after) in (move for action in earlier for move in action.moved.items()):
         held = thing if after == ROBOT else None
-    graph.update(View(rooms, objects, held))
+    graph.update(SymbolicObservation(rooms, objects, held))
     for attempt in attempts:
         if attempt.action.kind == ActionKind.GO_TO and attempt.action.target in graph.rooms:
             graph.mark_visited(attempt.action.target)

@@ -86,7 +86,7 @@ class GoalLessons:
         """
         found: dict[str, list[str]] = {}
         for case in chain(*self._cases_by_lesson()):
-            places = found.setdefault(case.about.seen, [])
+            places = found.setdefault(case.about.description, [])
             places += [place for place in case.about.wanted if place not in places]
         return found
 

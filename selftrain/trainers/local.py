@@ -17,7 +17,6 @@ from housewise.selftrain.trainers.base import Progress
 from housewise.selftrain.trainers.local_training import LocalTraining
 from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.selftrain.trainers.tokenization import tokenize_demonstration, tokenize_preference
-from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from housewise.selftrain.trainers.training_job import load_launched_job
 
 
@@ -69,16 +68,6 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
         if config.method != "lora":
             raise UserError("method=full: preferences are learned by adapters, which leave the reference unchanged")
         self._beta = config.beta
-
-    def train(self, examples: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
-        """See Trainer.train.
-
-        Raises:
-            UserError: Also when there are no examples.
-        """
-        if not examples:
-            raise UserError(f"{folder}: there is no preference to learn from; let the student cook more often")
-        return super().train(examples, start, folder)
 
     def tokenize(self, tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
         """See LocalTraining.tokenize."""

@@ -105,6 +105,8 @@ class LocalTraining(ABC, Generic[ExampleT]):
 
     def train(self, examples: Sequence[ExampleT], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
+        if not examples:
+            raise UserError(f"{folder}: there is no {self.kind.noun} to learn from")
         job = TrainingJob.create(self.config, self.seed, start, examples)
         changes, finished = job.changed_parts(folder), TrainedModel.load(folder, start.model)
         if finished is not None:

@@ -98,10 +98,8 @@ def learnable_rows(
         The rows that remain, and a sentence for each reason to leave rows out.
 
     Raises:
-        UserError: There is no row, no row remains, or more than half of the rows are too long.
+        UserError: No row remains, or more than half of the rows are too long.
     """
-    if not rows:
-        raise UserError(f"there is no {noun} to learn from")
     longest = max(map(context_needed, rows))
     beyond_model = ExclusionReason(
         f"longer than {context} tokens, all that {model} reads",
