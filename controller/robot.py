@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from housewise.controller.skills import Controller, Skill, SkillOutcome, failure, not_attempted
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, View
-from housewise.worlds.house.simulator.base import Action
+from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, SymbolicObservation
+from housewise.worlds.house.simulator.base import LowLevelAction
 
 ACTION_LETTERS = {
-    Action.STOP: "s",
-    Action.MOVE_FORWARD: "f",
-    Action.TURN_LEFT: "l",
-    Action.TURN_RIGHT: "r",
-    Action.LOOK_UP: "u",
-    Action.LOOK_DOWN: "d",
-    Action.GRAB_RELEASE: "g",
+    LowLevelAction.STOP: "s",
+    LowLevelAction.MOVE_FORWARD: "f",
+    LowLevelAction.TURN_LEFT: "l",
+    LowLevelAction.TURN_RIGHT: "r",
+    LowLevelAction.LOOK_UP: "u",
+    LowLevelAction.LOOK_DOWN: "d",
+    LowLevelAction.GRAB_RELEASE: "g",
 }
 """Letter of each low-level action in records."""
 
@@ -77,7 +77,7 @@ class RobotInHouse:
         self._names |= {key: thing.name for key, thing in world.objects.items()}
         self._keys = {name: key for key, name in self._names.items()}
         self._rooms = {thing.name: thing.room for thing in world.receptacles.values() if thing.usable and thing.room}
-        self._anchors = room_anchors(Task(world.scene, world.episode))
+        self._anchors = room_anchors(RearrangementTask(world.scene, world.episode))
         self.graph = SceneGraph(self._anchors)
         self._update_graph()
 
@@ -157,7 +157,7 @@ class RobotInHouse:
                 result.letters += ACTION_LETTERS[action]
                 result.path.append((round(body.x, 3), round(body.z, 3), round(float(body.yaw), 3)))
                 result.reward += reward
-                if action == Action.GRAB_RELEASE:
+                if action == LowLevelAction.GRAB_RELEASE:
                     result.aimed.append(aimed or "")
                 self._update_graph()
                 self.on_step(self.env.steps)
@@ -176,16 +176,16 @@ class RobotInHouse:
             for key in visible
             if key in world.receptacles and (room := self._rooms.get(self._names[key]))
         }
-        relations = world.relations(visible)
+        relations = world.visible_placements(visible)
         objects = {self._names[key]: self._names[place] for key, place in relations.items()}
         just_placed = self.graph.holding
         if just_placed is not None and world.holding is None:
             objects[just_placed] = self._names[world.placements[self._keys[just_placed]] or ""]
         holding = self._names[world.holding] if world.holding else None
-        self.graph.update(View(dict(sorted(receptacles.items())), dict(sorted(objects.items())), holding), self._rooms)
+        self.graph.update(SymbolicObservation(dict(sorted(receptacles.items())), dict(sorted(objects.items())), holding), self._rooms)
 
 
-def room_anchors(task: Task) -> dict[str, str]:
+def room_anchors(task: RearrangementTask) -> dict[str, str]:
     """Return the receptacle that stands for each room, in the order in which the robot knows the rooms.
 
     A room without a usable receptacle in the episode has nothing to go to and cannot hold objects. The robot does not

@@ -18,8 +18,8 @@ from pydantic import Field
 from housewise.controller.greedy_follower import GreedyFollower
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.worlds.house.env import RearrangementEnv
-from housewise.worlds.house.geometry import Array, forward_of
-from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Follower
+from housewise.worlds.house.geometry import Array, forward_vector
+from housewise.worlds.house.simulator.base import STEP, TURN, LowLevelAction, BodyPose, ActionFollower
 from housewise.worlds.house.state import REACH
 
 
@@ -39,7 +39,7 @@ class SkillOutcome:
     reason: str = ""
 
 
-Skill = Generator[Action, None, SkillOutcome]
+Skill = Generator[LowLevelAction, None, SkillOutcome]
 
 SUCCESS = SkillOutcome(ActionStatus.SUCCEEDED)
 
@@ -100,7 +100,7 @@ class Controller:
             if action is None:
                 break
             yield action
-        if self.env.world.distance(receptacle) >= REACH:
+        if self.env.world.distance_to(receptacle) >= REACH:
             return failure("cannot reach")
         return SUCCESS
 
@@ -134,9 +134,9 @@ class Controller:
         yield from self._grab(receptacle)
         return SUCCESS if world.holding is None else failure(self._grab_reason)
 
-    def _grab(self, key: str) -> Generator[Action, None, None]:
+    def _grab(self, key: str) -> Generator[LowLevelAction, None, None]:
         self.env.aim(key)
-        yield Action.GRAB_RELEASE
+        yield LowLevelAction.GRAB_RELEASE
 
     @property
     def _grab_reason(self) -> str:
@@ -174,19 +174,19 @@ class Controller:
     def _follower(self, goal: Array) -> GreedyFollower:
         return GreedyFollower(self.env.simulator.navmesh, goal, self.settings.goal_radius)
 
-    def _next_walk_action(self, goal: Array) -> Action | None:
+    def _next_walk_action(self, goal: Array) -> LowLevelAction | None:
         """Return the next low-level action on the shortest path to a point, or None on arrival."""
         body, navmesh = self.env.simulator.body, self.env.simulator.navmesh
         path = navmesh.path(body.point, goal)
         if not len(path) or self._is_at_goal(path):
             return None
-        if isinstance(navmesh, Follower):
+        if isinstance(navmesh, ActionFollower):
             return navmesh.next_action(body, goal)
         ahead = self._next_waypoint(path) - body.point
-        turn = _signed_angle(forward_of(body.yaw)[[0, 2]], ahead)
+        turn = _signed_angle(forward_vector(body.yaw)[[0, 2]], ahead)
         if abs(turn) <= TURN + 1e-5:
-            return Action.MOVE_FORWARD
-        return Action.TURN_LEFT if turn > 0 else Action.TURN_RIGHT
+            return LowLevelAction.MOVE_FORWARD
+        return LowLevelAction.TURN_LEFT if turn > 0 else LowLevelAction.TURN_RIGHT
 
     def _next_waypoint(self, path: Array) -> Array:
         """Return the bend of a path to walk to.
@@ -210,15 +210,15 @@ class Controller:
     def _is_at_goal(self, path: Array) -> bool:
         return bool(np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius)
 
-    def _next_camera_action(self, aim: Array) -> Action:
+    def _next_camera_action(self, aim: Array) -> LowLevelAction:
         """Return the camera action that reduces the larger angle between the optical axis and a target."""
         body = self.env.simulator.body
         wanted = self._pose_facing(body.point, aim)
         across = float(np.angle(np.exp(1j * (wanted.yaw - body.yaw))))
         up = wanted.pitch - body.pitch
         if abs(across) > abs(up):
-            return Action.TURN_LEFT if across > 0 else Action.TURN_RIGHT
-        return Action.LOOK_UP if up > 0 else Action.LOOK_DOWN
+            return LowLevelAction.TURN_LEFT if across > 0 else LowLevelAction.TURN_RIGHT
+        return LowLevelAction.LOOK_UP if up > 0 else LowLevelAction.LOOK_DOWN
 
 
 def _signed_angle(heading: Array, ahead: Array) -> float:

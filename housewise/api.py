@@ -25,8 +25,8 @@ from housewise.systems.personalize.planners import PlannerContext, scripted_plan
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld
-from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
-from housewise.worlds.house.generated_env import generated_env as make_env
+from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, RearrangementTask
+from housewise.worlds.house.generated_env import make_generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 
@@ -37,7 +37,7 @@ Episodes = Path | str | Iterable[Record | HouseRecord]
 
 
 def play(
-    task: Task | int,
+    task: RearrangementTask | int,
     planner: CustomPlanner | Decide | type[CustomPlanner] | None = None,
     *,
     seed: int = 0,
@@ -69,7 +69,7 @@ def play(
     """
     own = None if planner is None else CustomPlannerFactory(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
-    if not isinstance(chosen, Task):
+    if not isinstance(chosen, RearrangementTask):
         raise UserError(f"task: {excerpt(repr(chosen))} is not a Task; give one, or the number of a generated house")
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)

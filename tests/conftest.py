@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import load_person
+from housewise.worlds.house.preferences import load_preferences
 from tests.commands import preload
 from tests.worlds.house.toy import toy_task
 
@@ -44,13 +44,13 @@ def housekeep() -> HousekeepData:
 
 
 @pytest.fixture(scope="session")
-def generated() -> Task:
+def generated() -> RearrangementTask:
     """A generated house with an episode."""
-    return Task(*generate(0, load_person("ada")))
+    return RearrangementTask(*generate(0, load_preferences("ada")))
 
 
 @pytest.fixture(scope="session")
-def toy() -> Task:
+def toy() -> RearrangementTask:
     """A small house of known measures; see tests/worlds/house/toy.py."""
     return toy_task()
 

@@ -11,11 +11,11 @@ from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
-def header(task: Task, **changes: Any) -> Header:
+def header(task: RearrangementTask, **changes: Any) -> Header:
     """A record's first line for a task."""
     setting = make_initial_state(task, "raycast")
     name = f"{setting.scene}-{setting.episode:04d}"

@@ -16,8 +16,8 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
-from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.spoken_names import spoken_name
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
 _INDIFFERENT = re.compile(
@@ -66,17 +66,17 @@ def thing_groups(excluded_person: str = "") -> tuple[ThingGroup, ...]:
     Args:
         excluded_person: Bundled person who is left out of the estimate.
     """
-    everybody = [load_person(name) for name in people() if name != excluded_person]
+    everybody = [load_preferences(name) for name in bundled_people() if name != excluded_person]
     found = []
-    for name, group in base_groups().items():
+    for name, group in default_groups().items():
         wanted: Counter[PlaceKind] = Counter(to_place_kinds(group.wanted))
         bits = 0.0
         for thing in group.things:
-            homes = [frozenset(to_place_kinds(person.places(thing))) for person in everybody]
+            homes = [frozenset(to_place_kinds(person.places_for(thing))) for person in everybody]
             wanted.update(spot for home in homes for spot in sorted(home, key=lambda spot: spot.phrase))
             bits += _entropy(homes)
         options = tuple(spot for spot, _ in wanted.most_common(_MOST_OPTIONS))
-        found.append(ThingGroup(spoken(name), tuple(map(spoken, group.things)), options, bits))
+        found.append(ThingGroup(spoken_name(name), tuple(map(spoken_name, group.things)), options, bits))
     return tuple(sorted(found, key=lambda group: (-group.bits, group.name)))
 
 

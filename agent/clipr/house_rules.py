@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import STOP_WORDS, word_stems
-from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Places, base_groups
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Places, default_groups
+from housewise.worlds.house.spoken_names import spoken_name
 
 _WHERE = r"(?P<places>(?:on|in|into|onto|at) .+)$"
 _BELONGS = re.compile(
@@ -166,6 +166,6 @@ _RECEPTACLES = _names_by_words(RECEPTACLE_KINDS)
 @lru_cache(maxsize=1)
 def _thing_kinds_by_words() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """Return the kinds of things by the words of a group's name or of their own."""
-    groups = {name: tuple(map(spoken, group.things)) for name, group in base_groups().items()}
+    groups = {name: tuple(map(spoken_name, group.things)) for name, group in default_groups().items()}
     single = {_significant_words(kind): (kind,) for kinds in groups.values() for kind in kinds}
     return single | {_significant_words(name): kinds for name, kinds in groups.items()}

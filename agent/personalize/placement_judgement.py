@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from housewise.language.gbnf import literal, one_of, rule
 from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 FINE = "fine"
 """Judgement that an object is in its place."""
@@ -74,7 +74,7 @@ def parse_judgements(text: str, graph: SceneGraph, names: Mapping[str, str] = {}
 
 def find_judged_kinds(reply: str) -> set[str]:
     """Return the kinds of objects that a reply judges."""
-    return {kind_of(found[1]) for found in _LINE.finditer(split_judgements(reply)[0])}
+    return {kind_from_name(found[1]) for found in _LINE.finditer(split_judgements(reply)[0])}
 
 
 def judgement_rules(graph: SceneGraph, names: Mapping[str, str] = {}) -> Iterator[str]:

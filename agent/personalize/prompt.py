@@ -19,7 +19,7 @@ from housewise.core.text_files import is_file
 from housewise.core.validation import read_model
 from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.spoken_names import without_numbers
+from housewise.worlds.house.spoken_names import remove_numbers
 
 _MAX_PLACES = 3
 """Correct receptacles of an object that a prompt names, those in its room first."""
@@ -199,10 +199,10 @@ def _names_without_rooms(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
 def _names_without_numbers(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
     """Yield all names without their numbers, and receptacles also without their rooms' numbers, shortest first."""
     for name in (*graph.rooms, *graph.objects):
-        yield name, [without_numbers(name)]
+        yield name, [remove_numbers(name)]
     for room in graph.rooms:
         for place in graph.contents_of(room):
-            yield place, [without_numbers(place), without_numbers(room) + place.removeprefix(room)]
+            yield place, [remove_numbers(place), remove_numbers(room) + place.removeprefix(room)]
 
 
 class PromptTemplate(HouseTemplate):

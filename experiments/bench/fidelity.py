@@ -172,7 +172,7 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
         ours = parse_step(step.raw, vocabulary).action
         if step.kind is None or ours is None:
             continue
-        player.world.arrange(step.before)
+        player.world.apply_placements(step.before)
         if step.kind == ActionKind.GO_TO and ours.target in recording.keys:
             # Whoever sets out for something knows it.
             player.seen.add(recording.keys[ours.target])
@@ -220,9 +220,9 @@ def _compare_episode(recording: Recording, simulator: Simulator, compared: Compa
     compared.objects = len(final)
     compared.same_places = sum(world_now[key] == place for key, place in final.items())
     correct = {thing.key: thing.correct for thing in recording.task.episode.objects}
-    start = sum(not thing.misplaced for thing in recording.task.episode.objects)
+    start = sum(not thing.is_misplaced for thing in recording.task.episode.objects)
     end = sum(place in correct[key] for key, place in final.items())
-    compared.success_recorded = (end - start) / len(recording.task.episode.misplaced)
+    compared.success_recorded = (end - start) / len(recording.task.episode.misplaced_objects)
 
 
 @lru_cache(maxsize=1)

@@ -118,4 +118,4 @@ class Player:
         visible = self.env.visible
         self.seen |= {key for key in visible if key in self._recording.usable or key in self.world.objects}
         # What stands in view makes its receptacle known too.
-        self.seen |= set(self.world.relations(visible).values())
+        self.seen |= set(self.world.visible_placements(visible).values())

@@ -11,13 +11,13 @@ from typing import Any
 from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.text_files import read_json
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.housekeep.navmesh_file import read_polygon_navmesh
 from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.spoken_names import spoken_name
 
 _KINDS = {
     ("navigating", "receptacle"): ActionKind.GO_TO,
@@ -76,7 +76,7 @@ class Recording:
         plans = read_json(path, "fetch the file again")
         try:
             self.scene, self.condition, episode = _origin(path, plans, data)
-            self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, episode))
+            self.task = RearrangementTask(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, episode))
             self._take(plans)
         except (AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
             raise DataError(f"{path}: not a recording ({excerpt(repr(error))}); fetch the file again") from error
@@ -102,7 +102,7 @@ class Recording:
         for log in (log for plan in plans for log in plan["logs"]):
             parsed = log["step_parsed"] or {}
             thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
-            known = all(key is None or spoken(key) in self.keys or key in self.keys.values() for key in (thing, place))
+            known = all(key is None or spoken_name(key) in self.keys or key in self.keys.values() for key in (thing, place))
             kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
             found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
             yield Step(

@@ -42,11 +42,11 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import list_tasks, load_task
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator import SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Observation, Sensor, Simulator
-from housewise.worlds.house.state import World
+from housewise.worlds.house.state import HouseState
 
 SCENES = oracle.SCENES
 SENSORS: tuple[Sensor, ...] = ("rgb", "depth", "instance")
@@ -98,7 +98,7 @@ class Agreement:
         }
 
 
-def places(task: Task, count: int, seed: int = 0) -> list[BodyPose]:
+def places(task: RearrangementTask, count: int, seed: int = 0) -> list[BodyPose]:
     """Random places in a house, with random headings, looking ahead or down."""
     rng = np.random.default_rng(seed)
     points = [task.scene.navmesh.random_point(rng) for _ in range(count)]
@@ -107,7 +107,7 @@ def places(task: Task, count: int, seed: int = 0) -> list[BodyPose]:
     ]
 
 
-def compare(first: Simulator, second: Simulator, task: Task, poses: Sequence[BodyPose]) -> Agreement:
+def compare(first: Simulator, second: Simulator, task: RearrangementTask, poses: Sequence[BodyPose]) -> Agreement:
     """Look at a house with two simulators.
 
     Args:
@@ -155,7 +155,7 @@ def _distances(first: NavMesh, second: NavMesh, poses: Sequence[BodyPose]) -> It
         yield first.distance(start.point, end.point), second.distance(start.point, end.point)
 
 
-def photos(simulators: Sequence[Simulator], task: Task, poses: Sequence[BodyPose]) -> NDArray[np.uint8]:
+def photos(simulators: Sequence[Simulator], task: RearrangementTask, poses: Sequence[BodyPose]) -> NDArray[np.uint8]:
     """Pictures side by side: a row for each simulator, a column for each place."""
     rows = []
     for simulator in simulators:
@@ -164,15 +164,15 @@ def photos(simulators: Sequence[Simulator], task: Task, poses: Sequence[BodyPose
     return np.concatenate(rows, axis=0)
 
 
-def interesting(task: Task, poses: Sequence[BodyPose], simulator: Simulator) -> list[BodyPose]:
+def interesting(task: RearrangementTask, poses: Sequence[BodyPose], simulator: Simulator) -> list[BodyPose]:
     """The places from which most things are in view."""
     simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, poses[0])
-    world = World(task.scene, task.episode, simulator)
+    world = HouseState(task.scene, task.episode, simulator)
     seen = {pose: len(simulator.visible(pose) & set(world.objects)) for pose in poses}
     return sorted(poses, key=lambda pose: -seen[pose])[:_SHOWN]
 
 
-def first_task(data: Path | None, scene: str) -> Task:
+def first_task(data: Path | None, scene: str) -> RearrangementTask:
     """The first test of a scene of the data, or generated house 3."""
     if data is None:
         config = house_settings(settings={"houses": 1, "seed": 3})
@@ -226,7 +226,7 @@ def main(
         write_json(json_file, {**content, **setup})
 
 
-def _save(path: Path, task: Task, poses: Sequence[BodyPose], against: SimulatorChoice) -> None:
+def _save(path: Path, task: RearrangementTask, poses: Sequence[BodyPose], against: SimulatorChoice) -> None:
     ours, other = open_simulator("raycast", ("rgb",), _PHOTO), open_simulator(against, ("rgb",), _PHOTO)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

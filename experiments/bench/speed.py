@@ -48,15 +48,15 @@ from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld
-from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, RearrangementTask
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.object_placeholders import object_mesh
+from housewise.worlds.house.object_placeholders import placeholder_mesh
 from housewise.worlds.house.scene import Mesh
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Sensor
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.spoken_names import spoken_name
 
 SCENE = "Merom_1_int"
 GENERATED_HOUSE = 3
@@ -94,7 +94,7 @@ def best(rates: Sequence[Rate]) -> Rate:
     return Rate(max(one.wall for one in rates), max(one.cpu for one in rates))
 
 
-def load(data: Path | None, episode: int) -> Task:
+def load(data: Path | None, episode: int) -> RearrangementTask:
     """The house: an episode of the Housekeep folder, or a generated one."""
     if data is None:
         wanted: dict[str, Any] = {"seed": GENERATED_HOUSE, "houses": 1}
@@ -104,7 +104,7 @@ def load(data: Path | None, episode: int) -> Task:
     return load_task(list_tasks(config.tasks)[0], config.tasks)
 
 
-def crowded(task: Task, count: int, seed: int = 0) -> Task:
+def crowded(task: RearrangementTask, count: int, seed: int = 0) -> RearrangementTask:
     """The same house and the same work with so many objects: the others lie about on furniture and belong there."""
     rng = np.random.default_rng(seed)
     places = [task.scene.by_key[key] for key in task.episode.receptacles]
@@ -117,12 +117,12 @@ def crowded(task: Task, count: int, seed: int = 0) -> Task:
         key, size = f"{category}_{number}", SIZES[category]
         x, z = (float(rng.uniform(place.box.low[axis], place.box.high[axis])) for axis in (0, 2))
         pose = Pose((x, place.box.top + size[1] / 2, z))
-        return HouseObject(key, spoken(key), category, size, pose, place.key, frozenset({place.key}))
+        return HouseObject(key, spoken_name(key), category, size, pose, place.key, frozenset({place.key}))
 
     own = task.episode.objects[:count]
     # Numbers far from those of the episode's own objects.
     others = tuple(another(1000 + number) for number in range(count - len(own)))
-    return Task(task.scene, replace(task.episode, objects=own + others))
+    return RearrangementTask(task.scene, replace(task.episode, objects=own + others))
 
 
 class Robot:
@@ -134,7 +134,7 @@ class Robot:
         max_steps: how many low-level steps it takes at most.
     """
 
-    def __init__(self, task: Task, simulator: RaycastSimulator, max_steps: int = MAX_STEPS) -> None:
+    def __init__(self, task: RearrangementTask, simulator: RaycastSimulator, max_steps: int = MAX_STEPS) -> None:
         self.task = task
         self.simulator = simulator
         self._max_steps = max_steps
@@ -181,7 +181,7 @@ class Peer:
         simulator: set up with it; tells the numbers of things and kinds.
     """
 
-    def __init__(self, task: Task, simulator: RaycastSimulator) -> None:
+    def __init__(self, task: RearrangementTask, simulator: RaycastSimulator) -> None:
         parts = list(_parts(task, simulator))
         mesh = Mesh.join([part for _, part in parts])
         self._camera, self._height = simulator.camera, task.scene.navmesh.height
@@ -190,7 +190,7 @@ class Peer:
         owners = [np.full(len(part.faces), number, dtype=np.int32) for number, part in parts]
         self._owner = np.concatenate([*owners, np.zeros(1, dtype=np.int32)])
         kind_of = {thing.key: thing.kind for thing in task.scene.receptacles}
-        kind_of |= {thing.key: spoken(thing.category) for thing in task.episode.objects}
+        kind_of |= {thing.key: spoken_name(thing.category) for thing in task.episode.objects}
         self._kind = np.array([0, *(simulator.kinds.index(kind_of[key]) for key in simulator.keys[1:])], dtype=np.int32)
         self._rays = _rays(self._camera)
         self._ahead = -self._rays[:, 2]
@@ -212,14 +212,14 @@ class Peer:
         return depth, instance.reshape(shape), self._kind[instance].reshape(shape)
 
 
-def _parts(task: Task, simulator: RaycastSimulator) -> Iterator[tuple[int, Mesh]]:
+def _parts(task: RearrangementTask, simulator: RaycastSimulator) -> Iterator[tuple[int, Mesh]]:
     """Everything that can be seen, with its number."""
     yield 0, task.scene.structure
     for number, key in enumerate(simulator.keys):
         if key in task.scene.by_key:
             yield number, task.scene.by_key[key].mesh.placed(task.scene.by_key[key].pose)
     for thing in task.episode.objects:
-        yield simulator.keys.index(thing.key), object_mesh(thing.category, thing.size).placed(thing.pose)
+        yield simulator.keys.index(thing.key), placeholder_mesh(thing.category, thing.size).placed(thing.pose)
 
 
 def _rays(camera: Camera) -> NDArray[np.float64]:
@@ -253,13 +253,13 @@ def compare(robot: Robot, rounds: int) -> dict[str, float]:
     }
 
 
-def walking(task: Task, simulator: RaycastSimulator, rounds: int, most: int = _VISITED) -> dict[str, float]:
+def walking(task: RearrangementTask, simulator: RaycastSimulator, rounds: int, most: int = _VISITED) -> dict[str, float]:
     """Steps per second of processor time, pictures included, while each follower leads round the house.
 
     Returns:
         By follower: ``own``, ``greedy``, and on the polygons of a navigation mesh that is at hand ``greedy, polygons``.
     """
-    ways: dict[str, tuple[Task, Literal["own", "greedy"]]] = {"own": (task, "own"), "greedy": (task, "greedy")}
+    ways: dict[str, tuple[RearrangementTask, Literal["own", "greedy"]]] = {"own": (task, "own"), "greedy": (task, "greedy")}
     if task.scene.navmesh_file is not None:
         ways["greedy, polygons"] = (replace(task, scene=walked_as_recorded(task.scene)), "greedy")
 

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.core.console import Console
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.episode import HouseObject, ObjectModel
 from housewise.worlds.house.geometry import IDENTITY, Pose
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Simulator
 from housewise.worlds.house.tasks import generated_task
-from housewise.worlds.house.wall_inference import free_floor, structure
+from housewise.worlds.house.wall_inference import infer_free_floor, build_walls
 
 HOUSE = 3
 _CAMERA = Camera(width=360, height=300, above_floor=1.5)
@@ -59,11 +59,11 @@ def mug(folder: Path) -> ObjectModel:
 
 def without_shell(scene: Scene) -> Scene:
     """The same house with walls and floor worked out from where the robot can walk."""
-    walls = structure(free_floor(scene.navmesh.area, [thing.box for thing in scene.receptacles]))
+    walls = build_walls(infer_free_floor(scene.navmesh.area, [thing.box for thing in scene.receptacles]))
     return replace(scene, structure=walls)
 
 
-def on_a_table(task: Task, model: ObjectModel | None) -> tuple[HouseObject, list[BodyPose]]:
+def on_a_table(task: RearrangementTask, model: ObjectModel | None) -> tuple[HouseObject, list[BodyPose]]:
     """A mug on the house's first table that can be stood at, and places to look at it from: far and near."""
     tables = [thing for thing in task.scene.receptacles if thing.kind in ("table", "coffee table", "counter")]
     table, navmesh = tables[0], task.scene.navmesh
@@ -93,7 +93,7 @@ def pictures(simulator: Simulator, folder: Path) -> NDArray[np.uint8]:
 
 
 def _column(
-    simulator: Simulator, scene: Scene, task: Task, thing: HouseObject, bodies: Sequence[BodyPose]
+    simulator: Simulator, scene: Scene, task: RearrangementTask, thing: HouseObject, bodies: Sequence[BodyPose]
 ) -> NDArray[np.uint8]:
     simulator.reset(scene, task.episode.receptacles, (thing,), bodies[0])
     return np.concatenate([simulator.observe(body).rgb for body in bodies], axis=0)

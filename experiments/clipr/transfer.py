@@ -66,8 +66,8 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.preferences import Places, base_groups, load_person, majority, people, strangers
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import Places, default_groups, load_preferences, majority, bundled_people, held_out_people
+from housewise.worlds.house.spoken_names import spoken_name
 
 QUESTIONS, HOUSES, SEED = 10, 25, 9600
 """Most questions, how many houses, and the first of them: no other experiment plays or learns in any of these."""
@@ -121,7 +121,7 @@ class Visit:
 
     def __init__(self, person: str, seed: int, few: bool, folder: Path) -> None:
         self.person, self.seed = person, seed
-        self._who, self._visited = load_person(person), Visited(person, 1 if few else HOUSES)
+        self._who, self._visited = load_preferences(person), Visited(person, 1 if few else HOUSES)
         self._folder = folder / person / f"seed-{seed}"
 
     def play(self, name: str, setup: Setup, observer: TrainingObserver) -> None:
@@ -141,9 +141,9 @@ class Visit:
             return None
         folder = MemoryFolder(self._folder / "memories" / what)
         if what in (USUAL, BOTH, FULL) and self.person not in folder.people():
-            wanted = {name: group.wanted for name, group in base_groups().items()}
+            wanted = {name: group.wanted for name, group in default_groups().items()}
             if what == FULL:
-                wanted = {name: self._who.places(name) for name in self._who.categories}
+                wanted = {name: self._who.places_for(name) for name in self._who.categories}
             folder.save(placed(self.person, wanted))
         if what in (RULES, BOTH):
             self._interview(folder)
@@ -173,7 +173,7 @@ class Visit:
         rules = [rule for rule in (parse_house_rule(parse_rule(text)) for text in texts) if rule]
         said = {(thing, spot) for rule in rules for thing in rule.things for spot in rule.wanted}
         meant = {
-            (spoken(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places(name))
+            (spoken_name(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places_for(name))
         }
         return {"said": len(said), "right": len(said & meant), "wanted": len(meant)}
 
@@ -183,16 +183,16 @@ def placed(person: str, wanted: Mapping[str, Places]) -> Memory:
     memory = Memory(person)
     for name, places in wanted.items():
         phrases = ", then ".join(spot.phrase for spot in to_place_kinds(places))
-        for note in house_rule_notes(person, parse_rule(f"For {spoken(name)}: prefer {phrases}.")):
+        for note in house_rule_notes(person, parse_rule(f"For {spoken_name(name)}: prefer {phrases}.")):
             memory.add(note)
     return memory
 
 
 def contrariness(person: str) -> float:
     """The share of a person's placements that the majority of the six does not want."""
-    who, usual = load_person(person), majority([load_person(name) for name in people()])
+    who, usual = load_preferences(person), majority([load_preferences(name) for name in bundled_people()])
     wanted = [
-        (name, room, kind) for name in who.categories for room, kinds in who.places(name).items() for kind in kinds
+        (name, room, kind) for name in who.categories for room, kinds in who.places_for(name).items() for kind in kinds
     ]
     return sum(not usual.wants(*place) for place in wanted) / len(wanted)
 
@@ -342,10 +342,10 @@ def main(
     out = out or default_out("transfer", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
     setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
-    chosen = list(dict.fromkeys(persons or ["farid", *strangers()]))
+    chosen = list(dict.fromkeys(persons or ["farid", *held_out_people()]))
     for who in chosen:
-        if who not in (*people(), *strangers()):
-            raise UserError(f"--person {who}: there are {', '.join((*people(), *strangers()))}")
+        if who not in (*bundled_people(), *held_out_people()):
+            raise UserError(f"--person {who}: there are {', '.join((*bundled_people(), *held_out_people()))}")
     experiment = Transfer(chosen, chosen_rows(rows, list(ROWS)), seeds or [1], setup, quick, out)
     carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
 

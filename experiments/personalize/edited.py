@@ -16,10 +16,10 @@ from housewise.experiments.personalize.households import Setup, Stage
 from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.episode import HouseObject, ShelfState
-from housewise.worlds.house.shelf_packing import Shelves
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.shelf_packing import ShelfPacker
+from housewise.worlds.house.spoken_names import kind_from_name
 from housewise.worlds.house.tasks import generated_task
 
 SEED = 9400
@@ -65,29 +65,29 @@ def turns(number: int) -> list[Turn]:
     found: list[Turn] = []
     for seed in range(SEED, SEED + number):
         task = generated_task(seed, _PERSON, objects=_OBJECTS, misplaced=_MISPLACED)
-        used = {kind_of(turn.thing) for turn in found}
+        used = {kind_from_name(turn.thing) for turn in found}
         turn = next((made for thing in task.episode.objects if (made := _turn(seed, task, thing, used))), None)
         if turn is not None:
             found.append(turn)
     return found
 
 
-def _turn(seed: int, task: Task, thing: HouseObject, used: set[str]) -> Turn | None:
+def _turn(seed: int, task: RearrangementTask, thing: HouseObject, used: set[str]) -> Turn | None:
     """A turn about a thing, unless there are no two kinds of place for it, or a thing of its kind had one."""
     places = spoken_places(task.scene)
     wanted = {places[task.scene.by_key[key].name] for key in (*thing.correct, thing.receptacle)}
     roomy = [task.scene.by_key[key].name for key in task.episode.receptacles if _has_room(task, key, thing)]
     free = sorted({places[name] for name in roomy} - wanted, key=str)
-    if kind_of(thing.name) in used or len(free) < 2:
+    if kind_from_name(thing.name) in used or len(free) < 2:
         return None
     one, other = np.random.default_rng(seed).permutation(len(free))[:2]
     return Turn(seed, thing.name, {BEFORE: free[one], AFTER: free[other]}, places)
 
 
-def _has_room(task: Task, key: str, thing: HouseObject) -> bool:
+def _has_room(task: RearrangementTask, key: str, thing: HouseObject) -> bool:
     place = task.scene.by_key[key]
     empty = ShelfState((place.box.low[0], place.box.low[2]), (place.box.size[0], place.box.size[2]))
-    shelves = Shelves(task.episode.shelves.get(key, empty))
+    shelves = ShelfPacker(task.episode.shelves.get(key, empty))
     return place.usable and place.room is not None and bool(shelves.insert(thing.key, thing.size[0], thing.size[2]))
 
 

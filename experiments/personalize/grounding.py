@@ -37,7 +37,7 @@ from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 ARMS = {"free": False, "grounded": True}
 CHECKED = " and checked"
@@ -111,7 +111,7 @@ def _graph(known: Mapping[str, Mapping[str, Sequence[str]]]) -> SceneGraph:
     graph = SceneGraph(known)
     receptacles = {place: room for room, places in known.items() for place in places}
     graph.update(
-        View(receptacles, {thing: place for places in known.values() for place in places for thing in places[place]})
+        SymbolicObservation(receptacles, {thing: place for places in known.values() for place in places for thing in places[place]})
     )
     return graph
 

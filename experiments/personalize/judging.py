@@ -28,7 +28,7 @@ from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.tasks import resolve_preferences
 
 SEED = 500_000
 """Of the first house; far from those of every recipe."""
@@ -123,7 +123,7 @@ def main(
     context = ContextGenerator(PromptTemplate.load("judging"))
     kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
     houses = range(SEED, SEED + kind.houses)
-    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, wishes(person))][:number]
+    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, resolve_preferences(person))][:number]
     arms: dict[str, dict[str, dict[str, float]]] = {}
     for name, given in {"as it comes": None, **({adapter: adapter} if adapter else {})}.items():
         with console.status(f"{name}: {number} lessons"), closing(open_model(model, adapter=given)) as opened:

@@ -14,7 +14,7 @@ from housewise.playback.floor_plan import draw_floor_plan
 from housewise.playback.object_outcomes import HAND, ObjectOutcome, list_object_outcomes
 from housewise.playback.replay import find_task
 from housewise.systems.personalize.record import HouseRecord
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 
 _LIKED = ("mug", "cup")
 """What everybody has a place for comes first."""
@@ -108,7 +108,7 @@ def _put(fate: ObjectOutcome) -> bool:
     return fate.is_displaced and fate.end != HAND
 
 
-def _place(task: Task, name: str) -> NDArray[np.float64]:
+def _place(task: RearrangementTask, name: str) -> NDArray[np.float64]:
     """(x, z) of a receptacle's middle, metres."""
     box = next(thing.box for thing in task.scene.receptacles if thing.name == name)
     return np.asarray(box.centre)[[0, 2]]

@@ -64,7 +64,7 @@ from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.tasks import resolve_preferences
 
 MAJORITY, EVERYBODY = "majority", "everybody"
 OWN, COMMON, ANOTHER = "their own", "the majority's", "another's"
@@ -296,7 +296,7 @@ def _people(scene: str, data: Path | None, named: Mapping[bool, str | None]) -> 
     if scene == GENERATED:
         people = chosen.split(",") if chosen else list(PEOPLE)
         for who in people:
-            wishes(who)
+            resolve_preferences(who)
         return people
     if data is None:
         raise UserError(f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or --scene {GENERATED}")

@@ -10,7 +10,7 @@ from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import Preferences, load_person, people
+from housewise.worlds.house.preferences import Preferences, load_preferences, bundled_people
 
 Wishes = Sequence[frozenset[str]]
 """For each thing of some tasks, keys of the receptacles where somebody wants it."""
@@ -51,6 +51,6 @@ def _wishes(preferences: Preferences, run: PersonalizeSettings) -> Wishes:
 
 def _people(run: PersonalizeSettings, named: Sequence[str]) -> dict[str, Preferences]:
     if run.tasks.data is None:
-        return {who: load_person(who) for who in named or people()}
+        return {who: load_preferences(who) for who in named or bundled_people()}
     data = HousekeepData(run.tasks.data)
     return {who: data.preferences(who) for who in named or data.annotators()}

@@ -79,11 +79,11 @@ def _look_around(name: SimulatorName, gpu: int = ANY) -> None:
         UserError: The pictures are empty, or the simulator fails.
     """
     from housewise.worlds.house.generator import generate
-    from housewise.worlds.house.preferences import load_person
+    from housewise.worlds.house.preferences import load_preferences
     from housewise.worlds.house.simulator import open_simulator
     from housewise.worlds.house.simulator.base import BodyPose, Camera
 
-    scene, episode = generate(0, load_person("ada"))
+    scene, episode = generate(0, load_preferences("ada"))
     x, _, z = episode.start.position
     simulator = open_simulator(name, ("depth",), Camera(32, 32), gpu)
     try:

@@ -14,10 +14,10 @@ from housewise.export.episode_playback import LogLine, Playback, PlaybackFrame, 
 from housewise.playback.replay import ReplayState, find_task, replay_record
 from housewise.playback.simulators import CameraImage, PlaybackSimulator
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
-from housewise.worlds.house.simulator.base import Action, Camera
+from housewise.worlds.house.simulator.base import LowLevelAction, Camera
 
 _STATE = ("x", "z", "yaw", "pitch", "holding")
 _ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
@@ -51,7 +51,7 @@ class HousePlayer:
             job=_job(record.header.person),
             robot="housewise",
             state=_STATE,
-            actions=[action.name.lower() for action in Action],
+            actions=[action.name.lower() for action in LowLevelAction],
             field_of_view=self._camera.field_of_view,
             furniture=_furniture(task),
             frames=frames,
@@ -64,7 +64,7 @@ class HousePlayer:
         moment: ReplayState,
         shot: CameraImage,
         sizes: dict[str, tuple[float, float, float]],
-        action: Action | None,
+        action: LowLevelAction | None,
         reward: float,
     ) -> PlaybackFrame:
         body = moment.body
@@ -81,7 +81,7 @@ class HousePlayer:
         )
 
 
-def _steps(record: HouseRecord) -> Iterator[tuple[Action, float]]:
+def _steps(record: HouseRecord) -> Iterator[tuple[LowLevelAction, float]]:
     """Return every low-level action with its reward.
 
     Records have the rewards of high-level actions. The reward belongs to the last grab of the action.
@@ -90,10 +90,10 @@ def _steps(record: HouseRecord) -> Iterator[tuple[Action, float]]:
         grab = line.low_level.rfind("g")
         earns = len(line.low_level) - 1 if grab < 0 else grab
         for number, letter in enumerate(line.low_level):
-            yield _ACTIONS.get(letter, Action.STOP), line.reward if number == earns else 0.0
+            yield _ACTIONS.get(letter, LowLevelAction.STOP), line.reward if number == earns else 0.0
 
 
-def _furniture(task: Task) -> dict[str, Box]:
+def _furniture(task: RearrangementTask) -> dict[str, Box]:
     places = (task.scene.by_key[key] for key in task.episode.receptacles)
     return {place.name: place.box for place in places}
 

@@ -19,11 +19,11 @@ from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, load_task
-from housewise.worlds.house.env import Task
-from housewise.worlds.house.geometry import yaw_of
+from housewise.worlds.house.env import RearrangementTask
+from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import BodyPose
-from housewise.worlds.house.state import REACH, World
+from housewise.worlds.house.state import REACH, HouseState
 
 ObjectPositions = dict[str, tuple[float, float]]
 """(x, z) of each object by name, metres. A held object has none."""
@@ -73,7 +73,7 @@ class Replay:
         differences: What differs from the record. Empty if nothing does.
     """
 
-    task: Task
+    task: RearrangementTask
     states: list[ReplayState] = field(default_factory=list)
     plan_states: dict[int, int] = field(default_factory=dict)
     plan_pictures: dict[int, Picture] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class _GenerationSettings(NamedTuple):
     misplaced: tuple[int, int]
 
 
-def find_task(record: HouseRecord) -> Task:
+def find_task(record: HouseRecord) -> RearrangementTask:
     """Return the house and the episode of a record.
 
     Raises:
@@ -144,7 +144,7 @@ def _data_folder(data: str | None) -> str | None:
 
 
 @lru_cache(maxsize=4)
-def _load_task(name: HouseTask, data: str | None, made: _GenerationSettings) -> Task:
+def _load_task(name: HouseTask, data: str | None, made: _GenerationSettings) -> RearrangementTask:
     """Load a task. It is cached so that the next run of the episode reuses the house and its floor plan."""
     return load_task(name, HouseTaskSettings(data=data, **made._asdict()))
 
@@ -158,7 +158,7 @@ def select_states(steps: int, grabs: Collection[int], max_states: int) -> list[i
     return sorted(selected | {round(state) for state in spread})
 
 
-def replay_record(record: HouseRecord, task: Task, simulator: PlaybackSimulator | None, frames: int) -> Replay:
+def replay_record(record: HouseRecord, task: RearrangementTask, simulator: PlaybackSimulator | None, frames: int) -> Replay:
     """Replay a record.
 
     Args:
@@ -174,15 +174,15 @@ def replay_record(record: HouseRecord, task: Task, simulator: PlaybackSimulator 
 class _Replayer:
     """Replays one record. Where the house differs from the record, it follows the record and reports that."""
 
-    def __init__(self, record: HouseRecord, task: Task, camera: PlaybackSimulator | None, frames: int) -> None:
+    def __init__(self, record: HouseRecord, task: RearrangementTask, camera: PlaybackSimulator | None, frames: int) -> None:
         self._record, self._camera = record, camera
         self._simulator = simulator = camera or SensorlessSimulator()
         config, episode = replay_settings(record.header), task.episode
         self._published = config.world.controller.kind == "published"
         x, _, z = episode.start.position
-        body = BodyPose(x, z, yaw_of(episode.start.rotation), -float(np.deg2rad(config.world.look_down)))
+        body = BodyPose(x, z, yaw_from_rotation(episode.start.rotation), -float(np.deg2rad(config.world.look_down)))
         simulator.reset(task.scene, episode.receptacles, episode.objects, body)
-        self._world = World(task.scene, episode, simulator)
+        self._world = HouseState(task.scene, episode, simulator)
         self._names = {key: thing.name for key, thing in self._world.receptacles.items()}
         self._objects = {key: thing.name for key, thing in self._world.objects.items()}
         self._names.update(self._objects)
@@ -269,7 +269,7 @@ class _Replayer:
         if self._camera:
             self._replay.differences.append(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
         places = {self._keys[name]: self._keys.get(place) for name, place in self._recorded_placements.items()}
-        self._world.arrange(places)
+        self._world.apply_placements(places)
         if self._replay.states[-1].step:
             self._replay.states.pop()
             self._record_state(line.plan, line, is_grab="g" in line.low_level)

@@ -22,10 +22,10 @@ from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.generator import Kind, generate_house, kinds_in
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.preferences import Preferences
-from housewise.worlds.house.random_preferences import invented_person
+from housewise.worlds.house.random_preferences import random_preferences
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.spoken_names import spoken_name
 
 _RIGHT_SHARE = 0.6
 _ENTERED_SHARE = 0.7
@@ -89,7 +89,7 @@ def generate_lessons(
         embedder: Finds similar objects in a memory.
     """
     scene = generate_house(seed)
-    kinds = kinds_in(scene, invented_person(seed) if config.invented else preferences)
+    kinds = kinds_in(scene, random_preferences(seed) if config.invented else preferences)
     return generate_lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
 
 
@@ -154,7 +154,7 @@ def _random_memory(
         for side, fewest, most in ((kind.correct, 1, 3), (kind.wrong, 0, 3)):
             chosen = rng.permutation(len(side))[: rng.integers(fewest, most + 1)]
             for key in (side[index] for index in chosen):
-                memory.add(person.react_to_demonstration(spoken(kind.category), places[key], side is kind.correct))
+                memory.add(person.react_to_demonstration(spoken_name(kind.category), places[key], side is kind.correct))
     return memory
 
 
@@ -181,5 +181,5 @@ def _place_things(
         side = kind.correct if rng.uniform() < _RIGHT_SHARE else kind.wrong
         known = [key for key in side if key in places]
         if known and (config.elsewhere or side is kind.correct or places & set(kind.correct)):
-            placed[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
+            placed[spoken_name(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
     return placed

@@ -29,7 +29,7 @@ from housewise.worlds.house.generator import Kind
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, SymbolicObservation
-from housewise.worlds.house.spoken_names import without_numbers
+from housewise.worlds.house.spoken_names import remove_numbers
 
 
 class PreferenceVotes:
@@ -205,4 +205,4 @@ def _attempt(action: ActionEvent) -> Attempt | None:
 
 
 def _kinds(thing: str, place: str) -> tuple[str, str]:
-    return without_numbers(thing), without_numbers(place)
+    return remove_numbers(thing), remove_numbers(place)

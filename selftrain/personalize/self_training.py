@@ -40,7 +40,7 @@ from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import check_person, list_tasks, load_task
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.tasks import resolve_preferences
 
 # Largest share of a phase's episodes that may fail.
 _MAX_FAILED = 0.25
@@ -214,7 +214,7 @@ class SelfTraining:
         embedder = shared_minilm() if needs_embedder else None
         with self._observer.watch_training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                lessons = generate_lessons(seed, kind, wishes(run.tasks.person), embedder)
+                lessons = generate_lessons(seed, kind, resolve_preferences(run.tasks.person), embedder)
                 examples += [lesson.demonstration(self._context) for lesson in lessons]
                 progress(done, len(houses), f"{len(examples)} lessons")
         return examples

@@ -3,24 +3,24 @@ from collections.abc import Callable
 import pytest
 
 from housewise.controller.skills import Skill, SkillOutcome
-from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.simulator.base import Action
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.simulator.base import LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
-Drive = Callable[[Skill], tuple[SkillOutcome, list[Action]]]
+Drive = Callable[[Skill], tuple[SkillOutcome, list[LowLevelAction]]]
 
 
 @pytest.fixture
-def env(toy: Task) -> RearrangementEnv:
+def env(toy: RearrangementTask) -> RearrangementEnv:
     """The small house after its reset."""
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()
     return env
 
 
-def drive(env: RearrangementEnv, skill: Skill) -> tuple[SkillOutcome, list[Action]]:
+def drive(env: RearrangementEnv, skill: Skill) -> tuple[SkillOutcome, list[LowLevelAction]]:
     """Run a skill. Return its outcome and its low-level actions."""
-    actions: list[Action] = []
+    actions: list[LowLevelAction] = []
     try:
         action = next(skill)
         while True:

@@ -13,8 +13,8 @@ from housewise.controller.skills import (
     failure,
     not_attempted,
 )
-from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.simulator.base import TURN, Action, BodyPose
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.simulator.base import TURN, LowLevelAction, BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.state import REACH
 from tests.controller.conftest import drive
@@ -30,18 +30,18 @@ def test_going_somewhere_and_looking_at_it(env: RearrangementEnv, kind: type[Con
     beeline = float(np.linalg.norm(env.world.receptacles[key].corners[:, [0, 2]] - [2.0, 2.0], axis=1).min())
     outcome, walk = drive(env, controller.go_to(key))
     assert outcome == SUCCESS
-    assert env.world.distance(key) < REACH
-    assert set(walk) <= {Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT}
-    forward = walk.count(Action.MOVE_FORWARD)
+    assert env.world.distance_to(key) < REACH
+    assert set(walk) <= {LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.TURN_RIGHT}
+    forward = walk.count(LowLevelAction.MOVE_FORWARD)
     assert (beeline - REACH) / 0.25 - 1 <= forward <= beeline / 0.25 + 12
     outcome, look = drive(env, controller.look_at(key))
     assert outcome == SUCCESS
     assert key in env.visible
-    assert Action.MOVE_FORWARD not in look and len(look) < 40
+    assert LowLevelAction.MOVE_FORWARD not in look and len(look) < 40
 
 
 @BOTH
-def test_every_receptacle_of_a_house_can_be_visited(generated: Task, kind: type[Controller]) -> None:
+def test_every_receptacle_of_a_house_can_be_visited(generated: RearrangementTask, kind: type[Controller]) -> None:
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [generated], max_steps=100_000)
     env.reset()
     controller = kind(env)
@@ -55,11 +55,11 @@ def test_carrying_an_object_from_room_to_room(env: RearrangementEnv, kind: type[
     controller = kind(env)
     for skill in (controller.go_to(BED), controller.look_at(BED)):
         assert drive(env, skill)[0] == SUCCESS
-    assert drive(env, controller.pick_up("mug_1")) == (SUCCESS, [Action.GRAB_RELEASE])
+    assert drive(env, controller.pick_up("mug_1")) == (SUCCESS, [LowLevelAction.GRAB_RELEASE])
     assert env.world.holding == "mug_1"
     for skill in (controller.go_to(COUNTER), controller.look_at(COUNTER)):
         assert drive(env, skill)[0] == SUCCESS
-    assert drive(env, controller.place("mug_1", COUNTER)) == (SUCCESS, [Action.GRAB_RELEASE])
+    assert drive(env, controller.place("mug_1", COUNTER)) == (SUCCESS, [LowLevelAction.GRAB_RELEASE])
     assert env.world.placements["mug_1"] == COUNTER
     assert env.world.success_rate == 0.5
 
@@ -88,9 +88,9 @@ def test_a_look_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
 
 def test_what_is_far_or_hidden_cannot_be_taken(env: RearrangementEnv) -> None:
     controller = Controller(env)
-    assert drive(env, controller.pick_up("mug_1")) == (failure("out of sight"), [Action.GRAB_RELEASE])
+    assert drive(env, controller.pick_up("mug_1")) == (failure("out of sight"), [LowLevelAction.GRAB_RELEASE])
     env.simulator.stand(BodyPose(2.0, 1.2, np.pi, -0.4))
-    assert drive(env, controller.pick_up("tea_towel_1")) == (failure("too far away"), [Action.GRAB_RELEASE])
+    assert drive(env, controller.pick_up("tea_towel_1")) == (failure("too far away"), [LowLevelAction.GRAB_RELEASE])
     assert env.world.holding is None
 
 
@@ -109,9 +109,9 @@ def test_an_empty_hand_places_nothing(env: RearrangementEnv) -> None:
     assert not_attempted("x") == SkillOutcome(ActionStatus.SKIPPED, "x")
 
 
-def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
+def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: RearrangementTask) -> None:
     pillow = thing("pillow_1", BED, {STOOL}, (6.5, 1.0), (0.6, 0.2, 0.6))
-    env = RearrangementEnv(RaycastSimulator(), [Task(toy.scene, replace(toy.episode, objects=(pillow,)))])
+    env = RearrangementEnv(RaycastSimulator(), [RearrangementTask(toy.scene, replace(toy.episode, objects=(pillow,)))])
     env.reset()
     controller = Controller(env)
     for skill in (controller.go_to(BED), controller.look_at(BED), controller.pick_up("pillow_1")):
@@ -145,7 +145,7 @@ def test_the_published_robot_looks_by_the_shadow_on_one_plane(env: Rearrangement
     """A stool to the right is 50 degrees below the optical axis, but nearly 90 degrees in the y-z plane."""
     x, _, z = env.world.receptacles[STOOL].pose.position
     env.simulator.stand(BodyPose(x - 1.0, z + 0.1, -TURN))
-    env.step(Action.TURN_LEFT)
+    env.step(LowLevelAction.TURN_LEFT)
     assert STOOL not in env.visible
-    assert next(Controller(env).look_at(STOOL)) == Action.TURN_RIGHT
-    assert next(PublishedController(env).look_at(STOOL)) == Action.LOOK_DOWN
+    assert next(Controller(env).look_at(STOOL)) == LowLevelAction.TURN_RIGHT
+    assert next(PublishedController(env).look_at(STOOL)) == LowLevelAction.LOOK_DOWN

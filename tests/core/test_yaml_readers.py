@@ -43,7 +43,7 @@ from housewise.worlds.choices.ambik_labels import FAMILIES_FILE, UnifiedPerson
 from housewise.worlds.choices.introplan_text import ORDERS_FILE, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
 from housewise.worlds.house.housekeep.file_schemas import read_metadata
-from housewise.worlds.house.preferences import load_person
+from housewise.worlds.house.preferences import load_preferences
 from housewise.worlds.kitchen.kitchen_data import KITCHEN_FOLDER, load_kitchen
 from tests.worlds.house.housekeep_folder import METADATA, make_folder
 
@@ -146,7 +146,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "stars (prompts)": (lambda path: load_prompts(str(path)), CONFIGS / "stars" / "prompts.yaml"),
     "stars (examples)": (lambda path: load_examples(str(path)), "name: mine\nseen:\n  office: [cup on desk]\n"),
     "systems/stars/house_body.py": (lambda path: load_stand_ins(str(path)), CONFIGS / "stars" / "house.yaml"),
-    "worlds/house/preferences.py": (load_person, CONFIGS / "people" / "ada.yaml"),
+    "worlds/house/preferences.py": (load_preferences, CONFIGS / "people" / "ada.yaml"),
     "people/kitchen/profile_files.py": (load_profiles, ADAPT_PROFILES / "p01_juan.yaml"),
     "people/kitchen/question_topics.py": (load_topics, CONFIGS / "adapt" / "topics.yaml"),
     "people/choices/profiles.py": (settings_of(Profile), PROFILES_FOLDER / "kitchen.yaml"),

@@ -16,7 +16,7 @@ import pytest
 import housewise
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.core.errors import UserError
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.scene_graph import SceneGraph
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +91,7 @@ def test_importing_it_imports_nothing_heavy() -> None:
     assert program(ROOT, "-c", code).strip() == "[]"
 
 
-def test_what_is_played_is_kept_where_a_folder_is_named(toy: Task, tmp_path: Path) -> None:
+def test_what_is_played_is_kept_where_a_folder_is_named(toy: RearrangementTask, tmp_path: Path) -> None:
     played = housewise.play(toy, folder=tmp_path)
     assert played.success_rate == 1.0
     (record,) = housewise.read_records(tmp_path)
@@ -109,13 +109,13 @@ def test_what_is_no_task_is_refused_in_a_line(task: object) -> None:
         housewise.play(task, Done())  # type: ignore[arg-type]
 
 
-def test_records_are_shown_in_a_line(toy: Task) -> None:
+def test_records_are_shown_in_a_line(toy: RearrangementTask) -> None:
     played = housewise.play(toy, Done())
     line = f"{played.name}, agent done, {len(played.record.events)} events, {played.result.ended}>"
     assert (repr(played), repr(played.record)) == (f"<HouseRecord: {line}", f"<Record: {line}")
 
 
-def test_runs_are_compared_by_folder_and_by_record(toy: Task, tmp_path: Path) -> None:
+def test_runs_are_compared_by_folder_and_by_record(toy: RearrangementTask, tmp_path: Path) -> None:
     played = [housewise.play(toy), housewise.play(toy, Done(), folder=tmp_path / "run" / "episodes")]
     found = housewise.compare(played[:1], tmp_path / "run")
     assert found == housewise.compare([played[0].record], str(tmp_path / "run" / "episodes"))
@@ -124,7 +124,7 @@ def test_runs_are_compared_by_folder_and_by_record(toy: Task, tmp_path: Path) ->
         housewise.compare(tmp_path / "nowhere", played)
 
 
-def test_records_are_a_data_set(toy: Task, tmp_path: Path) -> None:
+def test_records_are_a_data_set(toy: RearrangementTask, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     for seed in (1, 2):
         housewise.play(seed, max_steps=30, folder=tmp_path / str(seed))

@@ -43,7 +43,7 @@ from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrai
 from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer, OpenAITrainer
 from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.worlds.choices.scenario import Situation
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.clipr.scripted_steps import STEPS
 from tests.commands import housewise
 from tests.language.conftest import Body, ChatServer, Handler, completion
@@ -189,7 +189,7 @@ def test_goals_and_answers_of_a_tidy_room(server: ChatServer, tmp_path: Path) ->
 def house() -> SceneGraph:
     """Rooms, furniture and objects with hostile names."""
     graph = SceneGraph([f"kitchen {NAME}"])
-    graph.update(View({f"shelf {NAME}": f"kitchen {NAME}"}, {f"{NAME} 1": f"shelf {NAME}", "cap 1": f"shelf {NAME}"}))
+    graph.update(SymbolicObservation({f"shelf {NAME}": f"kitchen {NAME}"}, {f"{NAME} 1": f"shelf {NAME}", "cap 1": f"shelf {NAME}"}))
     return graph
 
 

@@ -26,7 +26,7 @@ from housewise.systems.personalize.record import (
 )
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from tests.houses import header
 
 TIDY = Path(adapters.__file__).parent / "tidy"
@@ -64,7 +64,7 @@ def fill_up(writer: RecordWriter) -> None:
 
 
 @pytest.fixture
-def first(toy: Task) -> Header:
+def first(toy: RearrangementTask) -> Header:
     return header(toy)
 
 

@@ -10,8 +10,8 @@ from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, 
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.house.preferences import ANY_ROOM, Person, Places, base_groups, load_person, people
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import ANY_ROOM, HousePreferences, Places, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.spoken_names import spoken_name
 
 PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"
 _MAX_DISLIKES = 3
@@ -43,17 +43,17 @@ def find_profile(choices: ChoiceSet) -> Profile:
     return house_profile(choices.person) if choices.person else read_profile(choices.name)
 
 
-def house_profile(person: Person) -> Profile:
+def house_profile(person: HousePreferences) -> Profile:
     """Build a profile with a topic for the things of each group that belong in the same places.
 
     Raises:
         DataError: The words for places cannot be read.
     """
-    words, groups = read_model(PLACE_WORDS_FILE, PlaceWords), base_groups()
+    words, groups = read_model(PLACE_WORDS_FILE, PlaceWords), default_groups()
     group_of = {thing: name for name, group in groups.items() for thing in group.things}
     same_places: defaultdict[tuple[str, tuple[Spot, ...]], list[str]] = defaultdict(list)
     for thing in person.categories:
-        same_places[group_of.get(thing, thing), _spots(person.places(thing))].append(thing)
+        same_places[group_of.get(thing, thing), _spots(person.places_for(thing))].append(thing)
     common = _most_common_spots()
     topics = []
     for (group, wanted), things in same_places.items():
@@ -62,7 +62,7 @@ def house_profile(person: Person) -> Profile:
         if wanted and refused:
             topics.append(
                 ProfileTopic(
-                    about=tuple(f"where the {spoken(thing)} belongs" for thing in things),
+                    about=tuple(f"where the {spoken_name(thing)} belongs" for thing in things),
                     likes=tuple(map(words.phrase, wanted[:ANSWERED_PLACES])),
                     dislikes=tuple(map(words.phrase, refused[:_MAX_DISLIKES])),
                     liked=tuple(map(words.item, wanted)),
@@ -78,6 +78,6 @@ def _spots(places: Places) -> tuple[Spot, ...]:
 
 def _most_common_spots() -> list[Spot]:
     """Return the places where the bundled people want anything, the most common first."""
-    everybody = map(load_person, people())
-    count = Counter(spot for who in everybody for thing in who.categories for spot in _spots(who.places(thing)))
+    everybody = map(load_preferences, bundled_people())
+    count = Counter(spot for who in everybody for thing in who.categories for spot in _spots(who.places_for(thing)))
     return [spot for spot, _ in count.most_common() if spot[0] != ANY_ROOM]

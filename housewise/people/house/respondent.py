@@ -11,8 +11,8 @@ from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_room
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE, Speech
 from housewise.worlds.choices.scenario import random_from_text
-from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Person
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, HousePreferences
+from housewise.worlds.house.spoken_names import spoken_name
 
 
 class HouseRespondent:
@@ -24,7 +24,7 @@ class HouseRespondent:
         speech: YAML file of phrasings.
     """
 
-    def __init__(self, preferences: Person, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
+    def __init__(self, preferences: HousePreferences, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
         self.name = preferences.name
         self._preferences, self._seed = preferences, seed
         self._speech = read_model(speech, Speech)
@@ -47,11 +47,11 @@ class HouseRespondent:
         """Return, for each thing that a text names, where it is wanted."""
         found = []
         for thing in self._things:
-            pattern = re.compile(rf"\b{re.escape(spoken(thing))}\b", re.IGNORECASE)
+            pattern = re.compile(rf"\b{re.escape(spoken_name(thing))}\b", re.IGNORECASE)
             if pattern.search(text):
                 # The longest names come first and are removed, so that a serving bowl is not taken for a bowl.
                 text = pattern.sub(" ", text)
-                places = self._preferences.places(thing)
+                places = self._preferences.places_for(thing)
                 found.append([(room, kind) for room, kinds in places.items() for kind in kinds])
         return [spots for spots in found if spots]
 

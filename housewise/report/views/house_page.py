@@ -20,7 +20,7 @@ from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.scene_tree import choose_rows, tree_svg
 from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, ModelCallRecord, PlanEvent
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
@@ -190,7 +190,7 @@ def make_house_content(
     return chapter
 
 
-def _played_again(record: HouseRecord, task: Task, simulator: SimulatorChoice | None, frames: int) -> Replay:
+def _played_again(record: HouseRecord, task: RearrangementTask, simulator: SimulatorChoice | None, frames: int) -> Replay:
     if simulator is None:
         return replay_record(record, task, None, 0)
     with closing(PlaybackSimulator(simulator=simulator)) as camera:

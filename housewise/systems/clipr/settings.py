@@ -12,7 +12,7 @@ from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_house_set
-from housewise.worlds.house.preferences import people
+from housewise.worlds.house.preferences import bundled_people
 
 Components = Literal["local", "chat", "learned"]
 Speech = Literal["local", "chat"]
@@ -75,7 +75,7 @@ class CliprSettings(RunSettings):
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.memory_person_settings. Choices in houses can be those of a bundled person."""
         name = self.memory.start
-        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_house_set(self.tasks.data) and name in people() else {}
+        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_house_set(self.tasks.data) and name in bundled_people() else {}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.comparison_settings. The critic's settings only matter for the adaptive method."""

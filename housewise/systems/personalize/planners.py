@@ -25,7 +25,7 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner
 from housewise.systems.personalize.settings import AgentSettings
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,7 @@ class PlannerContext:
         knowledge: What is recalled about the person, or None to plan without a memory.
     """
 
-    task: Task
+    task: RearrangementTask
     env: RearrangementEnv
     seed: int
     model: ChatModel | None
@@ -247,7 +247,7 @@ def prompt_name(settings: AgentSettings) -> str:
 
 
 def scripted_planner(
-    task: Task,
+    task: RearrangementTask,
     env: RearrangementEnv,
     seed: int,
     *,
@@ -275,7 +275,7 @@ def scripted_planner(
     return ScriptedPlanner(wants or is_correct, seed, route, thorough, order == "listed")
 
 
-def route_lengths(task: Task, env: RearrangementEnv) -> Distance:
+def route_lengths(task: RearrangementTask, env: RearrangementEnv) -> Distance:
     """Return a function for the length of the robot's way between rooms and receptacles, metres."""
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     anchors = room_anchors(task)

@@ -41,11 +41,11 @@ from housewise.systems.personalize.record_migrations import migrate_version_1
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
 
@@ -142,7 +142,7 @@ class Personalize(System[PersonalizeSettings]):
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents: the person, also by the name of the person's file."""
         chosen = self.settings.tasks
-        return [chosen.person] if chosen.data else [wishes(chosen.person).name, Path(chosen.person).stem]
+        return [chosen.person] if chosen.data else [resolve_preferences(chosen.person).name, Path(chosen.person).stem]
 
     def check(self) -> None:
         """See System.check."""
@@ -229,7 +229,7 @@ class Personalize(System[PersonalizeSettings]):
         return PublishedController(env) if chosen.kind == "published" else Controller(env, chosen)
 
 
-def make_initial_state(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
+def make_initial_state(task: RearrangementTask, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
     """Return the state of a house before the first action.
 
     Args:

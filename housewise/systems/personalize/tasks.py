@@ -10,9 +10,9 @@ from functools import lru_cache
 from housewise.core.errors import UserError
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import HouseTaskSettings
-from housewise.worlds.house.env import Task as HouseEpisode
+from housewise.worlds.house.env import RearrangementTask as HouseEpisode
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task, wishes
+from housewise.worlds.house.tasks import select_episodes, generated_task, housekeep_task, resolve_preferences
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def check_person(settings: HouseTaskSettings) -> None:
         DataError: If one of them is missing.
     """
     if settings.data is None:
-        wishes(settings.person)
+        resolve_preferences(settings.person)
     elif settings.person != "majority":
         _housekeep(settings.data).preferences(settings.person)
     else:
@@ -85,7 +85,7 @@ def load_task(name: HouseTask, settings: HouseTaskSettings) -> HouseEpisode:
 
 def _tasks_of_scene(data: HousekeepData, scene: str, settings: HouseTaskSettings) -> Iterator[HouseTask]:
     task_set = settings.episodes if isinstance(settings.episodes, str) else ""
-    numbers = episodes_of(data, scene, settings.episodes)
+    numbers = select_episodes(data, scene, settings.episodes)
     return (HouseTask.from_episode(scene, number, task_set, settings.person) for number in numbers)
 
 

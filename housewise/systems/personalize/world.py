@@ -17,7 +17,7 @@ from housewise.systems.personalize.record import (
 from housewise.worlds.base import Step
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
-from housewise.worlds.house.shortest_steps import shortest_steps
+from housewise.worlds.house.shortest_steps import estimate_shortest_steps
 
 _PREREQUISITES = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
@@ -77,7 +77,7 @@ class HouseWorld:
     def scores(self) -> dict[str, float]:
         """See World.scores."""
         env, world = self.robot.env, self.robot.env.world
-        misplaced, actions = len(world.episode.misplaced), self._statuses.total()
+        misplaced, actions = len(world.episode.misplaced_objects), self._statuses.total()
         scores: dict[str, float] = {
             "success_rate": world.success_rate,
             "correct_start": len(world.objects) - misplaced,
@@ -94,7 +94,7 @@ class HouseWorld:
             scores["own_choice"] = self._step_counts[True] / model_steps
         if self._last_correct is not None:
             scores["last_correct_step"] = self._last_correct
-        if (shortest := shortest_steps(world.scene, world.episode)) is not None:
+        if (shortest := estimate_shortest_steps(world.scene, world.episode)) is not None:
             scores["shortest_steps"] = shortest
             scores["efficiency"] = max(0.0, world.success_rate) * shortest / max(shortest, env.steps)
         return scores

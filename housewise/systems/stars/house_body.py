@@ -14,13 +14,13 @@ from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.controller.skills import ActionStatus, Controller, Skill, SkillOutcome
 from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
-from housewise.worlds.house.env import Task as HouseTask
-from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
+from housewise.worlds.house.env import RearrangementTask as HouseTask
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
 from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.single_room import Piece, one_room
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
 from housewise.worlds.house.state import REACH
 from housewise.worlds.kitchen.manipulation import ManipulationAction
@@ -93,7 +93,7 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
     looks = {fixture.name: look(stand_ins.furniture, fixture) for fixture in task.fixtures}
     pieces = [Piece(name, found.shape, found.size) for name, found in looks.items()]
     scene = one_room(task.name, task.room.noun, pieces)
-    shelves = {place.key: Shelves(_empty_shelf(place)) for place in scene.receptacles}
+    shelves = {place.key: ShelfPacker(_empty_shelf(place)) for place in scene.receptacles}
     objects = []
     for about in task.objects:
         place, key = scene.by_key[about.place], about.thing.name
@@ -115,7 +115,7 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
     receptacles = tuple(scene.by_key)
     stands = {key: shelf.state for key, shelf in shelves.items()}
     return HouseTask(
-        scene, Episode(0, scene.name, _scene_centre(scene), receptacles, tuple(objects), stands, split="stars")
+        scene, RearrangementEpisode(0, scene.name, _scene_centre(scene), receptacles, tuple(objects), stands, split="stars")
     )
 
 
@@ -160,7 +160,7 @@ class HouseBody:
         elif act.target is not None:
             yield self._run_skill(body.look_at(act.target))
             yield self._run_skill(body.place(act.thing, act.target))
-        elif world.distance(act.thing) >= REACH:
+        elif world.distance_to(act.thing) >= REACH:
             yield SkillOutcome(ActionStatus.FAILED, "too far away")
 
     def _run_skill(self, skill: Skill) -> SkillOutcome:

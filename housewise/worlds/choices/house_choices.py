@@ -20,8 +20,8 @@ from pathlib import Path
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios, select_test
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.housekeep.annotations import read_annotations
-from housewise.worlds.house.preferences import Person, base_groups, load_person, people
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.preferences import HousePreferences, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.spoken_names import spoken_name
 
 NAME = "housekeep"
 HOUSE_COUNT, FIRST_SEED = 10, 9650
@@ -46,11 +46,11 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
         DataError: There is no such person, or the annotations are missing or damaged.
     """
     everybody = _everybody(folder)
-    person = load_person(who) if who else everybody[seed % len(everybody)]
+    person = load_preferences(who) if who else everybody[seed % len(everybody)]
     return make_person_choices(person, [other for other in everybody if other.name != person.name], count, seed)
 
 
-def make_person_choices(person: Person, others: Sequence[Person], count: int, seed: int) -> ChoiceSet:
+def make_person_choices(person: HousePreferences, others: Sequence[HousePreferences], count: int, seed: int) -> ChoiceSet:
     """Build one scenario per kind of thing, and split them into examples and test.
 
     Args:
@@ -62,7 +62,7 @@ def make_person_choices(person: Person, others: Sequence[Person], count: int, se
     Raises:
         DataError: There are too few scenarios.
     """
-    groups = {thing: name for name, group in base_groups().items() for thing in group.things}
+    groups = {thing: name for name, group in default_groups().items() for thing in group.things}
     left_out: Counter[str] = Counter()
     scenarios = []
     for number, thing in enumerate(sorted(person.categories)):
@@ -84,7 +84,7 @@ def make_person_choices(person: Person, others: Sequence[Person], count: int, se
 
 
 def _scenario(thing: str, right: _Place, wrong: Sequence[_Place], places: Sequence[_Place], about: str) -> Scenario:
-    name, put = spoken(thing), f"put the {spoken(thing)}"
+    name, put = spoken_name(thing), f"put the {spoken_name(thing)}"
     # Sorted, so that the position of an action says nothing about its label.
     actions = tuple(sorted(f"{put} on the {_phrase(place)}" for place in (right, *wrong)))
     situation = Situation(f"{NAME}-{thing}", tuple(map(_phrase, places)), f"Put the {name} where it belongs.", actions)
@@ -99,9 +99,9 @@ def _places(house: int) -> tuple[_Place, ...]:
     return tuple(sorted({(rooms[each.room], each.kind) for each in scene.receptacles if each.usable and each.room}))
 
 
-def _everybody(folder: Path | None) -> list[Person]:
+def _everybody(folder: Path | None) -> list[HousePreferences]:
     if folder is None:
-        return [load_person(name) for name in people()]
+        return [load_preferences(name) for name in bundled_people()]
     annotations = read_annotations(folder)
     return [annotations.person(number) for number in range(annotations.people)]
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from housewise.core.errors import DataError
 from housewise.language.words import flatten_if_broken
-from housewise.worlds.house.preferences import Person
+from housewise.worlds.house.preferences import HousePreferences
 
 Tier = Literal["training", "in distribution", "out of distribution"]
 
@@ -108,7 +108,7 @@ class ChoiceSet:
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()
-    person: Person | None = field(default=None, compare=False)
+    person: HousePreferences | None = field(default=None, compare=False)
 
 
 def presentation_order(scenario: str, model: str, seed: int, actions: int) -> list[int]:

@@ -11,12 +11,12 @@ import numpy as np
 from gymnasium import spaces
 
 from housewise.core.errors import UserError
-from housewise.worlds.house.episode import Episode, HouseObject
-from housewise.worlds.house.geometry import yaw_of
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject
+from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import Action, BodyPose, Observation, Simulator
-from housewise.worlds.house.state import REACH, GrabResult, World, WorldState
+from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, Observation, Simulator
+from housewise.worlds.house.state import REACH, GrabResult, HouseState, HouseSnapshot
 
 MAX_STEPS = 1000
 
@@ -26,14 +26,14 @@ _FARTHEST = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """An episode in its house."""
+class RearrangementTask:
+    """A house and an episode in it."""
 
     scene: Scene
-    episode: Episode
+    episode: RearrangementEpisode
 
-    def for_person(self, person: Preferences) -> Task:
-        """The same task as somebody else would want it done."""
+    def for_person(self, person: Preferences) -> RearrangementTask:
+        """Return the same task with the correct receptacles of a person."""
         rooms = {room.name: room.kind for room in self.scene.rooms}
         places = [self.scene.by_key[key] for key in self.episode.receptacles]
         places = [place for place in places if place.usable and place.room is not None]
@@ -44,20 +44,20 @@ class Task:
             )
 
         objects = tuple(replace(thing, correct=correct(thing)) for thing in self.episode.objects)
-        return Task(self.scene, replace(self.episode, objects=objects))
+        return RearrangementTask(self.scene, replace(self.episode, objects=objects))
 
 
 @dataclass(frozen=True)
 class EnvState:
-    """A moment of an episode, to come back to.
+    """A copy of the environment's state, to which ``RearrangementEnv.restore`` returns.
 
     Attributes:
-        world: what stands where.
-        body: where the robot is.
-        steps: low-level steps so far.
+        world: Placements of all objects.
+        body: Pose of the robot.
+        steps: Number of low-level steps so far.
     """
 
-    world: WorldState
+    world: HouseSnapshot
     body: BodyPose
     steps: int
 
@@ -95,13 +95,14 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     (``relations``).
 
     Args:
-        simulator: with all four sensors.
-        tasks: played in turn; ``reset(options={"task": n})`` picks one, a seed picks one at random.
-        max_steps: low-level steps until the episode is cut.
-        look_down: radians by which the camera looks down at the start.
+        simulator: A simulator with all four sensors.
+        tasks: Tasks, played one after another. ``reset(options={"task": n})`` chooses one; a seed draws one at random.
+        max_steps: Number of low-level steps after which the episode is truncated.
+        look_down: Angle in radians by which the camera looks down at the start.
+        render_mode: See gymnasium.Env.
 
     Attributes:
-        collided: whether something was in the way of the last step.
+        collided: Whether the robot bumped into something in the last step.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
@@ -109,7 +110,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     def __init__(
         self,
         simulator: Simulator,
-        tasks: Sequence[Task],
+        tasks: Sequence[RearrangementTask],
         max_steps: int = MAX_STEPS,
         look_down: float = float(np.deg2rad(30.0)),
         render_mode: str | None = "rgb_array",
@@ -118,12 +119,12 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.tasks = tasks
         self.max_steps = max_steps
         self.render_mode = render_mode
-        self.action_space = spaces.Discrete(len(Action))  # type: ignore[assignment]
+        self.action_space = spaces.Discrete(len(LowLevelAction))  # type: ignore[assignment]
         self.observation_space = _observation_space(simulator, tasks)
         self._look_down = look_down
         self.last_grab: GrabResult | None = None
         self._next = 0
-        self.aimed: str | None = None
+        self.aim_target: str | None = None
         self.collided = False
         self._closed = False
 
@@ -133,7 +134,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         """Start an episode; see gymnasium.Env.reset.
 
         Raises:
-            UserError: when the environment is closed.
+            UserError: If the environment is closed.
         """
         self._check_open()
         super().reset(seed=seed)
@@ -144,64 +145,64 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         task = self.tasks[number]
         episode = task.episode
         x, _, z = episode.start.position
-        body = BodyPose(x, z, yaw_of(episode.start.rotation), -self._look_down)
+        body = BodyPose(x, z, yaw_from_rotation(episode.start.rotation), -self._look_down)
         self.simulator.reset(task.scene, episode.receptacles, episode.objects, body)
-        self.world = World(task.scene, episode, self.simulator)
+        self.world = HouseState(task.scene, episode, self.simulator)
         self.steps = 0
-        self.aimed, self.collided = None, False
-        self._look()
+        self.aim_target, self.collided = None, False
+        self._update_observation()
         return self._observe(), self._info(None, False)
 
     @property
     def state(self) -> EnvState:
-        """This moment of the episode."""
-        return EnvState(self.world.state, self.simulator.body, self.steps)
+        """A copy of the current state for ``restore``."""
+        return EnvState(self.world.snapshot, self.simulator.body, self.steps)
 
     def restore(self, state: EnvState) -> None:
-        """Go back to a moment of this episode."""
+        """Return to an earlier state of this episode."""
         self.world.restore(state.world)
         self.simulator.stand(state.body)
-        self.steps, self.aimed, self.last_grab, self.collided = state.steps, None, None, False
-        self._look()
+        self.steps, self.aim_target, self.last_grab, self.collided = state.steps, None, None, False
+        self._update_observation()
 
     def aim(self, key: str) -> None:
-        """Say what the next GRAB_RELEASE refers to, by key; otherwise the ray through the image centre decides.
+        """Set the target of the next GRAB_RELEASE by its key. By default the ray through the image centre decides.
 
-        The target has to be in view (an object, or what it stands on) and within 1.5 m all the same.
+        The target (or, for an object, its receptacle) has to be in view and within 1.5 m.
         """
-        self.aimed = key
+        self.aim_target = key
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Act once; see gymnasium.Env.step. STOP ends the episode.
+        """Carry out one low-level action; see gymnasium.Env.step. STOP ends the episode.
 
         Raises:
-            UserError: when the environment is closed.
+            UserError: If the environment is closed.
         """
         self._check_open()
         result, collided = None, False
-        if action == Action.GRAB_RELEASE:
-            if self.simulator.body != self._seen_from:
-                self._look()
-            target = self.aimed or self.simulator.aimed_at(REACH)
+        if action == LowLevelAction.GRAB_RELEASE:
+            if self.simulator.body != self._observed_from:
+                self._update_observation()
+            target = self.aim_target or self.simulator.aimed_at(REACH)
             result = self.world.grab_or_release(target, self.visible)
             self.last_grab = result
         else:
-            collided = self.simulator.act(Action(action))
-        self.aimed = None
+            collided = self.simulator.act(LowLevelAction(action))
+        self.aim_target = None
         self.collided = collided
         self.steps += 1
-        self._look()
+        self._update_observation()
         reward = float(result.reward) if result else 0.0
-        # Comparisons with numbers of numpy are numpy's as well.
-        ended, cut = bool(action == Action.STOP), bool(self.steps >= self.max_steps)
+        # bool() because comparing numpy numbers returns numpy.bool.
+        ended, cut = bool(action == LowLevelAction.STOP), bool(self.steps >= self.max_steps)
         return self._observe(), reward, ended, cut, self._info(result, collided)
 
     def render(self) -> np.ndarray:
-        """The camera's picture, (height, width, 3) uint8."""
-        return self._seen.rgb
+        """Return the camera image, (height, width, 3) uint8."""
+        return self._observation.rgb
 
     def close(self) -> None:
-        """Release the simulator."""
+        """Close the simulator."""
         self._closed = True
         self.simulator.close()
 
@@ -209,36 +210,36 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         if self._closed:
             raise UserError("the environment is closed; make a new one to play on")
 
-    def _look(self) -> None:
-        self._seen: Observation = self.simulator.observe()
-        self._seen_from = self.simulator.body
-        numbers = np.flatnonzero(np.bincount(self._seen.instance.ravel()))
+    def _update_observation(self) -> None:
+        self._observation: Observation = self.simulator.observe()
+        self._observed_from = self.simulator.body
+        numbers = np.flatnonzero(np.bincount(self._observation.instance.ravel()))
         self.visible = frozenset(self.simulator.keys[number] for number in numbers if number)
 
     def _observe(self) -> dict[str, Any]:
         body, holding = self.simulator.body, self.world.holding
         return {
-            "rgb": self._seen.rgb,
-            "depth": self._seen.depth,
-            "instance": self._seen.instance,
-            "semantic": self._seen.semantic,
+            "rgb": self._observation.rgb,
+            "depth": self._observation.depth,
+            "instance": self._observation.instance,
+            "semantic": self._observation.semantic,
             "holding": self.simulator.keys.index(holding) if holding else 0,
             "pose": np.array([body.x, body.z, np.angle(np.exp(1j * body.yaw)), body.pitch], dtype=np.float64),
         }
 
     def _info(self, result: GrabResult | None, collided: bool) -> dict[str, Any]:
         return {
-            "event": _event(result, collided),
+            "event": _describe_event(result, collided),
             "grab": result,
             "visible": self.visible,
-            "relations": self.world.relations(self.visible),
+            "relations": self.world.visible_placements(self.visible),
             "holding": self.world.holding,
             "success_rate": self.world.success_rate,
             "steps": self.steps,
         }
 
 
-def _observation_space(simulator: Simulator, tasks: Sequence[Task]) -> spaces.Dict:
+def _observation_space(simulator: Simulator, tasks: Sequence[RearrangementTask]) -> spaces.Dict:
     camera = simulator.camera
     size = (camera.height, camera.width)
     farthest = np.array([_FARTHEST, _FARTHEST, np.pi, np.pi / 2])
@@ -248,19 +249,19 @@ def _observation_space(simulator: Simulator, tasks: Sequence[Task]) -> spaces.Di
             "depth": spaces.Box(camera.min_depth, camera.max_depth, size, np.float32),
             "instance": spaces.Box(0, _MOST_THINGS, size, np.int32),
             "semantic": spaces.Box(0, _MOST_THINGS, size, np.int32),
-            "holding": spaces.Discrete(_room_for_things(tasks)),
+            "holding": spaces.Discrete(_instance_count_bound(tasks)),
             "pose": spaces.Box(-farthest, farthest, dtype=np.float64),
         }
     )
 
 
-def _room_for_things(tasks: Sequence[Task]) -> int:
-    """A size for numbers of things, 0 included, in each of some houses; the largest of all where there are none yet."""
+def _instance_count_bound(tasks: Sequence[RearrangementTask]) -> int:
+    """Return an upper bound for the instance numbers (0 included) of the tasks, or the overall bound without tasks."""
     counts = [1 + len(task.scene.receptacles) + len(task.episode.objects) for task in tasks]
     return -(-max(counts) // _THINGS_STEP) * _THINGS_STEP if counts else _MOST_THINGS
 
 
-def _event(result: GrabResult | None, collided: bool) -> str:
+def _describe_event(result: GrabResult | None, collided: bool) -> str:
     if result is None:
         return "bumped into something" if collided else ""
     if result.moved is None:

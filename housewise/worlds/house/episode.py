@@ -1,20 +1,20 @@
-"""An episode: what stands where at the start, and where people want it."""
+"""Episodes of the rearrangement task: initial placements of the objects and their correct receptacles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from housewise.worlds.house.geometry import Pose, Quat, Vec3
+from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
 
 
 @dataclass(frozen=True)
 class ObjectModel:
-    """The model of an object, for simulators that show it.
+    """The 3D model of an object, for simulators that can show it.
 
     Attributes:
-        config: habitat-sim's object configuration, a JSON file that names the meshes.
-        rotation: turns the model so that it stands as people put it, world frame.
+        config: Object configuration of habitat-sim, a JSON file that names the meshes.
+        rotation: Rotation that makes the model stand upright, world frame.
     """
 
     config: Path
@@ -23,17 +23,17 @@ class ObjectModel:
 
 @dataclass(frozen=True)
 class HouseObject:
-    """A thing that can be carried.
+    """An object that the robot can carry.
 
     Attributes:
-        key: unique in the episode, for example ``"picture_frame_1"``.
-        name: as spoken, ``"picture frame 1"``.
-        category: ``"picture_frame"``.
-        size: width, height and depth of its box as it stands, metres, world axes.
-        pose: of its centre at the start.
-        receptacle: key of the receptacle that it stands on at the start.
-        correct: keys of the receptacles where people want it.
-        model: what it looks like; None where a stand-in of its size has to do.
+        key: Key, unique in the episode, for example ``"picture_frame_1"``.
+        name: Spoken name, for example ``"picture frame 1"``.
+        category: Category, for example ``"picture_frame"``.
+        size: Width, height and depth of its initial bounding box in metres, world axes.
+        pose: Initial pose of its centre.
+        receptacle: Key of its initial receptacle.
+        correct: Keys of its correct receptacles.
+        model: Its 3D model, or None to show a placeholder of its size.
     """
 
     key: str
@@ -46,14 +46,14 @@ class HouseObject:
     model: ObjectModel | None = None
 
     @property
-    def misplaced(self) -> bool:
-        """Whether it starts where people do not want it."""
+    def is_misplaced(self) -> bool:
+        """Whether its initial receptacle is not correct."""
         return self.receptacle not in self.correct
 
 
 @dataclass(frozen=True)
 class ShelfSpan:
-    """A stretch of a shelf row along x, metres; occupied by one object or free."""
+    """A part of a shelf row along x in metres, which is free or occupied by one object."""
 
     start: float
     end: float
@@ -62,15 +62,15 @@ class ShelfSpan:
 
 @dataclass(frozen=True)
 class ShelfRow:
-    """A row on top of a receptacle: it runs along x and is as deep (along z) as its first object needs.
+    """A row of objects on a receptacle. It runs along x, and its first object determines its depth along z.
 
     Attributes:
-        x: where the row starts.
-        z: where the row starts in depth.
-        length: along x.
-        depth: along z.
-        max_depth: how deep the row may still grow.
-        spans: free and occupied stretches, in order.
+        x: Start of the row along x, metres.
+        z: Start of the row along z, metres.
+        length: Length along x, metres.
+        depth: Depth along z, metres.
+        max_depth: Depth to which the row may grow, metres.
+        spans: Free and occupied parts, in order.
     """
 
     x: float
@@ -83,7 +83,7 @@ class ShelfRow:
 
 @dataclass(frozen=True)
 class ShelfItem:
-    """Where an object lies: in which row and which of its spans."""
+    """The row and the span of an object, by their indices."""
 
     object: str
     row: int
@@ -92,13 +92,13 @@ class ShelfItem:
 
 @dataclass(frozen=True)
 class ShelfState:
-    """The free and the taken space on one receptacle.
+    """The free and occupied space on one receptacle.
 
     Attributes:
-        low: least x and z of the surface.
-        size: extent along x and z.
-        rows: from the surface's front edge on; empty when nothing stands there.
-        items: the objects that stand there.
+        low: Least x and z of the surface, metres.
+        size: Extent along x and z, metres.
+        rows: Rows in the order of their z; empty if the receptacle is.
+        items: Objects on the receptacle.
     """
 
     low: tuple[float, float]
@@ -106,19 +106,24 @@ class ShelfState:
     rows: tuple[ShelfRow, ...] = ()
     items: tuple[ShelfItem, ...] = ()
 
+    @classmethod
+    def empty(cls, box: Box) -> ShelfState:
+        """Return the state of an empty receptacle with a bounding box."""
+        return cls((box.low[0], box.low[2]), (box.size[0], box.size[2]))
+
 
 @dataclass(frozen=True)
-class Episode:
-    """One task: a scene, a start, objects and the places where people want them.
+class RearrangementEpisode:
+    """An episode of the rearrangement task.
 
     Attributes:
-        id: number in its data set.
-        scene: name of the scene.
-        start: pose of the robot's feet; it turns about y only.
-        receptacles: keys of the scene's receptacles that take part, in the data's order.
-        objects: the things to keep in order.
-        shelves: known free space by receptacle key; receptacles that lack are empty.
-        split: name of the split it comes from.
+        id: Number in its data set.
+        scene: Name of the scene.
+        start: Initial pose of the robot's feet, rotated about y only.
+        receptacles: Keys of the scene's receptacles that are present, in the order of the data.
+        objects: Objects to rearrange.
+        shelves: Initial free and occupied space by receptacle key; receptacles without an entry are empty.
+        split: Name of its split.
     """
 
     id: int
@@ -130,5 +135,5 @@ class Episode:
     split: str = ""
 
     @property
-    def misplaced(self) -> tuple[HouseObject, ...]:
-        return tuple(thing for thing in self.objects if thing.misplaced)
+    def misplaced_objects(self) -> tuple[HouseObject, ...]:
+        return tuple(thing for thing in self.objects if thing.is_misplaced)

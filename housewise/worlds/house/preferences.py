@@ -1,8 +1,7 @@
-"""What people want: for any category of object, the places where it belongs.
+"""Placement preferences of people: the kinds of rooms and receptacles where each category of object belongs.
 
-A person's taste is a YAML file that anybody can edit. It names groups of things, or single categories, and
-the kinds of receptacle in each kind of room where they are welcome; whatever it leaves out is as in
-``housekeep_configs/people/_base.yaml``.
+The preferences of a person are a YAML file. For groups of objects, or for single categories, it lists the wanted kinds
+of receptacles in each kind of room. ``housekeep_configs/people/_base.yaml`` has the defaults.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 
 Places = dict[str, list[str]]
-"""Kinds of receptacle by kind of room; the room may be ``"any room"``."""
+"""Wanted kinds of receptacles by kind of room, which may be ``"any room"``."""
 
 ANY_ROOM = "any room"
 
@@ -44,27 +43,32 @@ _File = TypeVar("_File", bound=BaseModel)
 
 
 class Preferences(Protocol):
-    """One person's, or a household's, idea of order.
+    """The placement preferences of a person or of a group of people.
 
     Attributes:
-        name: of the person or the group, for example ``"majority"`` or ``"ada"``.
+        name: Name of the person or of the group, for example ``"ada"`` or ``"majority"``.
     """
 
     name: str
 
     def wants(self, category: str, room: str, receptacle: str) -> bool:
-        """Whether this person is content to find such an object there.
+        """Whether an object is wanted on a receptacle.
 
         Args:
-            category: of the object, with underscores, for example ``"tea_towel"``.
-            room: kind of the room, as spoken, for example ``"living room"``.
-            receptacle: kind of the receptacle, as spoken, for example ``"coffee table"``.
+            category: Category of the object, with underscores, for example ``"tea_towel"``.
+            room: Kind of the room, for example ``"living room"``.
+            receptacle: Kind of the receptacle, for example ``"coffee table"``.
         """
         ...
 
 
-class Group(BaseModel):
-    """Things that belong together, and where they are welcome unless a person says otherwise."""
+class PreferenceGroup(BaseModel):
+    """Categories that belong together, and where they are wanted by default.
+
+    Attributes:
+        things: Categories of objects.
+        wanted: Default receptacles of these categories.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -72,14 +76,14 @@ class Group(BaseModel):
     wanted: Places = Field(min_length=1)
 
 
-class PersonFile(BaseModel):
-    """What a person's file may hold.
+class PreferencesFile(BaseModel):
+    """The fields of a person's file.
 
     Attributes:
-        name: as the person is called in commands and results.
-        about: a sentence about the person.
-        wants: places by group or category; a category's own entry counts more than its group's.
-        groups: groups that the common file lacks.
+        name: Name of the person in commands and results.
+        about: A sentence about the person.
+        wants: Wanted receptacles of groups and categories. The entry of a category overrides that of its group.
+        groups: Additional groups.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -87,24 +91,24 @@ class PersonFile(BaseModel):
     name: str = Field(min_length=1)
     about: str = ""
     wants: dict[str, Places] = Field(default_factory=dict)
-    groups: dict[str, Group] = Field(default_factory=dict)
+    groups: dict[str, PreferenceGroup] = Field(default_factory=dict)
 
 
-class BaseFile(BaseModel):
-    """What the common file may hold."""
+class DefaultPreferencesFile(BaseModel):
+    """The fields of ``_base.yaml``, which has the groups and their defaults."""
 
     model_config = ConfigDict(extra="forbid")
 
-    groups: dict[str, Group]
+    groups: dict[str, PreferenceGroup]
 
 
-class Person:
-    """One person's idea of order; see Preferences.
+class HousePreferences:
+    """The placement preferences of one person; implements Preferences.
 
     Args:
-        name: of the person.
-        about: a sentence about the person.
-        places: where each category is wanted.
+        name: Name of the person.
+        about: A sentence about the person.
+        places: Wanted receptacles of each category.
     """
 
     def __init__(self, name: str, about: str, places: Mapping[str, Places]) -> None:
@@ -114,30 +118,35 @@ class Person:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Every category of object that this person has a wish for."""
+        """The categories for which this person has preferences."""
         return tuple(self._places)
 
-    def places(self, category: str) -> Places:
-        """Where such an object is wanted; empty when the person has no wish for it."""
+    def places_for(self, category: str) -> Places:
+        """Return the wanted receptacles of a category; empty if the person has no preference."""
         return self._places.get(category, {})
 
     def wants(self, category: str, room: str, receptacle: str) -> bool:
-        """See Preferences.wants; a category that the person's file does not know is wanted nowhere."""
-        places = self.places(category)
+        """See Preferences.wants. An unknown category is wanted nowhere."""
+        places = self.places_for(category)
         return receptacle in places.get(room, ()) or receptacle in places.get(ANY_ROOM, ())
 
 
-class Majority:
-    """What more than half of some people want; see Preferences.
+class MajorityPreferences:
+    """The placements that more than half of some people want; implements Preferences.
 
     Args:
-        people: whose wishes count, each as much as any other.
+        people: Preferences of the people, with equal weight.
+
+    Raises:
+        ValueError: If there are no people.
     """
 
     name = "majority"
 
-    def __init__(self, people: Sequence[Preferences]) -> None:
+    def __init__(self, people: Iterable[Preferences]) -> None:
         self._people = tuple(people)
+        if not self._people:
+            raise ValueError("a majority needs at least one person")
 
     def wants(self, category: str, room: str, receptacle: str) -> bool:
         """See Preferences.wants."""
@@ -153,64 +162,65 @@ def majority(people: Iterable[Preferences]) -> Preferences:
     everyone = list(people)
     if not everyone:
         raise ValueError("a majority needs at least one person")
-    return Majority(everyone)
+    return MajorityPreferences(everyone)
 
 
-def people() -> list[str]:
-    """Names of the people that come with the package, in alphabetical order."""
+def bundled_people() -> list[str]:
+    """Return the names of the bundled people who form the majority, in alphabetical order."""
     return [file.stem for file in find_paths(_folder(), "*.yaml") if not file.name.startswith("_")]
 
 
-def strangers() -> list[str]:
-    """Names of people who come along as well, and for whom nothing else was made: no majority has them in it."""
+def held_out_people() -> list[str]:
+    """Return the names of the bundled people who are held out: they are not part of the majority."""
     return [file.stem for file in find_paths(_folder() / _STRANGERS, "*.yaml")]
 
 
-def load_person(name_or_path: str | Path) -> Person:
-    """Read what a person wants.
+def load_preferences(name_or_path: str | Path) -> HousePreferences:
+    """Load the preferences of a bundled person or of a YAML file.
 
     Args:
-        name_or_path: one of people() or strangers(), or the path of a YAML file of the same form.
+        name_or_path: Name of a bundled person, or path of a YAML file with the fields of ``PreferencesFile``.
 
     Raises:
-        DataError: when there is no such person, or a file is wrong; it names the file, the field and the remedy.
+        DataError: If the person does not exist, or a file is invalid. The message names the file, the field and the
+            remedy.
     """
     name = str(name_or_path)
-    if name in people():
-        return _read_person(_folder() / f"{name}.yaml")
-    if name in strangers():
-        return _read_person(_folder() / _STRANGERS / f"{name}.yaml")
+    if name in bundled_people():
+        return _read_preferences(_folder() / f"{name}.yaml")
+    if name in held_out_people():
+        return _read_preferences(_folder() / _STRANGERS / f"{name}.yaml")
     path = Path(name_or_path)
     if is_file(path):
-        return _read_person(path)
-    known = ["majority", *people(), *strangers()]
+        return _read_preferences(path)
+    known = ["majority", *bundled_people(), *held_out_people()]
     raise DataError(f"no person {name!r}; {suggest_names(name, known)}, or give the path of a YAML file")
 
 
 @lru_cache(maxsize=1)
-def base_groups() -> Mapping[str, Group]:
-    """What most people would agree on, by group."""
-    return _parse(_folder() / _BASE, BaseFile).groups
+def default_groups() -> Mapping[str, PreferenceGroup]:
+    """Return the groups of ``_base.yaml`` with their default receptacles."""
+    return _parse(_folder() / _BASE, DefaultPreferencesFile).groups
 
 
 def _folder() -> Path:
     return Path(str(resources.files("housewise.housekeep_configs"))) / "people"
 
 
-def _read_person(file: Path) -> Person:
-    person = _parse(file, PersonFile)
-    groups = {**base_groups(), **person.groups}
+def _read_preferences(file: Path) -> HousePreferences:
+    person = _parse(file, PreferencesFile)
+    groups = {**default_groups(), **person.groups}
     _check_groups(file, person.groups, groups)
     things = {thing for group in groups.values() for thing in group.things}
     for key, places in person.wants.items():
         if key not in groups and key not in things:
-            raise _unknown(file, "wants", "group or category", key, [*groups, *sorted(things)])
+            raise _unknown_word_error(file, "wants", "group or category", key, [*groups, *sorted(things)])
         _check_places(file, f"wants.{key}", places)
-    return Person(person.name, person.about, _resolved(groups, person.wants))
+    return HousePreferences(person.name, person.about, _resolve_places(groups, person.wants))
 
 
-def _resolved(groups: Mapping[str, Group], wants: Mapping[str, Places]) -> dict[str, Places]:
-    """The places of each category: its own wish, else its group's, else what is usual."""
+def _resolve_places(groups: Mapping[str, PreferenceGroup], wants: Mapping[str, Places]) -> dict[str, Places]:
+    """Return the wanted receptacles of each category: those of the category, else of its group, else the default."""
     return {
         thing: wants.get(thing, wants.get(name, group.wanted))
         for name, group in groups.items()
@@ -218,7 +228,7 @@ def _resolved(groups: Mapping[str, Group], wants: Mapping[str, Places]) -> dict[
     }
 
 
-def _check_groups(file: Path, own: Mapping[str, Group], groups: Mapping[str, Group]) -> None:
+def _check_groups(file: Path, own: Mapping[str, PreferenceGroup], groups: Mapping[str, PreferenceGroup]) -> None:
     homes: dict[str, str] = {}
     for name, group in groups.items():
         for thing in group.things:
@@ -233,13 +243,13 @@ def _check_groups(file: Path, own: Mapping[str, Group], groups: Mapping[str, Gro
 def _check_places(file: Path, field: str, places: Places) -> None:
     for room, kinds in places.items():
         if room not in (*ROOM_KINDS, ANY_ROOM):
-            raise _unknown(file, field, "room", room, [*ROOM_KINDS, ANY_ROOM])
+            raise _unknown_word_error(file, field, "room", room, [*ROOM_KINDS, ANY_ROOM])
         for kind in kinds:
             if kind not in RECEPTACLE_KINDS:
-                raise _unknown(file, f"{field}.{room}", "receptacle", kind, RECEPTACLE_KINDS)
+                raise _unknown_word_error(file, f"{field}.{room}", "receptacle", kind, RECEPTACLE_KINDS)
 
 
-def _unknown(file: Path, field: str, what: str, word: str, known: Sequence[str]) -> DataError:
+def _unknown_word_error(file: Path, field: str, what: str, word: str, known: Sequence[str]) -> DataError:
     close = difflib.get_close_matches(word.replace("_", " "), known, n=1) or difflib.get_close_matches(word, known, n=1)
     if close:
         remedy = f"did you mean {close[0]!r}?"
@@ -261,7 +271,7 @@ def _parse(file: Path, model: type[_File]) -> _File:
 def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     problem = error.errors()[0]
     field = ".".join(str(part) for part in problem["loc"]) or "the whole file"
-    fields = ", ".join((Group if field.startswith("groups.") else model).model_fields)
+    fields = ", ".join((PreferenceGroup if field.startswith("groups.") else model).model_fields)
     remedies = {
         "missing": "add it",
         "extra_forbidden": f"take it out, or use one of: {fields}",

@@ -1,4 +1,4 @@
-"""People who do not exist: wishes drawn at random, group by group, for a robot that is to learn to go by notes."""
+"""Draws placement preferences at random, to train a robot to follow notes about people instead of usual placements."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from housewise.worlds.house.preferences import Group, Person, Places, base_groups
+from housewise.worlds.house.preferences import PreferenceGroup, HousePreferences, Places, default_groups
 
 _AS_USUAL = 0.4
-"""Share of the groups of things that are wanted where most people want them."""
+"""Share of the groups that keep their default receptacles."""
 _ODD = 0.1
-"""Share of the other things that are wanted where their group is not."""
+"""Probability that a category has other receptacles than its group."""
 
 
-def invented_person(seed: int) -> Person:
-    """Somebody who wants most groups of things where most people want another group.
+def random_preferences(seed: int) -> HousePreferences:
+    """Draw the preferences of an imaginary person.
 
-    Things of a group are wanted together, but for some: who knows where the mugs go knows of the cups.
+    Most groups get the default receptacles of another group. Most categories share the receptacles of their group, so
+    that one can be inferred from another.
 
     Args:
-        seed: the same makes the same person.
+        seed: Seed of the random number generator. The same seed gives the same preferences.
     """
     rng, groups = np.random.default_rng([seed, 7]), _groups()
     usual = [group.wanted for group in groups]
@@ -29,9 +30,9 @@ def invented_person(seed: int) -> Person:
         wanted = group.wanted if rng.uniform() < _AS_USUAL else usual[rng.integers(len(usual))]
         for thing in group.things:
             places[thing] = usual[rng.integers(len(usual))] if rng.uniform() < _ODD else wanted
-    return Person(f"invented-{seed}", "nobody in particular", places)
+    return HousePreferences(f"invented-{seed}", "nobody in particular", places)
 
 
 @lru_cache(maxsize=1)
-def _groups() -> tuple[Group, ...]:
-    return tuple(base_groups().values())
+def _groups() -> tuple[PreferenceGroup, ...]:
+    return tuple(default_groups().values())

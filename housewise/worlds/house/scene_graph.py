@@ -1,4 +1,4 @@
-"""What the robot knows of the house: a graph that grows only from what it has seen."""
+"""The robot's knowledge of the house: a graph of rooms, receptacles and objects that grows with what it sees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from housewise.worlds.house.spoken_names import ROBOT as ROBOT
 
 
 class NodeKind(str, Enum):
-    """What a node of the graph stands for."""
+    """Kinds of nodes of the graph."""
 
     HOUSE = "house"
     ROOM = "room"
@@ -24,13 +24,13 @@ class NodeKind(str, Enum):
 
 
 @dataclass(frozen=True)
-class View:
-    """What one look tells, with names as spoken.
+class SymbolicObservation:
+    """The rooms, receptacles and objects that one look at the house shows, by their spoken names.
 
     Attributes:
-        receptacles: room of each receptacle in view.
-        objects: receptacle of each object in view.
-        holding: the object in the hand, None for nothing.
+        receptacles: Room of each receptacle in view.
+        objects: Receptacle of each object in view.
+        holding: The object in the robot's hand, or None.
     """
 
     receptacles: Mapping[str, str]
@@ -39,12 +39,12 @@ class View:
 
 
 class SceneGraph:
-    """A house as a tree: house, rooms, receptacles, objects (and what the robot holds).
+    """A house as a tree of rooms, receptacles and objects, with the object in the robot's hand.
 
-    ``graph`` is a networkx DiGraph whose edges lead from the container to the contained; nodes carry ``kind``.
+    ``graph`` is a networkx DiGraph. Its edges lead from a container to its contents, and each node has a ``kind``.
 
     Args:
-        rooms: names of the rooms, which the robot knows beforehand.
+        rooms: Names of the rooms, which the robot knows from the start.
     """
 
     def __init__(self, rooms: Iterable[str]) -> None:
@@ -52,7 +52,7 @@ class SceneGraph:
         self.graph.add_node(HOUSE, kind=NodeKind.HOUSE)
         self.graph.add_node(ROBOT, kind=NodeKind.ROBOT)
         for room in rooms:
-            self._hang(room, NodeKind.ROOM, HOUSE)
+            self._attach(room, NodeKind.ROOM, HOUSE)
 
     def __repr__(self) -> str:
         held = f"{self.holding} in the hand" if self.holding else "nothing in the hand"
@@ -60,91 +60,92 @@ class SceneGraph:
         return f"<SceneGraph: rooms {', '.join(self.rooms) or 'unknown'}; {known}; {held}>"
 
     def copy(self) -> SceneGraph:
-        """The same knowledge, which then grows by itself."""
+        """Return an independent copy."""
         other = SceneGraph(())
         other.graph = self.graph.copy()
         return other
 
-    def without(self, names: Iterable[str]) -> SceneGraph:
-        """The same knowledge but for some receptacles, with what is on them, and some objects."""
+    def copy_without(self, names: Iterable[str]) -> SceneGraph:
+        """Return a copy without the named objects and receptacles, and without the contents of these receptacles."""
         other = self.copy()
         for name in names:
             other.graph.remove_nodes_from([*other.graph.successors(name), name] if name in other.graph else [])
         return other
 
-    def nearest_first(self, distance: Callable[[str], float]) -> SceneGraph:
-        """The same knowledge, with rooms, and the receptacles in each, in another order.
+    def sort_by_distance(self, distance: Callable[[str], float]) -> SceneGraph:
+        """Return a copy with the nearest rooms first, and the nearest receptacles first in each room.
 
         Args:
-            distance: metres to a room or a receptacle, by name; of those that are as far the order stays.
+            distance: Returns the distance in metres to a room or receptacle of a name. Equally distant ones keep
+                their order.
         """
         other = SceneGraph(sorted(self.rooms, key=distance))
         for room in other.rooms:
             other.graph.nodes[room].update(self.graph.nodes[room])
-            for place in sorted(self.inside(room), key=distance):
-                other._hang(place, NodeKind.RECEPTACLE, room)
-                for thing in self.inside(place):
-                    other._hang(thing, NodeKind.OBJECT, place)
+            for place in sorted(self.contents_of(room), key=distance):
+                other._attach(place, NodeKind.RECEPTACLE, room)
+                for thing in self.contents_of(place):
+                    other._attach(thing, NodeKind.OBJECT, place)
         if self.holding is not None:
-            other._hang(self.holding, NodeKind.OBJECT, ROBOT)
+            other._attach(self.holding, NodeKind.OBJECT, ROBOT)
             other.graph.graph.update(self.graph.graph)
         return other
 
-    def update(self, view: View, rooms_of: Mapping[str, str] | None = None) -> set[str]:
-        """Take in a look.
+    def update(self, view: SymbolicObservation, rooms_of: Mapping[str, str] | None = None) -> set[str]:
+        """Add an observation.
 
         Args:
-            view: what was seen.
-            rooms_of: room of receptacles that are known only through an object seen on them; an object on a receptacle
-                of which nobody knows the room is left out.
+            view: The observation.
+            rooms_of: Rooms of receptacles that the robot knows only from an object on them. An object on a receptacle
+                of unknown room is ignored.
 
         Returns:
-            Names that were not known before.
+            The names that were not known before.
         """
         known = set(self.graph)
         for receptacle, room in view.receptacles.items():
-            self._hang(receptacle, NodeKind.RECEPTACLE, room)
+            self._attach(receptacle, NodeKind.RECEPTACLE, room)
         for thing, receptacle in view.objects.items():
             if receptacle not in self.graph:
                 if receptacle not in (rooms_of or {}):
                     continue
-                self._hang(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
-            self._hang(thing, NodeKind.OBJECT, receptacle)
+                self._attach(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
+            self._attach(thing, NodeKind.OBJECT, receptacle)
         if view.holding is not None and view.holding != self.holding:
-            self.graph.graph["origin"] = self.place_of(view.holding)
-            self._hang(view.holding, NodeKind.OBJECT, ROBOT)
+            self.graph.graph["origin"] = self.container_of(view.holding)
+            self._attach(view.holding, NodeKind.OBJECT, ROBOT)
         return set(self.graph) - known
 
-    def enter(self, room: str) -> None:
-        """Remember that the robot went to a room, whether or not it got there."""
+    def mark_visited(self, room: str) -> None:
+        """Note that the robot went to a room, even if it did not arrive."""
         self.graph.nodes[room]["entered"] = True
 
     @property
-    def entered(self) -> tuple[str, ...]:
-        """The rooms that the robot went to on purpose, whether or not it got there."""
+    def visited_rooms(self) -> tuple[str, ...]:
+        """The rooms that the robot was sent to, including those where it did not arrive."""
         return tuple(name for name, entered in self.graph.nodes(data="entered") if entered)
 
     @property
     def rooms(self) -> tuple[str, ...]:
-        return self._of(NodeKind.ROOM)
+        return self._nodes_of_kind(NodeKind.ROOM)
 
     @property
     def receptacles(self) -> tuple[str, ...]:
-        return self._of(NodeKind.RECEPTACLE)
+        return self._nodes_of_kind(NodeKind.RECEPTACLE)
 
     @property
     def objects(self) -> tuple[str, ...]:
-        return self._of(NodeKind.OBJECT)
+        return self._nodes_of_kind(NodeKind.OBJECT)
 
     @property
     def holding(self) -> str | None:
-        """The object in the hand."""
+        """The object in the robot's hand, or None."""
         held = list(self.graph.successors(ROBOT))
         return held[0] if held else None
 
     @property
     def origin(self) -> str | None:
-        """The receptacle from which the object in the hand was taken; None where there is none, or it is not known."""
+        """The receptacle from which the object in the hand was taken, or None if the hand is empty or it is unknown."""
         origin: str | None = None if self.holding is None else self.graph.graph.get("origin")
         return origin if origin in self.graph else None
 
@@ -156,31 +157,31 @@ class SceneGraph:
     @property
     def tree(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Objects by receptacle by room, in the order in which prompts list them."""
-        return {room: {place: self.inside(place) for place in self.inside(room)} for room in self.rooms}
+        return {room: {place: self.contents_of(place) for place in self.contents_of(room)} for room in self.rooms}
 
     @property
-    def listed(self) -> tuple[str, ...]:
-        """The objects that stand somewhere, in the order in which prompts list them."""
+    def placed_objects(self) -> tuple[str, ...]:
+        """The objects on receptacles, in the order in which prompts list them."""
         return tuple(thing for places in self.tree.values() for things in places.values() for thing in things)
 
-    def kind(self, name: str) -> NodeKind | None:
-        """What a name stands for, None when it is not known."""
+    def kind_of(self, name: str) -> NodeKind | None:
+        """Return the kind of the node of a name, or None if the name is unknown."""
         return self.graph.nodes[name]["kind"] if name in self.graph else None
 
-    def place_of(self, name: str) -> str | None:
-        """What contains a thing: the receptacle of an object (or the robot), the room of a receptacle."""
+    def container_of(self, name: str) -> str | None:
+        """Return the receptacle (or the robot) that has an object, or the room of a receptacle; None if unknown."""
         above = list(self.graph.predecessors(name)) if name in self.graph else []
         return above[0] if above else None
 
-    def inside(self, name: str) -> tuple[str, ...]:
-        """What a room or a receptacle contains."""
+    def contents_of(self, name: str) -> tuple[str, ...]:
+        """Return the receptacles of a room or the objects of a receptacle."""
         return tuple(self.graph.successors(name))
 
-    def _of(self, kind: NodeKind) -> tuple[str, ...]:
+    def _nodes_of_kind(self, kind: NodeKind) -> tuple[str, ...]:
         return tuple(name for name, found in self.graph.nodes(data="kind") if found == kind)
 
-    def _hang(self, name: str, kind: NodeKind, under: str) -> None:
-        """Put a node under another one, and under no other."""
+    def _attach(self, name: str, kind: NodeKind, under: str) -> None:
+        """Make a node the child of one other node only."""
         if self.graph.has_edge(under, name):
             return
         self.graph.add_node(name, kind=kind)

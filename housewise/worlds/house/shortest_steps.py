@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from housewise.worlds.house.episode import Episode
+from housewise.worlds.house.episode import RearrangementEpisode
 from housewise.worlds.house.navmesh import Array
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.simulator.base import STEP
 from housewise.worlds.house.state import REACH
 
 
-def shortest_steps(scene: Scene, episode: Episode) -> float | None:
+def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> float | None:
     """Estimate how many low-level steps a robot needs that knows where everything is and where it is wanted.
 
     It takes the nearest misplaced object first, carries it to the nearest receptacle where people want it, and goes on
@@ -30,7 +30,7 @@ def shortest_steps(scene: Scene, episode: Episode) -> float | None:
     """
     waiting = [
         (scene.by_key[thing.receptacle], places)
-        for thing in episode.misplaced
+        for thing in episode.misplaced_objects
         if (places := [scene.by_key[key] for key in episode.receptacles if key in thing.correct])
     ]
     count, metres = len(waiting), 0.0

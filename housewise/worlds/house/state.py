@@ -1,4 +1,4 @@
-"""The rules of the task: what can be taken, where it can be put, and what people think of it."""
+"""The state and the rules of the rearrangement task: where objects are, and when they can be grabbed and released."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
 from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
 
 REACH = 1.5
+"""Horizontal distance in metres up to which the robot can grab and release."""
 
 
 @dataclass(frozen=True)
 class GrabResult:
-    """What came of one grab or release.
+    """The result of one grab or release.
 
     Attributes:
-        moved: key of the object that changed place, None when nothing happened.
-        source: receptacle that it left, None when it was in the hand.
-        target: receptacle that it reached, None when it is in the hand now.
-        reward: +1 for a correct placement, -1 for taking a correctly placed object, else 0.
-        reason: in words, why nothing happened; empty on success.
+        moved: Key of the object that moved, or None if the action failed.
+        source: Receptacle that the object was on, or None if it was in the hand.
+        target: Receptacle that the object is on now, or None if it is in the hand.
+        reward: +1 for a correct placement, -1 for grabbing a correctly placed object, else 0.
+        reason: Why the action failed; empty on success.
     """
 
     moved: str | None = None
@@ -35,14 +36,14 @@ class GrabResult:
 
 
 @dataclass(frozen=True)
-class WorldState:
-    """What stands where at some moment; see World.state.
+class HouseSnapshot:
+    """A copy of a ``HouseState`` to which it can be restored.
 
     Attributes:
-        placements: receptacle by object; None is the robot's hand.
-        poses: by object, of its centre where it stands or stood last.
-        shelves: free space by receptacle.
-        holding: what is in the hand.
+        placements: Receptacle of each object; None is the robot's hand.
+        poses: Pose of each object's centre, the last one if the object is in the hand.
+        shelves: Free and occupied space of each receptacle.
+        holding: Key of the object in the hand, or None.
     """
 
     placements: dict[str, str | None]
@@ -51,16 +52,16 @@ class WorldState:
     holding: str | None
 
 
-class World:
-    """The state of an episode: what stands where, what is in the hand.
+class HouseState:
+    """The placements of all objects during an episode.
 
     Args:
-        scene: the house.
-        episode: the task.
-        simulator: already reset to both.
+        scene: The house.
+        episode: The episode.
+        simulator: A simulator that has been reset to the scene and the episode.
     """
 
-    def __init__(self, scene: Scene, episode: Episode, simulator: Simulator) -> None:
+    def __init__(self, scene: Scene, episode: RearrangementEpisode, simulator: Simulator) -> None:
         self.scene = scene
         self.episode = episode
         self.simulator = simulator
@@ -70,104 +71,105 @@ class World:
         self.holding: str | None = None
         self._poses: dict[str, Pose] = {thing.key: thing.pose for thing in episode.objects}
         self._shelves = {
-            key: Shelves(episode.shelves.get(key) or _empty(thing.box)) for key, thing in self.receptacles.items()
+            key: ShelfPacker(episode.shelves.get(key) or ShelfState.empty(thing.box))
+            for key, thing in self.receptacles.items()
         }
 
     @property
-    def correct(self) -> dict[str, bool]:
-        """Whether each object stands where people want it; what is in the hand does not."""
+    def correct_by_object(self) -> dict[str, bool]:
+        """Whether each object is on a correct receptacle. An object in the hand is not."""
         return {key: self.placements[key] in thing.correct for key, thing in self.objects.items()}
 
     @property
     def success_rate(self) -> float:
-        """(correct now - correct at the start) / misplaced at the start; it can be negative."""
-        misplaced = len(self.episode.misplaced)
+        """The success rate (correct now - correct at the start) / misplaced at the start, which can be negative."""
+        misplaced = len(self.episode.misplaced_objects)
         at_start = len(self.objects) - misplaced
-        return (sum(self.correct.values()) - at_start) / misplaced if misplaced else 0.0
+        return (sum(self.correct_by_object.values()) - at_start) / misplaced if misplaced else 0.0
 
     @property
-    def state(self) -> WorldState:
-        """What stands where now, to come back to."""
+    def snapshot(self) -> HouseSnapshot:
+        """A copy of the current state for ``restore``."""
         shelves = {key: shelf.state for key, shelf in self._shelves.items()}
-        return WorldState(dict(self.placements), dict(self._poses), shelves, self.holding)
+        return HouseSnapshot(dict(self.placements), dict(self._poses), shelves, self.holding)
 
-    def restore(self, state: WorldState) -> None:
-        """Put everything where it was."""
+    def restore(self, state: HouseSnapshot) -> None:
+        """Return to a snapshot of this episode."""
         for key, place in state.placements.items():
             pose = state.poses[key]
             if (place, pose) != (self.placements[key], self._poses[key]):
                 self.simulator.move_object(key, None if place is None else pose)
         self.placements, self._poses = dict(state.placements), dict(state.poses)
-        self._shelves = {key: Shelves(shelf) for key, shelf in state.shelves.items()}
+        self._shelves = {key: ShelfPacker(shelf) for key, shelf in state.shelves.items()}
         self.holding = state.holding
 
-    def relations(self, visible: frozenset[str]) -> dict[str, str]:
-        """Which object is on which receptacle, for the objects in view."""
+    def visible_placements(self, visible: frozenset[str]) -> dict[str, str]:
+        """Return the receptacle of each object in view."""
         return {key: place for key, place in self.placements.items() if key in visible and place is not None}
 
-    def distance(self, key: str) -> float:
-        """Horizontal metres from the robot to a thing's centre or nearest corner, as Housekeep measures reach."""
+    def distance_to(self, key: str) -> float:
+        """Return the horizontal distance in metres to the nearest corner or the centre, as Housekeep measures reach."""
         if key == self.holding:
             return 0.0
         if key in self.receptacles:
             points = self.receptacles[key].corners
         else:
-            points = np.concatenate([self._box(key).corners(), [self._poses[key].position]])
+            points = np.concatenate([self._object_box(key).corners(), [self._poses[key].position]])
         return float(np.linalg.norm(points[:, [0, 2]] - self.simulator.body.point, axis=1).min())
 
     def grab_or_release(self, target: str | None, visible: frozenset[str]) -> GrabResult:
-        """Take the target object, or put what is in the hand on the target receptacle.
+        """Grab the target object or, if the hand is full, release the held object on the target receptacle.
 
         Args:
-            target: key of what is aimed at; None when the ray through the image centre meets nothing in reach.
-            visible: keys of what is in view.
+            target: Key of the target, or None if the ray through the image centre meets nothing in reach.
+            visible: Keys of all objects and receptacles in view.
         """
         if target is None:
             return GrabResult(reason="nothing within reach")
         if self.holding is None:
-            return self._take(target, visible)
-        return self._put(target, visible)
+            return self._grab(target, visible)
+        return self._release(target, visible)
 
-    def _take(self, key: str, visible: frozenset[str]) -> GrabResult:
+    def _grab(self, key: str, visible: frozenset[str]) -> GrabResult:
         if key not in self.objects:
             return GrabResult(reason="only objects can be picked up")
         source = self.placements[key]
         if source is None or not visible & {key, source}:
             return GrabResult(reason="out of sight")
-        if min(self.distance(key), self.distance(source)) > REACH:
+        if min(self.distance_to(key), self.distance_to(source)) > REACH:
             return GrabResult(reason="too far away")
-        reward = -1 if self.correct[key] else 0
+        reward = -1 if self.correct_by_object[key] else 0
         self._shelves[source].remove(key)
         self.placements[key], self.holding = None, key
         self.simulator.move_object(key, None)
         return GrabResult(key, source, None, reward)
 
-    def _put(self, target: str, visible: frozenset[str]) -> GrabResult:
+    def _release(self, target: str, visible: frozenset[str]) -> GrabResult:
         if target not in self.receptacles:
             return GrabResult(reason="objects can only be placed on receptacles")
         if target not in visible:
             return GrabResult(reason="out of sight")
-        if self.distance(target) > REACH:
+        if self.distance_to(target) > REACH:
             return GrabResult(reason="too far away")
         key = self.holding or ""
-        if not self.stand_on(key, target):
+        if not self.place_object(key, target):
             return GrabResult(reason="no free space")
         self.holding = None
-        return GrabResult(key, None, target, 1 if self.correct[key] else 0)
+        return GrabResult(key, None, target, 1 if self.correct_by_object[key] else 0)
 
-    def stand_on(self, key: str, receptacle: str) -> bool:
-        """Stand an object that is in nobody's place on a receptacle; False when there is no room for it."""
+    def place_object(self, key: str, receptacle: str) -> bool:
+        """Put an object on a receptacle and return whether there was room for it."""
         thing = self.objects[key]
         spot = self._shelves[receptacle].insert(key, thing.size[0], thing.size[2])
         if spot is None:
             return False
-        self._settle(key, receptacle, (spot.x, spot.z), spot.turned)
+        self._set_pose(key, receptacle, (spot.x, spot.z), spot.turned)
         return True
 
-    def arrange(self, placements: dict[str, str | None]) -> None:
-        """Put every object where a record says it was; None is the robot's hand.
+    def apply_placements(self, placements: dict[str, str | None]) -> None:
+        """Put every object on the receptacle that a record names, or into the robot's hand (None).
 
-        Where our packing has no room for what the record found room for, the object is balanced on top of the rest.
+        An object for which the packing finds no room is stacked on top of the others.
         """
         moved = [key for key, place in placements.items() if self.placements[key] != place]
         for key in moved:
@@ -178,19 +180,19 @@ class World:
             self.simulator.move_object(key, None)
         for key in moved:
             place = placements[key]
-            if place is not None and not self.stand_on(key, place):
-                self._balance(key, place)
+            if place is not None and not self.place_object(key, place):
+                self._stack_on_top(key, place)
         held = [key for key, place in placements.items() if place is None]
         self.holding = held[0] if held else None
 
-    def _balance(self, key: str, receptacle: str) -> None:
-        """Stand an object on top of all that is on a receptacle."""
+    def _stack_on_top(self, key: str, receptacle: str) -> None:
+        """Put an object on top of all other objects of a receptacle."""
         middle = self.receptacles[receptacle].box.centre
-        below = [self._box(other).top for other, place in self.placements.items() if place == receptacle]
+        below = [self._object_box(other).top for other, place in self.placements.items() if place == receptacle]
         base = max([self.receptacles[receptacle].box.top, *below])
-        self._settle(key, receptacle, (middle[0], middle[2]), False, base)
+        self._set_pose(key, receptacle, (middle[0], middle[2]), False, base)
 
-    def _settle(
+    def _set_pose(
         self, key: str, receptacle: str, point: tuple[float, float], turned: bool, base: float | None = None
     ) -> None:
         below = self.receptacles[receptacle].box.top if base is None else base
@@ -199,10 +201,6 @@ class World:
         self.placements[key], self._poses[key] = receptacle, pose
         self.simulator.move_object(key, pose)
 
-    def _box(self, key: str) -> Box:
+    def _object_box(self, key: str) -> Box:
         own = Box.centred((0.0, 0.0, 0.0), self.objects[key].size)
         return Box.around(self._poses[key].apply(own.corners()))
-
-
-def _empty(box: Box) -> ShelfState:
-    return ShelfState((box.low[0], box.low[2]), (box.size[0], box.size[2]))

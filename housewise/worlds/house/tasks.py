@@ -1,4 +1,4 @@
-"""Tasks by name: generated houses, and episodes of the Housekeep data."""
+"""Loads tasks: generated houses, episodes of the Housekeep data, and named task sets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import lru_cache
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import Preferences, load_person, majority, people, strangers
+from housewise.worlds.house.preferences import Preferences, load_preferences, majority, bundled_people, held_out_people
 
 
 def generated_task(
@@ -21,47 +21,47 @@ def generated_task(
     *,
     objects: tuple[int, int] = (5, 10),
     misplaced: tuple[int, int] = (3, 7),
-) -> Task:
-    """A generated house with its episode.
+) -> RearrangementTask:
+    """Generate a house with an episode.
 
     Args:
-        number: the house's seed.
-        person: whose idea of order counts: one of worlds.house.preferences.people(), a YAML file, or ``"majority"``.
-        objects: fewest and most things.
-        misplaced: fewest and most of them that start where they are not wanted.
+        number: Seed of the house.
+        person: Whose preferences decide what is correct; see ``resolve_preferences``.
+        objects: Least and greatest number of objects.
+        misplaced: Least and greatest number of misplaced objects.
     """
-    return Task(*generate(number, wishes(person), objects=objects, misplaced=misplaced))
+    return RearrangementTask(*generate(number, resolve_preferences(person), objects=objects, misplaced=misplaced))
 
 
-def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> Task:
-    """An episode of the Housekeep data.
+def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> RearrangementTask:
+    """Load an episode of the Housekeep data.
 
     Args:
-        data: the folder.
-        scene: name of the scene.
-        number: of the episode.
-        person: an annotator as ``"annotator-3"``; ``"majority"`` leaves the data's own correct receptacles.
+        data: The data.
+        scene: Name of the scene.
+        number: Number of the episode.
+        person: An annotator, such as ``"annotator-3"``, or ``"majority"`` for the correct receptacles of the data.
 
     Raises:
-        DataError: when there is no such episode or annotator.
+        DataError: If the episode or the annotator does not exist.
     """
-    task = Task(data.scene(scene), data.episode(scene, number))
+    task = RearrangementTask(data.scene(scene), data.episode(scene, number))
     return task if person == "majority" else task.for_person(data.preferences(person))
 
 
-def episodes_of(data: HousekeepData, scene: str, episodes: Sequence[int] | str | None) -> Iterator[int]:
-    """Numbers of a scene's episodes.
+def select_episodes(data: HousekeepData, scene: str, episodes: Sequence[int] | str | None) -> Iterator[int]:
+    """Yield the numbers of episodes of a scene.
 
     Args:
-        data: the folder.
-        scene: name of the scene.
-        episodes: numbers, the name of a task set, or None for all.
+        data: The data.
+        scene: Name of the scene.
+        episodes: Numbers, the name of a task set, or None for all episodes.
 
     Raises:
-        UserError: when the scene, an episode or the task set does not exist.
+        UserError: If the scene, an episode or the task set does not exist.
     """
     if isinstance(episodes, str):
-        yield from _task_set(scene, episodes)
+        yield from _read_task_set(scene, episodes)
         return
     ids = data.episode_ids(scene)
     for number in ids if episodes is None else episodes:
@@ -71,10 +71,10 @@ def episodes_of(data: HousekeepData, scene: str, episodes: Sequence[int] | str |
 
 
 def task_sets(scene: str) -> dict[str, list[int]]:
-    """The lists of a scene's tasks that have names, such as ``"test"``.
+    """Return the episode numbers of each task set of a scene, such as ``"test"``.
 
     Raises:
-        UserError: when it has none.
+        UserError: If the scene has no task sets.
     """
     sets: dict[str, dict[str, list[int]]] = read_yaml(CONFIGS / "task_sets" / "llm_personalize.yaml")["scenes"]
     if scene not in sets:
@@ -82,7 +82,7 @@ def task_sets(scene: str) -> dict[str, list[int]]:
     return sets[scene]
 
 
-def _task_set(scene: str, name: str) -> list[int]:
+def _read_task_set(scene: str, name: str) -> list[int]:
     sets = task_sets(scene)
     if name not in sets:
         raise UserError(f"{scene} has no task set {name!r}; {suggest_names(name, sets)}")
@@ -91,24 +91,24 @@ def _task_set(scene: str, name: str) -> list[int]:
 
 @lru_cache(maxsize=8)
 def is_known_person(name: str, data: str | None = None) -> bool:
-    """Whether somebody of this name has preferences.
+    """Whether a name is that of a person with preferences.
 
     Args:
-        name: of a person who comes along, of the majority, or of an annotator.
-        data: the Housekeep folder with the annotators; None for those who come along.
+        name: A bundled person, an annotator, or ``"majority"``.
+        data: Housekeep folder with the annotators, or None for the bundled people.
     """
     if data is None or name == "majority":
-        return name in ("majority", *people(), *strangers())
+        return name in ("majority", *bundled_people(), *held_out_people())
     with suppress(UserError):
         return name in HousekeepData(data).annotators()
     return False
 
 
 @lru_cache(maxsize=8)
-def wishes(who: str) -> Preferences:
-    """Whose idea of order counts: one of housewise.worlds.house.preferences.people(), a YAML file, or ``"majority"``.
+def resolve_preferences(who: str) -> Preferences:
+    """Load the preferences of a bundled person, of a YAML file, or of the ``"majority"`` of the bundled people.
 
     Raises:
-        DataError: when there is no such person.
+        DataError: If the person does not exist.
     """
-    return majority([load_person(name) for name in people()]) if who == "majority" else load_person(who)
+    return majority([load_preferences(name) for name in bundled_people()]) if who == "majority" else load_preferences(who)

@@ -19,7 +19,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.reactions import ReactingUser, SpokenPlace
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 SPOTS = st.builds(PlaceKind, st.sampled_from([None, *RECEPTACLE_KINDS]), st.sampled_from([None, *ROOM_KINDS])).filter(
     lambda spot: spot.receptacle or spot.room
@@ -92,7 +92,7 @@ PLACES = {
 def house() -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
     rooms = {name: " ".join(name.split()[:2]) for name in PLACES}
-    graph.update(View(rooms, {"mug 1": "kitchen 0 sink 2", "cup 1": "hall 1 bed 6"}, None))
+    graph.update(SymbolicObservation(rooms, {"mug 1": "kitchen 0 sink 2", "cup 1": "hall 1 bed 6"}, None))
     return graph
 
 

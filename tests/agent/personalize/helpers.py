@@ -16,7 +16,7 @@ from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 JUDGING = ContextGenerator(PromptTemplate.load("judging"))
 PLACES = {
@@ -59,7 +59,7 @@ def house(holding: str | None = None) -> SceneGraph:
     """Two rooms with four receptacles, a mug on the sink and a cap on the chest."""
     graph = SceneGraph(["kitchen 0", "hall 1"])
     rooms = {name: " ".join(name.split()[:2]) for name in PLACES}
-    graph.update(View(rooms, {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3"}, holding))
+    graph.update(SymbolicObservation(rooms, {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3"}, holding))
     return graph
 
 

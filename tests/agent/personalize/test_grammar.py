@@ -9,12 +9,12 @@ pytest.importorskip("llguidance")
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.language.gbnf import complete_grammar, literal
 from housewise.language.grammar_matching import matches_grammar
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 
 def house(holding: str | None = None) -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
-    graph.update(View({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}, holding))
+    graph.update(SymbolicObservation({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}, holding))
     return graph
 
 

@@ -12,7 +12,7 @@ from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsF
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import LetterEmbedder
 
 SINK, SHELF, CHEST, RACK = "kitchen 0 sink 2", "kitchen 0 shelf 5", "hall 1 chest 3", "hall 1 rack 4"
@@ -37,7 +37,7 @@ def knowing(*notes: Note) -> RecalledPreferences:
 def house(place: str = CHEST, holding: str | None = None) -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
     rooms = {name: " ".join(name.split()[:2]) for name in PLACES}
-    graph.update(View(rooms, {"cap 1": place}, holding))
+    graph.update(SymbolicObservation(rooms, {"cap 1": place}, holding))
     return graph
 
 
@@ -127,7 +127,7 @@ def test_no_guess_goes_against_what_is_known(
 
 def test_known_things_are_moved_before_anything_is_guessed() -> None:
     graph = house()
-    graph.update(View({}, {"pan 1": SINK}, None))
+    graph.update(SymbolicObservation({}, {"pan 1": SINK}, None))
     for room in graph.rooms:
         graph.mark_visited(room)
     seen = [tried(ActionKind.GO_TO, name, None, True) for name in (*graph.rooms, *PLACES)]
@@ -138,8 +138,8 @@ def test_known_things_are_moved_before_anything_is_guessed() -> None:
     planner = MemoryPlanner("store", PlacementGuesser(knowing(told("pan", SHELF)), random_seed=3), scripted)
     moved = planner.plan(graph, seen).steps[-1].action
     assert moved is not None and (moved.target, moved.destination) == ("pan 1", SHELF)
-    graph.update(View({}, {"pan 1": SHELF}, None))
+    graph.update(SymbolicObservation({}, {"pan 1": SHELF}, None))
     guessed = planner.plan(graph, seen).steps[-1].action
     assert guessed is not None and guessed.target == "cap 1" and guessed.destination in {SINK, SHELF, RACK}
-    graph.update(View({}, {"cap 1": guessed.destination or ""}, None))
+    graph.update(SymbolicObservation({}, {"cap 1": guessed.destination or ""}, None))
     assert planner.plan(graph, [*seen, Attempt(guessed, True)]).complete

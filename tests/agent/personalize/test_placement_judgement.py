@@ -19,7 +19,7 @@ from housewise.agent.personalize.placement_judgement import (
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.replay import ReplayChatModel
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 PLACES = {"kitchen 0 sink 2": "kitchen 0", "hall 1 chest 3": "hall 1", "hall 1 shelf 4": "hall 1"}
 THINGS = {"mug 1": "kitchen 0 sink 2", "cap 1": "kitchen 0 sink 2", "pen 1": "hall 1 chest 3"}
@@ -30,7 +30,7 @@ JUDGED = "\nmug on kitchen sink: fine\ncap on kitchen sink: hall chest\npen on h
 
 def house(holding: str | None = None) -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
-    graph.update(View(PLACES, THINGS, holding))
+    graph.update(SymbolicObservation(PLACES, THINGS, holding))
     graph.mark_visited("kitchen 0")
     return graph
 

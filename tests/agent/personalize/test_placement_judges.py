@@ -16,7 +16,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
 
 ENTERED = visits("kitchen 0", "hall 1")
@@ -101,8 +101,8 @@ def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
 
 def test_of_a_kind_of_place_one_is_rated() -> None:
     graph = SceneGraph(["hall 1"])
-    graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
-    graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
+    graph.update(SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model = ScoringModel(fine=0.9)
     judged(model, graph=graph, attempts=visits("hall 1"))
     assert model.scored == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
@@ -132,7 +132,7 @@ def test_what_is_known_is_done_before_anything_is_rated() -> None:
     plan = judged(model, knowledge=knows)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n") and not model.scored
     done = house()
-    done.update(View({}, {"mug 1": "hall 1 shelf 4"}))
+    done.update(SymbolicObservation({}, {"mug 1": "hall 1 shelf 4"}))
     assert "cap on hall chest: hall shelf\n" in judged(model, graph=done, knowledge=knows).text
 
 
@@ -161,8 +161,8 @@ def test_the_same_is_rated_once_in_an_episode() -> None:
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
     graph = SceneGraph(["hall 1"])
-    graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
-    graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
+    graph.update(SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
     config = PlannerConfig(score_placements=True, constrain_to_judgements=True)
     planner = LLMPlanner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))

@@ -8,14 +8,14 @@ from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import PlanSimulator, find_problem
 from housewise.agent.personalize.planner import Attempt
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 MUG, SINK, TABLE = "mug 1", "kitchen 0 sink 2", "hall 1 table 3"
 
 
 def house(holding: str | None = None) -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "hall 1"])
-    graph.update(View({SINK: "kitchen 0", TABLE: "hall 1"}, {MUG: SINK, "pen 4": TABLE}, holding))
+    graph.update(SymbolicObservation({SINK: "kitchen 0", TABLE: "hall 1"}, {MUG: SINK, "pen 4": TABLE}, holding))
     return graph
 
 

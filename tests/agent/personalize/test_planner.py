@@ -11,14 +11,14 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import RecordingModel
 
 
 @pytest.fixture
 def graph() -> SceneGraph:
     graph = SceneGraph(["kitchen 0"])
-    graph.update(View({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(SymbolicObservation({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}))
     return graph
 
 
@@ -77,7 +77,7 @@ def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> No
 
 
 def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
-    graph.update(View({}, {}, "mug 1"))
+    graph.update(SymbolicObservation({}, {}, "mug 1"))
     llm = LLMPlanner(
         RecordingModel("mission complete"),
         ContextGenerator(PromptTemplate.load("planner"), 10),
@@ -159,7 +159,7 @@ def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: Sc
     (place,) = [place for place in graph.receptacles if place == graph.container_of("mug 1")]
     put = HighLevelAction(ActionKind.PLACE, "cap 1", place)
     assert hide_hopeless_targets(graph, tried(put, 3), 3) is graph
-    graph.update(View({}, {}, "cap 1"))
+    graph.update(SymbolicObservation({}, {}, "cap 1"))
     left = hide_hopeless_targets(graph, tried(put, 3), 3)
     assert place not in left.receptacles and "mug 1" not in left.objects and left.holding == "cap 1"
 
@@ -168,7 +168,7 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     """One of two shelves is hidden, so that "the shelf" is unambiguous."""
     graph = SceneGraph(["bedroom 0"])
     shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
-    graph.update(View(shelves, {}, "hat 1"))
+    graph.update(SymbolicObservation(shelves, {}, "hat 1"))
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
     words = ContextGenerator(PromptTemplate.load("judging"))
     model = RecordingModel("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")

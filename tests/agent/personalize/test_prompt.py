@@ -7,7 +7,7 @@ import yaml
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 WORDS: dict[str, str] = {
     "name": "short",
@@ -28,9 +28,9 @@ def graph() -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "bedroom 0"])
     places = {"kitchen 0 counter 1": "kitchen 0", "kitchen 0 sink 2": "kitchen 0"}
     graph.update(
-        View(places, {"mug 1": "kitchen 0 sink 2", "plate 1": "kitchen 0 sink 2", "sock 1": "kitchen 0 sink 2"})
+        SymbolicObservation(places, {"mug 1": "kitchen 0 sink 2", "plate 1": "kitchen 0 sink 2", "sock 1": "kitchen 0 sink 2"})
     )
-    graph.update(View({}, {}, holding="sock 1"))
+    graph.update(SymbolicObservation({}, {}, holding="sock 1"))
     return graph
 
 
@@ -80,7 +80,7 @@ def test_the_template_of_the_package_leaves_nothing_open(graph: SceneGraph) -> N
 
 def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
     graph = SceneGraph(["room {0}"])
-    graph.update(View({"shelf {x}": "room {0}"}, {"cup {rooms}": "shelf {x}"}))
+    graph.update(SymbolicObservation({"shelf {x}": "room {0}"}, {"cup {rooms}": "shelf {x}"}))
     user = ContextGenerator(PromptTemplate.load(template(tmp_path))).messages(graph)[1]
     assert user.content == "holding nothing\nroom {0} has <shelf {x}: cup {rooms}>"
 
@@ -139,7 +139,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, graph: SceneGraph) -> None:
-    graph.update(View({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
+    graph.update(SymbolicObservation({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
     context = ContextGenerator(PromptTemplate.load(template(tmp_path, names="short")))
     assert context.messages(graph)[1].content.splitlines()[1:] == [
         "kitchen 0 has <counter 1>, <kitchen 0 sink 2: mug 1 and plate 1>",
@@ -156,7 +156,7 @@ def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None
 
 
 def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, graph: SceneGraph) -> None:
-    graph.update(View({"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}))
+    graph.update(SymbolicObservation({"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}))
     words = PromptTemplate.load(template(tmp_path, names="plain"))
     assert ContextGenerator(words).messages(graph)[1].content.splitlines()[1:] == [
         "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",

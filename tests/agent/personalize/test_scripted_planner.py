@@ -12,11 +12,11 @@ from housewise.controller.skills import Controller
 from housewise.core.record_files import RecordWriter
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import read_house_record
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.generator import generate_episode, generate_house
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.preferences import load_person
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.preferences import load_preferences
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.houses import HouseEpisode, header
 
@@ -60,7 +60,7 @@ class House:
         if self.near:
             room = self.places[self.near]
             seen = {thing: place for thing, place in self.objects.items() if place == self.near}
-            self.graph.update(View(dict.fromkeys(self.rooms[room], room), seen, self.held))
+            self.graph.update(SymbolicObservation(dict.fromkeys(self.rooms[room], room), seen, self.held))
         return done, "" if done else "it did not work"
 
     def do(self, action: HighLevelAction) -> bool:
@@ -166,7 +166,7 @@ def test_a_tour_goes_on_to_the_next_nearest() -> None:
 
 def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     house = generate_house(1, rooms=3)
-    task = Task(house, generate_episode(house, 1, load_person("ada")))
+    task = RearrangementTask(house, generate_episode(house, 1, load_preferences("ada")))
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [task], max_steps=5000)
     env.reset()
     writer = RecordWriter(tmp_path, "tidy")
@@ -177,5 +177,5 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     assert env.world.success_rate == 1.0 and all(env.world.correct_by_object.values())
     record = read_house_record(tmp_path / "tidy.jsonl")
     placed = [action for action in record.actions if action.kind == "place" and action.status == "succeeded"]
-    assert len(placed) == len(task.episode.misplaced)
-    assert sum(action.reward for action in record.actions) == len(task.episode.misplaced)
+    assert len(placed) == len(task.episode.misplaced_objects)
+    assert sum(action.reward for action in record.actions) == len(task.episode.misplaced_objects)

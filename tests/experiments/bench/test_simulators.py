@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from housewise.experiments.bench.simulators import SENSORS, Agreement, compare, first_task, photos, places
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.simulator.base import BodyPose, Observation
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.commands import run_module
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
+def task() -> RearrangementTask:
     return first_task(None, "")
 
 
@@ -31,7 +31,7 @@ class Shifted(RaycastSimulator):
         return super().observe(replace(body, x=body.x + 0.2))
 
 
-def test_the_same_simulator_agrees_with_itself(task: Task) -> None:
+def test_the_same_simulator_agrees_with_itself(task: RearrangementTask) -> None:
     poses = places(task, 8)
     figures = compare(RaycastSimulator(sensors=SENSORS), RaycastSimulator(sensors=SENSORS), task, poses).figures()
     assert figures["mask_iou"] == 1.0 and figures["masks"] > 10
@@ -41,7 +41,7 @@ def test_the_same_simulator_agrees_with_itself(task: Task) -> None:
     assert figures["poses"] == 8
 
 
-def test_another_view_is_told_from_it(task: Task) -> None:
+def test_another_view_is_told_from_it(task: RearrangementTask) -> None:
     poses = places(task, 8)
     figures = compare(RaycastSimulator(sensors=SENSORS), Shifted(sensors=SENSORS), task, poses).figures()
     assert figures["mask_iou"] < 0.95
@@ -53,7 +53,7 @@ def test_distances_within_five_percent_are_close() -> None:
     assert figures["distances_close"] == 0.5 and figures["distances"] == 2
 
 
-def test_pictures_stand_side_by_side(task: Task) -> None:
+def test_pictures_stand_side_by_side(task: RearrangementTask) -> None:
     simulators = [RaycastSimulator(), RaycastSimulator()]
     picture = photos(simulators, task, places(task, 3))
     assert picture.shape == (2 * 128, 3 * 128, 3)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from housewise.experiments.bench.speed import SENSORS, Peer, Rate, Robot, best, compare, crowded, rate
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.simulator.base import BodyPose, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.commands import run_module
@@ -26,12 +26,12 @@ def test_the_best_counts_for_each_clock() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_a_crowded_house_has_so_many_objects_and_the_same_work(generated: Task, count: int) -> None:
+def test_a_crowded_house_has_so_many_objects_and_the_same_work(generated: RearrangementTask, count: int) -> None:
     full = crowded(generated, count)
     things, own = full.episode.objects, generated.episode.objects
     assert len({thing.key for thing in things}) == len({thing.name for thing in things}) == count
     assert things[: len(own)] == own[:count]
-    assert not any(thing.misplaced for thing in things[len(own) :])
+    assert not any(thing.is_misplaced for thing in things[len(own) :])
     for thing in things[len(own) :]:
         box = full.scene.by_key[thing.receptacle].box
         assert box.low[0] <= thing.pose.position[0] <= box.high[0]
@@ -39,13 +39,13 @@ def test_a_crowded_house_has_so_many_objects_and_the_same_work(generated: Task, 
         assert thing.pose.position[1] - thing.size[1] / 2 == pytest.approx(box.top)
 
 
-def test_the_same_seed_crowds_a_house_the_same_way(generated: Task) -> None:
+def test_the_same_seed_crowds_a_house_the_same_way(generated: RearrangementTask) -> None:
     assert crowded(generated, 40).episode.objects == crowded(generated, 40).episode.objects
     assert crowded(generated, 40, seed=1).episode.objects != crowded(generated, 40).episode.objects
 
 
 @pytest.mark.parametrize("camera", [Camera(), Camera(width=90, height=61, field_of_view=1.2, max_depth=8.0)])
-def test_the_peer_sees_what_our_simulator_sees(generated: Task, camera: Camera) -> None:
+def test_the_peer_sees_what_our_simulator_sees(generated: RearrangementTask, camera: Camera) -> None:
     # Two implementations of the same camera over the same triangles: only seams and coincident faces may differ.
     task = crowded(generated, 60)
     simulator = RaycastSimulator(camera)
@@ -60,7 +60,7 @@ def test_the_peer_sees_what_our_simulator_sees(generated: Task, camera: Camera) 
         assert np.quantile(np.abs(seen.depth - depth)[same], 0.999) < 1e-3
 
 
-def test_a_robot_goes_about_and_is_compared(toy: Task) -> None:
+def test_a_robot_goes_about_and_is_compared(toy: RearrangementTask) -> None:
     robot = Robot(toy, RaycastSimulator(sensors=SENSORS))
     assert robot.steps_per_second().wall > 0
     assert len(robot.poses) > 20 and len({(pose.x, pose.z) for pose in robot.poses}) > 5

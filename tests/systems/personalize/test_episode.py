@@ -23,9 +23,9 @@ from housewise.selftrain.personalize.record_demonstrations import demonstrations
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene_graph import ROBOT
-from housewise.worlds.house.simulator.base import Action, Camera
+from housewise.worlds.house.simulator.base import LowLevelAction, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.houses import HouseEpisode, header
 from tests.worlds.house.toy import BED, COUNTER, TABLE
@@ -45,7 +45,7 @@ class Played:
 
     def __init__(
         self,
-        toy: Task,
+        toy: RearrangementTask,
         folder: Path,
         *replies: str,
         max_steps: int = 1000,
@@ -73,7 +73,7 @@ class Played:
         return [(action.status, action.reason) for action in self.record.actions]
 
 
-def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
+def test_a_model_carries_the_mug_home(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
     assert played.result == played.record.result
@@ -97,7 +97,7 @@ def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
     assert played.rollout.graph.container_of("mug 1") == "kitchen 0 counter 1"
 
 
-def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
+def test_a_record_tells_every_step(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     actions = played.record.actions
     assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
@@ -111,14 +111,14 @@ def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
     for action in actions:
         aims = iter(action.aimed)
         for letter, (x, z, _) in zip(action.low_level, action.path, strict=True):
-            if meaning[letter] == Action.GRAB_RELEASE:
+            if meaning[letter] == LowLevelAction.GRAB_RELEASE:
                 again.aim(next(aims))
             again.step(meaning[letter])
             assert (again.simulator.body.x, again.simulator.body.z) == pytest.approx((x, z), abs=0.001)
     assert again.world.placements == played.env.world.placements
 
 
-def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path) -> None:
+def test_a_record_tells_what_the_model_knew_and_found(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     first, second, last = played.record.plans
     assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
@@ -132,7 +132,7 @@ def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path)
     assert set(found) | set(second.known) <= set(played.rollout.graph.graph)
 
 
-def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: Task, tmp_path: Path) -> None:
+def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: RearrangementTask, tmp_path: Path) -> None:
     # Through so long a lens the counter's far end shows, but not where the mug comes to stand.
     lens = Camera(width=32, height=32, field_of_view=0.7)
     kitchen = " go to kitchen 0\nstep 2: look at kitchen 0"
@@ -143,7 +143,7 @@ def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: Task, tmp_path:
     assert played.rollout.graph.holding is None
 
 
-def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
+def test_what_nobody_has_seen_cannot_be_used(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
     assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
     assert played.outcomes[2][1].startswith("not an action")
@@ -151,14 +151,14 @@ def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
     assert [(action.action, action.low_level) for action in played.record.actions] == [(None, "")] * 3
 
 
-def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
+def test_failures_are_told_with_the_reason(toy: RearrangementTask, tmp_path: Path) -> None:
     far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
     played = Played(toy, tmp_path, BEGINNING, far, limits=EpisodeLimits(replan_when_blocked=False))
     assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
     assert (played.result.scores["failed"], played.result.scores["skipped"]) == (1, 1)
 
 
-def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> None:
+def test_what_is_in_the_hand_cannot_be_gone_to(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
     assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
     assert played.record.final.placements["mug 1"] == ROBOT
@@ -166,13 +166,13 @@ def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("most", [1, 7, 30])
-def test_an_episode_is_cut_after_its_steps(toy: Task, tmp_path: Path, most: int) -> None:
+def test_an_episode_is_cut_after_its_steps(toy: RearrangementTask, tmp_path: Path, most: int) -> None:
     played = Played(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
     assert played.result.ended == "out of steps"
     assert played.result.scores["steps"] == most == played.record.actions[-1].end
 
 
-def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_path: Path) -> None:
+def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
     assert (played.result.ended, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
@@ -180,32 +180,32 @@ def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_p
     assert (played.result.ended, played.result.scores["plans"]) == ("out of plans", 6)
 
 
-def test_the_end_that_the_model_announces_is_the_end(toy: Task, tmp_path: Path) -> None:
+def test_the_end_that_the_model_announces_is_the_end(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
     assert played.result.ended == "complete"
     assert (played.result.scores["plans"], played.result.scores["actions"]) == (1, 1)
 
 
-def test_the_scripted_planner_tidies_the_small_house(toy: Task, tmp_path: Path) -> None:
+def test_the_scripted_planner_tidies_the_small_house(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path)
     assert played.record.success_rate == 1.0 and played.result.ended == "complete"
     assert played.record.plans[-1].reply == "mission complete"
     assert played.record.plans[0].prompt == []
 
 
-def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
+def test_rooms_are_entered_at_their_anchor(toy: RearrangementTask) -> None:
     assert room_anchors(toy) == {"kitchen 0": COUNTER, "bedroom 0": BED}
 
 
 @pytest.fixture
-def without_bedroom(toy: Task) -> Task:
+def without_bedroom(toy: RearrangementTask) -> RearrangementTask:
     """An episode without receptacles in the bedroom."""
     places = tuple(key for key in toy.episode.receptacles if toy.scene.by_key[key].room == "kitchen 0")
     objects = [replace(thing, receptacle=TABLE, correct=frozenset({COUNTER})) for thing in toy.episode.objects]
-    return Task(toy.scene, replace(toy.episode, receptacles=places, objects=tuple(objects)))
+    return RearrangementTask(toy.scene, replace(toy.episode, receptacles=places, objects=tuple(objects)))
 
 
-def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task, tmp_path: Path) -> None:
+def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: RearrangementTask, tmp_path: Path) -> None:
     played = Played(without_bedroom, tmp_path)
     assert room_anchors(without_bedroom) == {"kitchen 0": COUNTER}
     assert played.rollout.graph.rooms == ("kitchen 0",)
@@ -213,7 +213,7 @@ def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task
     assert not any("bedroom" in (action.action or "") for action in played.record.actions)
 
 
-def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(without_bedroom: Task, tmp_path: Path) -> None:
+def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(without_bedroom: RearrangementTask, tmp_path: Path) -> None:
     played = Played(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
     assert [status for status, _ in played.outcomes[:2]] == ["skipped", "succeeded"]
 
@@ -225,7 +225,7 @@ BLOCKED = (
 
 
 @pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
-def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, replan: bool, acted: int) -> None:
+def test_a_plan_ends_where_what_it_builds_on_fails(toy: RearrangementTask, tmp_path: Path, replan: bool, acted: int) -> None:
     """The mug is known but out of reach. The rest of the plan assumes that the robot holds it."""
     played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
     blocked = [action for action in played.record.actions if action.plan == 1]
@@ -244,7 +244,7 @@ class Twofold(ReplayChatModel):
         return [[Reply(text, completion_tokens=5) for text in self._turns.pop(0)]]
 
 
-def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> None:
+def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path: Path) -> None:
     """The results of a second reply are recorded, and the house does not change."""
     nothing, wrong = " look at bedroom 0", MUG_TO_COUNTER.replace("kitchen 0 counter 1", "kitchen 0 table 2")
     turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
@@ -268,7 +268,7 @@ def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> No
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
 
 
-def test_a_moment_of_an_episode_can_be_gone_back_to(toy: Task) -> None:
+def test_a_moment_of_an_episode_can_be_gone_back_to(toy: RearrangementTask) -> None:
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()
     rng = np.random.default_rng(0)
@@ -276,14 +276,14 @@ def test_a_moment_of_an_episode_can_be_gone_back_to(toy: Task) -> None:
     for action in rng.choice([1, 1, 2, 3, 6], size=30):
         env.aim(toy.episode.objects[0].key)
         env.step(int(action))
-    env.world.arrange({thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)})
+    env.world.apply_placements({thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)})
     env.restore(state)
     after = env._observe()
     assert all(np.array_equal(before[name], after[name]) for name in before)
-    assert env.world.state == state.world and env.steps == state.steps
+    assert env.world.snapshot == state.world and env.steps == state.steps
 
 
-def test_the_last_right_placement_and_the_efficiency_are_scored(toy: Task, tmp_path: Path) -> None:
+def test_the_last_right_placement_and_the_efficiency_are_scored(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path)
     scores, placed = played.result.scores, [action for action in played.record.actions if action.reward > 0]
     assert placed[-1].start < scores["last_correct_step"] <= placed[-1].end < scores["steps"]
@@ -294,7 +294,7 @@ def test_the_last_right_placement_and_the_efficiency_are_scored(toy: Task, tmp_p
 
 
 def test_who_puts_things_right_and_looks_on_is_told_so_and_who_does_not_is_out_of_steps(
-    toy: Task, tmp_path: Path
+    toy: RearrangementTask, tmp_path: Path
 ) -> None:
     whole = Played(toy, tmp_path / "whole")
     last, most = whole.result.scores["last_correct_step"], int(whole.result.scores["steps"]) - 1
@@ -307,7 +307,7 @@ def test_who_puts_things_right_and_looks_on_is_told_so_and_who_does_not_is_out_o
     assert cut.result.scores["efficiency"] <= 0.5 and cut.result.scores["last_correct_step"] < last
 
 
-def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: Task, tmp_path: Path) -> None:
+def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: RearrangementTask, tmp_path: Path) -> None:
     played = Played(toy, tmp_path)
     path, new = tmp_path / "played.jsonl", ("last_correct_step", "shortest_steps", "efficiency")
     *lines, last = path.read_text().splitlines()

@@ -16,7 +16,7 @@ from housewise.rollout.run import Run
 from housewise.systems.personalize.record import PlanEvent, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 
 def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
@@ -25,7 +25,7 @@ def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
     held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
     known = SceneGraph(rooms)
     known.update(
-        View(
+        SymbolicObservation(
             {place: room for place, (room, _) in places.items()},
             {thing: place for place, (_, things) in places.items() for thing in things},
             held[1] if held and held[1] != "nothing" else None,

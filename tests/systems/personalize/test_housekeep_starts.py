@@ -7,7 +7,7 @@ import pytest
 from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Controller
 from housewise.systems.personalize.planners import scripted_planner
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.tasks import housekeep_task
@@ -31,7 +31,7 @@ def simulator() -> RaycastSimulator:
     return RaycastSimulator(sensors=("instance",))
 
 
-def start(task: Task, simulator: RaycastSimulator) -> None:
+def start(task: RearrangementTask, simulator: RaycastSimulator) -> None:
     """Start an episode and make the first plan, which measures the way to every room."""
     env = RearrangementEnv(simulator, [task])
     env.reset()

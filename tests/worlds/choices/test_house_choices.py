@@ -7,7 +7,7 @@ import pytest
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.house_choices import make_house_choices
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import base_groups, people
+from housewise.worlds.house.preferences import default_groups, bundled_people
 
 
 def _place(action: str) -> tuple[str, str]:
@@ -18,7 +18,7 @@ def _place(action: str) -> tuple[str, str]:
 def test_each_thing_has_one_scenario_with_one_wanted_place_of_four() -> None:
     choices = load_choices(HOUSE_SET, 10, 3)
     person = choices.person
-    assert person is not None and person.name.lower() == people()[3]
+    assert person is not None and person.name.lower() == bundled_people()[3]
     every = [*choices.examples, *choices.test]
     things = [scenario.id.removeprefix("housekeep-") for scenario in every]
     assert len(set(things)) == len(things) == len(person.categories) - sum(count for _, count in choices.left_out)
@@ -28,7 +28,7 @@ def test_each_thing_has_one_scenario_with_one_wanted_place_of_four() -> None:
         assert len(scenario.satisfying) == 4
         phrases = {f"{receptacle} in the {room}" for room, receptacle in map(_place, scenario.situation.actions)}
         assert phrases <= set(scenario.situation.environment), "in one house"
-    groups = {thing: name for name, group in base_groups().items() for thing in group.things}
+    groups = {thing: name for name, group in default_groups().items() for thing in group.things}
     known = {groups[thing] for thing in things[:10]}
     assert len(known) == 10
     for thing, scenario in zip(things[10:], choices.test, strict=True):

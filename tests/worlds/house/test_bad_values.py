@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.housekeep.navmesh_file import read_navmesh
@@ -270,7 +270,7 @@ NOWHERE = [BodyPose(NAN, 1.0), BodyPose(1.0, INFINITE), BodyPose(1.0, 1e39)]
 
 
 @pytest.mark.parametrize("body", [*NOWHERE, BodyPose(1.0, 1.0, NAN), BodyPose(1.0, 1.0, 0.0, INFINITE)])
-def test_no_ray_is_sent_from_nowhere_or_to_nowhere(toy: Task, body: BodyPose) -> None:
+def test_no_ray_is_sent_from_nowhere_or_to_nowhere(toy: RearrangementTask, body: BodyPose) -> None:
     """Embree would not come back."""
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()

@@ -15,22 +15,22 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.geometry import yaw_of
-from housewise.worlds.house.preferences import Person, load_person
-from housewise.worlds.house.simulator.base import Action, BodyPose, Camera
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.geometry import yaw_from_rotation
+from housewise.worlds.house.preferences import HousePreferences, load_preferences
+from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
 
 SMALL = Camera(width=48, height=48)
 
 
-def env_of(*tasks: Task, **settings: Any) -> RearrangementEnv:
+def env_of(*tasks: RearrangementTask, **settings: Any) -> RearrangementEnv:
     return RearrangementEnv(RaycastSimulator(SMALL), tasks, **settings)
 
 
 @pytest.fixture
-def env(toy: Task) -> RearrangementEnv:
+def env(toy: RearrangementTask) -> RearrangementEnv:
     env = env_of(toy)
     env.reset()
     return env
@@ -79,31 +79,31 @@ def test_the_housekeeper_can_be_one_person() -> None:
     for thing in episode.objects:
         for key in thing.correct:
             place = scene.by_key[key]
-            assert load_person("bruno").wants(thing.category, kinds[place.room or ""], place.kind)
+            assert load_preferences("bruno").wants(thing.category, kinds[place.room or ""], place.kind)
 
 
-def test_the_start_is_the_episodes(toy: Task) -> None:
+def test_the_start_is_the_episodes(toy: RearrangementTask) -> None:
     env = env_of(toy, look_down=0.3)
     observation, info = env.reset()
     start = toy.episode.start
-    yaw = yaw_of(start.rotation)
+    yaw = yaw_from_rotation(start.rotation)
     assert observation["pose"] == pytest.approx([start.position[0], start.position[2], yaw, -0.3])
     assert observation["holding"] == 0
     assert info["event"] == "" and info["grab"] is None and info["holding"] is None
     assert info["steps"] == 0 and info["success_rate"] == 0.0
 
 
-def test_an_episode_is_cut_after_the_most_steps(toy: Task) -> None:
+def test_an_episode_is_cut_after_the_most_steps(toy: RearrangementTask) -> None:
     env = env_of(toy, max_steps=3)
     env.reset()
-    assert [env.step(Action.TURN_LEFT)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
+    assert [env.step(LowLevelAction.TURN_LEFT)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
     env.reset()
     assert env.steps == 0
-    assert env.step(Action.TURN_LEFT)[2:4] == (False, False)
+    assert env.step(LowLevelAction.TURN_LEFT)[2:4] == (False, False)
 
 
 def test_stop_ends_the_episode(env: RearrangementEnv) -> None:
-    observation, reward, ended, cut, info = env.step(Action.STOP)
+    observation, reward, ended, cut, info = env.step(LowLevelAction.STOP)
     assert (reward, ended, cut, info["steps"]) == (0.0, True, False, 1)
     assert observation["pose"][:2] == pytest.approx([2.0, 2.0])
 
@@ -111,52 +111,52 @@ def test_stop_ends_the_episode(env: RearrangementEnv) -> None:
 def test_carrying_something_to_where_it_belongs(env: RearrangementEnv) -> None:
     stand(env, 2.0, 2.9, np.pi, -0.8)
     env.aim("tea_towel_1")
-    observation, reward, _, _, info = env.step(Action.GRAB_RELEASE)
+    observation, reward, _, _, info = env.step(LowLevelAction.GRAB_RELEASE)
     assert info["event"] == "picked up tea_towel_1" and info["holding"] == "tea_towel_1"
     assert info["grab"].source == TABLE and reward == 0.0
     assert env.simulator.keys[observation["holding"]] == "tea_towel_1"
     assert "tea_towel_1" not in info["visible"] and "tea_towel_1" not in info["relations"]
     stand(env, 5.0, 3.2, np.pi, -1.0)
     env.aim(STOOL)
-    observation, reward, _, _, info = env.step(Action.GRAB_RELEASE)
+    observation, reward, _, _, info = env.step(LowLevelAction.GRAB_RELEASE)
     assert info["event"] == f"placed tea_towel_1 on {STOOL}" and reward == 1.0
     assert observation["holding"] == 0
     assert info["relations"] == {"tea_towel_1": STOOL}
     assert info["success_rate"] == 0.5
     env.aim("tea_towel_1")
-    assert env.step(Action.GRAB_RELEASE)[1] == -1.0
+    assert env.step(LowLevelAction.GRAB_RELEASE)[1] == -1.0
 
 
 def test_an_aim_counts_once(env: RearrangementEnv) -> None:
     stand(env, 2.0, 2.9, np.pi, -0.8)
     env.aim("tea_towel_1")
-    env.step(Action.LOOK_UP)
+    env.step(LowLevelAction.LOOK_UP)
     for _ in range(12):
-        env.step(Action.LOOK_UP)
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
-    assert env.aimed is None
+        env.step(LowLevelAction.LOOK_UP)
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
+    assert env.aim_target is None
 
 
 def test_without_an_aim_the_middle_of_the_picture_decides(env: RearrangementEnv) -> None:
     # From (2, 2.9) at 1.5 m the towel's middle at (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m down.
     stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "picked up tea_towel_1"
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "picked up tea_towel_1"
     stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == f"placed tea_towel_1 on {TABLE}"
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == f"placed tea_towel_1 on {TABLE}"
     stand(env, 2.0, 2.9, np.pi, 0.5)
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
 
 
 def test_an_aim_has_to_be_in_view_and_in_reach(env: RearrangementEnv) -> None:
     for key in ("mug_1", COUNTER, "no such thing"):
         stand(env, 2.0, 2.9, np.pi, -0.8)
         env.aim(key)
-        event = env.step(Action.GRAB_RELEASE)[4]["event"]
+        event = env.step(LowLevelAction.GRAB_RELEASE)[4]["event"]
         assert event == f"grab failed: {'out of sight' if key == 'mug_1' else 'only objects can be picked up'}"
     # In view across the room, but two metres away.
     stand(env, 2.0, 1.2, np.pi, -0.4)
     env.aim("tea_towel_1")
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: too far away"
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "grab failed: too far away"
 
 
 def test_the_last_look_before_a_grab_is_a_fresh_one(env: RearrangementEnv) -> None:
@@ -164,16 +164,16 @@ def test_the_last_look_before_a_grab_is_a_fresh_one(env: RearrangementEnv) -> No
     assert "mug_1" not in env.visible
     stand(env, 6.0, 1.9, -np.pi / 4, -0.8)
     env.aim("mug_1")
-    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "picked up mug_1"
+    assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "picked up mug_1"
 
 
 def test_bumping_is_told(env: RearrangementEnv) -> None:
     stand(env, 3.0, 0.25, 0.0, 0.0)
-    assert env.step(Action.MOVE_FORWARD)[4]["event"] == "bumped into something"
-    assert env.step(Action.TURN_LEFT)[4]["event"] == ""
+    assert env.step(LowLevelAction.MOVE_FORWARD)[4]["event"] == "bumped into something"
+    assert env.step(LowLevelAction.TURN_LEFT)[4]["event"] == ""
 
 
-def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: Task, generated: Task) -> None:
+def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: RearrangementTask, generated: RearrangementTask) -> None:
     env = env_of(toy, generated)
 
     def played(**how: Any) -> str:
@@ -189,8 +189,8 @@ def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: Task, generated: Tas
 
 
 @settings(max_examples=8)
-@given(st.integers(0, 1000), st.lists(st.sampled_from(list(Action)[1:]), min_size=5, max_size=30))
-def test_the_same_seed_and_actions_give_the_same(toy: Task, generated: Task, seed: int, actions: list[Action]) -> None:
+@given(st.integers(0, 1000), st.lists(st.sampled_from(list(LowLevelAction)[1:]), min_size=5, max_size=30))
+def test_the_same_seed_and_actions_give_the_same(toy: RearrangementTask, generated: RearrangementTask, seed: int, actions: list[LowLevelAction]) -> None:
     one, other = env_of(toy, generated), env_of(toy, generated)
     first, second = one.reset(seed=seed), other.reset(seed=seed)
     assert same(first[0], second[0])
@@ -204,18 +204,18 @@ def test_the_same_seed_and_actions_give_the_same(toy: Task, generated: Task, see
 
 
 def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
-    observation = env.step(Action.TURN_LEFT)[0]
+    observation = env.step(LowLevelAction.TURN_LEFT)[0]
     assert (env.render() == observation["rgb"]).all()
     assert env.render().shape == (48, 48, 3)
     env.close()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_goes_on_by_itself(generated: Task, copied: Callable[[RearrangementEnv], RearrangementEnv]) -> None:
+def test_a_copy_goes_on_by_itself(generated: RearrangementTask, copied: Callable[[RearrangementEnv], RearrangementEnv]) -> None:
     env = env_of(generated)
     env.reset(seed=0)
-    actions = [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.GRAB_RELEASE, Action.LOOK_DOWN]
-    env.step(Action.TURN_RIGHT)
+    actions = [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.GRAB_RELEASE, LowLevelAction.LOOK_DOWN]
+    env.step(LowLevelAction.TURN_RIGHT)
     other = copied(env)
     before = env.simulator.body
     there = [other.step(action) for action in actions]
@@ -226,8 +226,8 @@ def test_a_copy_goes_on_by_itself(generated: Task, copied: Callable[[Rearrangeme
     assert same(other.reset(seed=1)[0], env.reset(seed=1)[0])
 
 
-@pytest.mark.parametrize("action", [0, Action.STOP, np.int64(0), np.int32(0), np.array(0)])
-def test_ends_are_plain_truths_whatever_number_an_action_is(toy: Task, action: Any) -> None:
+@pytest.mark.parametrize("action", [0, LowLevelAction.STOP, np.int64(0), np.int32(0), np.array(0)])
+def test_ends_are_plain_truths_whatever_number_an_action_is(toy: RearrangementTask, action: Any) -> None:
     env = env_of(toy, max_steps=np.int64(1))
     env.reset()
     _, reward, ended, cut, _ = env.step(action)
@@ -241,7 +241,7 @@ def room(env: RearrangementEnv) -> int:
     return int(space.n)
 
 
-def test_what_is_held_has_a_number_within_the_house(toy: Task, generated: Task) -> None:
+def test_what_is_held_has_a_number_within_the_house(toy: RearrangementTask, generated: RearrangementTask) -> None:
     both = env_of(toy, generated)
     assert room(both) == room(env_of(toy)) == 128
     for task in range(2):
@@ -249,7 +249,7 @@ def test_what_is_held_has_a_number_within_the_house(toy: Task, generated: Task) 
         assert len(both.simulator.keys) <= room(both)
     thing = generated.episode.objects[0]
     full = replace(generated.episode, objects=tuple(replace(thing, key=f"thing_{n}") for n in range(128)))
-    assert room(env_of(toy, Task(generated.scene, full))) == 256
+    assert room(env_of(toy, RearrangementTask(generated.scene, full))) == 256
 
 
 def test_environments_of_several_processes_play_different_houses() -> None:
@@ -267,8 +267,8 @@ def test_environments_of_several_processes_play_different_houses() -> None:
     assert not np.array_equal(observations["instance"][0], observations["instance"][1])
 
 
-def test_another_person_wants_the_same_things_elsewhere(toy: Task) -> None:
-    person = Person("x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}})
+def test_another_person_wants_the_same_things_elsewhere(toy: RearrangementTask) -> None:
+    person = HousePreferences("x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}})
     task = toy.for_person(person)
     assert {thing.key: thing.correct for thing in task.episode.objects} == {
         "mug_1": {BED},
@@ -276,5 +276,5 @@ def test_another_person_wants_the_same_things_elsewhere(toy: Task) -> None:
         "tea_towel_1": frozenset(),
     }
     assert task.scene is toy.scene
-    assert [thing.key for thing in task.episode.misplaced] == ["tea_towel_1"]
+    assert [thing.key for thing in task.episode.misplaced_objects] == ["tea_towel_1"]
     assert toy.episode.objects[0].correct == {COUNTER, TABLE}

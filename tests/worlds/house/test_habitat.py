@@ -18,13 +18,13 @@ import pytest
 import trimesh
 
 from housewise.core.errors import DataError, UserError
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.episode import ObjectModel
 from housewise.worlds.house.geometry import IDENTITY
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.house.simulator.base import Action, BodyPose, Follower, Simulator
-from housewise.worlds.house.simulator.habitat import habitat_sim, missing_mesh
+from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, ActionFollower, Simulator
+from housewise.worlds.house.simulator.habitat import habitat_sim, find_missing_mesh
 from housewise.worlds.house.simulator.mesh_files import write_glb, write_textured_glb
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.broken_files import POINTER, write_model
@@ -59,17 +59,17 @@ def test_an_old_one_and_one_without_bullet_are_refused(monkeypatch: pytest.Monke
 def test_a_missing_mesh_of_an_object_is_found(tmp_path: Path) -> None:
     config = tmp_path / "mug.object_config.json"
     config.write_text(json.dumps({"render_asset": "mug.glb", "collision_asset": "hull.glb"}))
-    assert missing_mesh(config) == tmp_path / "mug.glb"
+    assert find_missing_mesh(config) == tmp_path / "mug.glb"
     (tmp_path / "mug.glb").touch()
-    assert missing_mesh(config) == tmp_path / "hull.glb"
+    assert find_missing_mesh(config) == tmp_path / "hull.glb"
     (tmp_path / "hull.glb").touch()
-    assert missing_mesh(config) is None
+    assert find_missing_mesh(config) is None
     config.write_text("[1")
     with pytest.raises(DataError, match="fetch the file again"):
-        missing_mesh(config)
+        find_missing_mesh(config)
 
 
-def test_meshes_become_files_that_look_the_same_from_both_sides(toy: Task, tmp_path: Path) -> None:
+def test_meshes_become_files_that_look_the_same_from_both_sides(toy: RearrangementTask, tmp_path: Path) -> None:
     mesh = toy.scene.by_key[COUNTER].mesh
     write_glb(mesh, tmp_path / "a" / "counter.glb")
     written = trimesh.load(tmp_path / "a" / "counter.glb", force="mesh")
@@ -95,11 +95,11 @@ def habitat() -> Iterator[Simulator]:
     simulator.close()
 
 
-def reset(simulator: Simulator, task: Task, body: BodyPose = BODY) -> None:
+def reset(simulator: Simulator, task: RearrangementTask, body: BodyPose = BODY) -> None:
     simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body)
 
 
-def test_both_simulators_see_the_same_house(habitat: Simulator, toy: Task, generated: Task) -> None:
+def test_both_simulators_see_the_same_house(habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask) -> None:
     ours = RaycastSimulator()
     for task in (toy, generated):
         rng = np.random.default_rng(0)
@@ -117,16 +117,16 @@ def test_both_simulators_see_the_same_house(habitat: Simulator, toy: Task, gener
             assert np.abs(here.rgb.astype(int) - there.rgb).mean() < 30
 
 
-def test_the_body_moves_alike(habitat: Simulator, toy: Task) -> None:
+def test_the_body_moves_alike(habitat: Simulator, toy: RearrangementTask) -> None:
     ours = RaycastSimulator()
     for simulator in (habitat, ours):
         reset(simulator, toy)
-    for action in [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.LOOK_DOWN, *[Action.MOVE_FORWARD] * 12]:
+    for action in [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.LOOK_DOWN, *[LowLevelAction.MOVE_FORWARD] * 12]:
         assert habitat.act(action) == ours.act(action)
         assert habitat.body == ours.body
 
 
-def test_objects_are_carried_and_put_down(habitat: Simulator, toy: Task) -> None:
+def test_objects_are_carried_and_put_down(habitat: Simulator, toy: RearrangementTask) -> None:
     reset(habitat, toy)
     thing = toy.episode.objects[0]
     x, _, z = thing.pose.position
@@ -138,14 +138,14 @@ def test_objects_are_carried_and_put_down(habitat: Simulator, toy: Task) -> None
     assert thing.key in habitat.visible(above)
 
 
-def test_bullets_ray_meets_what_is_in_the_middle(habitat: Simulator, toy: Task) -> None:
+def test_bullets_ray_meets_what_is_in_the_middle(habitat: Simulator, toy: RearrangementTask) -> None:
     reset(habitat, toy, SOUTH)
     habitat.stand(SOUTH)
     assert habitat.aimed_at(5.0) in {TABLE, *(thing.key for thing in toy.episode.objects)}
     assert habitat.aimed_at(0.2) is None
 
 
-def test_an_episode_is_played_alike(habitat: Simulator, toy: Task) -> None:
+def test_an_episode_is_played_alike(habitat: Simulator, toy: RearrangementTask) -> None:
     envs = [RearrangementEnv(simulator, [toy]) for simulator in (habitat, RaycastSimulator())]
     for env in envs:
         env.reset()
@@ -155,7 +155,7 @@ def test_an_episode_is_played_alike(habitat: Simulator, toy: Task) -> None:
         assert told[0] == told[1]
 
 
-def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(habitat: Simulator, toy: Task, tmp_path: Path) -> None:
+def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(habitat: Simulator, toy: RearrangementTask, tmp_path: Path) -> None:
     trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "cube.glb")
     real, hollow = tmp_path / "cube.object_config.json", tmp_path / "ghost.object_config.json"
     real.write_text(json.dumps({"render_asset": "cube.glb", "collision_asset": "cube.glb"}))
@@ -178,7 +178,7 @@ def object_of(config: Path, mesh: Path) -> ObjectModel:
     return ObjectModel(config, IDENTITY)
 
 
-def area(simulator: Simulator, task: Task, model: ObjectModel) -> int:
+def area(simulator: Simulator, task: RearrangementTask, model: ObjectModel) -> int:
     """Pixels of the first object with that model, in a size of 0.3 m, from a metre away."""
     first, *others = task.episode.objects
     x, _, z = first.pose.position
@@ -190,7 +190,7 @@ def area(simulator: Simulator, task: Task, model: ObjectModel) -> int:
 
 @pytest.mark.parametrize("units", [100.0, 304.8, 1000.0, 1e5, 0.001])
 def test_a_model_in_any_units_is_as_large_as_the_data_say(
-    habitat: Simulator, toy: Task, tmp_path: Path, units: float
+    habitat: Simulator, toy: RearrangementTask, tmp_path: Path, units: float
 ) -> None:
     areas = []
     for name, unit in (("metres", 1.0), ("others", units)):
@@ -200,7 +200,7 @@ def test_a_model_in_any_units_is_as_large_as_the_data_say(
     assert areas[0] > 50 and abs(areas[1] - areas[0]) <= 0.05 * areas[0]
 
 
-def test_a_model_is_loaded_once(habitat: Simulator, toy: Task, generated: Task, tmp_path: Path) -> None:
+def test_a_model_is_loaded_once(habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask, tmp_path: Path) -> None:
     model = object_of(tmp_path / "box.object_config.json", write_model(tmp_path, "glb"))
     before = area(habitat, toy, model)
     for file in tmp_path.iterdir():
@@ -211,7 +211,7 @@ def test_a_model_is_loaded_once(habitat: Simulator, toy: Task, generated: Task, 
 
 @pytest.mark.parametrize("kind", ["glb", "gltf", "obj", "ply"])
 def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
-    habitat: Simulator, toy: Task, tmp_path: Path, kind: str
+    habitat: Simulator, toy: RearrangementTask, tmp_path: Path, kind: str
 ) -> None:
     mesh = write_model(tmp_path, kind)
     whole = mesh.read_bytes()
@@ -223,17 +223,17 @@ def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
     assert area(habitat, toy, object_of(tmp_path / "whole.object_config.json", mesh)) > 0
 
 
-def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(habitat: Simulator, toy: Task, tmp_path: Path) -> None:
+def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(habitat: Simulator, toy: RearrangementTask, tmp_path: Path) -> None:
     shell = tmp_path / "shell.glb"
     for content in (POINTER, ""):
         shell.write_text(content)
         with pytest.raises(DataError, match=re.escape(str(shell))):
-            reset(habitat, Task(replace(toy.scene, shell=shell), toy.episode))
+            reset(habitat, RearrangementTask(replace(toy.scene, shell=shell), toy.episode))
     reset(habitat, toy)
     assert habitat.visible(SOUTH)
 
 
-def test_a_killed_one_is_opened_anew_for_the_next_episode(toy: Task, tmp_path: Path) -> None:
+def test_a_killed_one_is_opened_anew_for_the_next_episode(toy: RearrangementTask, tmp_path: Path) -> None:
     pytest.importorskip("habitat_sim", reason="habitat-sim is not installed")
     code = """
 import os, signal, sys, tempfile
@@ -272,7 +272,7 @@ def test_a_gpu_that_does_not_exist_is_told_of() -> None:
 @pytest.mark.housekeep
 def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: HousekeepData) -> None:
     scene = housekeep.scene("Merom_1_int")
-    task = Task(scene, housekeep.episode("Merom_1_int", housekeep.episode_ids("Merom_1_int")[0]))
+    task = RearrangementTask(scene, housekeep.episode("Merom_1_int", housekeep.episode_ids("Merom_1_int")[0]))
     reset(habitat, task, BodyPose(*map(float, scene.navmesh.random_point(np.random.default_rng(0)))))
     assert type(habitat.navmesh) is not type(scene.navmesh)
     rng = np.random.default_rng(2)
@@ -281,7 +281,7 @@ def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: Houseke
     assert np.mean([abs(there - here) <= 0.05 * here for there, here in ways]) > 0.95
     body = BodyPose(*map(float, habitat.navmesh.snap(points[0])))
     habitat.stand(body)
-    assert isinstance(habitat.navmesh, Follower)
+    assert isinstance(habitat.navmesh, ActionFollower)
     steps = 0
     while (action := habitat.navmesh.next_action(habitat.body, points[1])) is not None and steps < 300:
         habitat.act(action)
@@ -289,4 +289,4 @@ def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: Houseke
     assert np.linalg.norm(habitat.body.point - habitat.navmesh.snap(points[1])) < 0.25
     broken = replace(scene, navmesh_file=Path("/nowhere.navmesh"))
     with pytest.raises(DataError, match=r"nowhere\.navmesh: habitat-sim cannot read"):
-        reset(habitat, Task(broken, task.episode))
+        reset(habitat, RearrangementTask(broken, task.episode))

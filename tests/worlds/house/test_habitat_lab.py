@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
-from housewise.worlds.house.simulator.base import SENSORS, Action, BodyPose, Camera
+from housewise.worlds.house.simulator.base import SENSORS, LowLevelAction, BodyPose, Camera
 from housewise.worlds.house.tasks import generated_task, housekeep_task
 from tests.worlds.house.toy import STOOL, TABLE
 
@@ -39,7 +39,7 @@ class Wanderer(habitat.Agent):
 
     def reset(self) -> None:
         rng = np.random.default_rng(3)
-        self.plan = [Action(number) for number in rng.integers(1, len(Action), self.steps)]
+        self.plan = [LowLevelAction(number) for number in rng.integers(1, len(LowLevelAction), self.steps)]
         self.acted = 0
 
     def act(self, observations: dict[str, Any]) -> int | str | dict[str, Any]:
@@ -51,7 +51,7 @@ class Wanderer(habitat.Agent):
 
 
 @pytest.fixture(scope="session", params=["raycast", "habitat"])
-def backend(request: pytest.FixtureRequest, toy: Task) -> SimulatorName:
+def backend(request: pytest.FixtureRequest, toy: RearrangementTask) -> SimulatorName:
     """Every simulator that can make pictures here."""
     name: SimulatorName = request.param
     try:
@@ -67,7 +67,7 @@ def config(*overrides: str, backend: SimulatorName = "raycast", name: str = "rea
     return habitat_lab.config(name, [f"habitat.simulator.backend={backend}", *SIZE, *overrides])
 
 
-def twin(backend: SimulatorName, *tasks: Task) -> RearrangementEnv:
+def twin(backend: SimulatorName, *tasks: RearrangementTask) -> RearrangementEnv:
     return RearrangementEnv(open_simulator(backend, SENSORS, SMALL), tasks)
 
 
@@ -86,12 +86,12 @@ def play(env: Any, ours: RearrangementEnv, agent: Wanderer) -> None:
     while not env.episode_over:
         same_as_ours(seen, expected)
         seen = env.step(agent.act(seen))
-        last = agent.plan[agent.acted - 1] if not env.sim.over else Action.STOP
+        last = agent.plan[agent.acted - 1] if not env.sim.over else LowLevelAction.STOP
         expected, reward, ended, _, info = ours.step(last)
         told = env.get_metrics()
         assert (told["placement_reward"], told["success_rate"]) == (reward, info["success_rate"])
         assert told["steps"] == info["steps"]
-        assert told["correct_placements"] == sum(ours.world.correct.values())
+        assert told["correct_placements"] == sum(ours.world.correct_by_object.values())
         assert env.observation_space.contains(seen)
     assert ended and told["steps"] == agent.steps + 1
 
@@ -121,7 +121,7 @@ def test_the_housekeep_data_too(housekeep: HousekeepData, backend: SimulatorName
 
 
 @pytest.fixture
-def at_home(monkeypatch: pytest.MonkeyPatch, toy: Task) -> None:
+def at_home(monkeypatch: pytest.MonkeyPatch, toy: RearrangementTask) -> None:
     """Every episode is that of the toy house."""
     monkeypatch.setattr("housewise.worlds.house.habitat_lab.simulator.load_task", lambda episode: toy)
 
@@ -173,18 +173,18 @@ def test_without_a_target_the_middle_of_the_picture_is_taken() -> None:
 @pytest.mark.usefixtures("at_home")
 def test_gym_takes_housekeeps_numbers_and_gives_our_reward(backend: SimulatorName) -> None:
     env = make_gym(config(backend=backend))
-    assert env.action_space.n == len(Action)
+    assert env.action_space.n == len(LowLevelAction)
     seen = env.reset()
     assert env.observation_space.contains(seen)
     inside = env.unwrapped.habitat_env
     stand(inside, 2.0, 2.9, -0.8)
     inside.sim.household.aim("tea_towel_1")
-    assert env.step(Action.GRAB_RELEASE)[1] == 0.0
+    assert env.step(LowLevelAction.GRAB_RELEASE)[1] == 0.0
     stand(inside, 5.0, 3.2, -1.0)
     inside.sim.household.aim(STOOL)
-    seen, reward, done, told = env.step(Action.GRAB_RELEASE)
+    seen, reward, done, told = env.step(LowLevelAction.GRAB_RELEASE)
     assert (reward, done, told["success_rate"]) == (1.0, False, 0.5)
-    assert env.step(Action.STOP)[1:3] == (0.0, True)
+    assert env.step(LowLevelAction.STOP)[1:3] == (0.0, True)
     assert env.render("rgb_array").shape == (SMALL.height, 4 * SMALL.width, 3)
     env.close()
 
@@ -193,7 +193,7 @@ def test_gym_makes_it_from_the_file_alone() -> None:
     settings = ["habitat.simulator.backend=raycast", "habitat.environment.max_episode_steps=2", *SIZE]
     env = gym.make("Habitat-v0", cfg_file_path=habitat_lab.config_file(), override_options=settings)
     env.reset()
-    assert [env.step(Action.TURN_LEFT)[2] for _ in range(2)] == [False, True]
+    assert [env.step(LowLevelAction.TURN_LEFT)[2] for _ in range(2)] == [False, True]
     env.close()
 
 
@@ -217,7 +217,7 @@ def test_processes_of_habitat_lab_play_it() -> None:
     envs = habitat.VectorEnv(make_env_fn=make_gym, env_fn_args=tuple((settings,) for settings in configs))
     try:
         envs.reset()
-        seen = [step[0] for step in envs.step([int(Action.TURN_LEFT)] * 2)]
+        seen = [step[0] for step in envs.step([int(LowLevelAction.TURN_LEFT)] * 2)]
         assert [episode.scene_id for episode in envs.current_episodes()] == ["generated-1", "generated-2"]
         assert not np.array_equal(seen[0]["rgb"], seen[1]["rgb"])
     finally:
@@ -232,7 +232,7 @@ def test_the_dataset_can_be_split_by_scene() -> None:
 
 
 @pytest.fixture
-def standing(toy: Task, at_home: None) -> Iterator[Any]:
+def standing(toy: RearrangementTask, at_home: None) -> Iterator[Any]:
     with habitat.Env(config()) as env:
         env.reset()
         yield env

@@ -13,7 +13,7 @@ from housewise.core.errors import DataError
 from housewise.worlds.house.geometry import Pose, yaw_rotation
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.scene import Room
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 from tests.worlds.house.housekeep_folder import (
     ANNOTATIONS,
     BED,
@@ -148,13 +148,13 @@ def test_an_episode_is_what_the_file_says(root: Path) -> None:
     assert read.start == Pose((2.0, 0.2, 2.0), yaw_rotation(0.0))
     mug, pan = read.objects
     assert (mug.key, mug.name, mug.category, mug.receptacle) == ("mug_1", "mug 1", "mug", BED)
-    assert mug.correct == {COUNTER} and mug.misplaced
+    assert mug.correct == {COUNTER} and mug.is_misplaced
     assert mug.size == pytest.approx((0.12, 0.12, 0.1))
-    assert pan.correct == {STOVE} and not pan.misplaced
+    assert pan.correct == {STOVE} and not pan.is_misplaced
     assert pan.size == pytest.approx((0.3, 0.08, 0.3))
-    assert read.misplaced == (mug,)
+    assert read.misplaced_objects == (mug,)
     assert [each.id for each in data.episodes(SCENE)] == [3, 12]
-    shelves = Shelves(read.shelves[BED])
+    shelves = ShelfPacker(read.shelves[BED])
     shelves.remove("mug_1")
     spot = shelves.insert("mug_1", mug.size[0], mug.size[2])
     assert spot is not None

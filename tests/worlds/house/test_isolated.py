@@ -17,22 +17,22 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import DataError, SimulatorError, UserError
-from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import Action, Observation, Simulator
+from housewise.worlds.house.simulator.base import LowLevelAction, Observation, Simulator
 from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.commands import run_module
 from tests.worlds.house import plugins
 
-DANCE = [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.LOOK_DOWN, Action.GRAB_RELEASE, Action.MOVE_FORWARD]
+DANCE = [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.LOOK_DOWN, LowLevelAction.GRAB_RELEASE, LowLevelAction.MOVE_FORWARD]
 
 
 class Doomed(RaycastSimulator):
     """Takes its process with it, as OpenGL without a driver does."""
 
-    def act(self, action: Action) -> bool:
-        if action == Action.MOVE_FORWARD:
+    def act(self, action: LowLevelAction) -> bool:
+        if action == LowLevelAction.MOVE_FORWARD:
             print("no more", flush=True)
             os._exit(3)
         return super().act(action)
@@ -50,7 +50,7 @@ class Littering(RaycastSimulator):
 class Clumsy(RaycastSimulator):
     """Has a mistake in it."""
 
-    def act(self, action: Action) -> bool:
+    def act(self, action: LowLevelAction) -> bool:
         raise ZeroDivisionError("oops")
 
 
@@ -77,7 +77,7 @@ def apart() -> Iterator[IsolatedSimulator]:
     simulator.close()
 
 
-def test_it_does_what_the_simulator_does(toy: Task, apart: IsolatedSimulator) -> None:
+def test_it_does_what_the_simulator_does(toy: RearrangementTask, apart: IsolatedSimulator) -> None:
     here, there = (RearrangementEnv(simulator, [toy]) for simulator in (RaycastSimulator(), apart))
     for _ in range(2):
         first, second = here.reset()[0], there.reset()[0]
@@ -90,7 +90,7 @@ def test_it_does_what_the_simulator_does(toy: Task, apart: IsolatedSimulator) ->
     assert isinstance(apart.observe(), Observation) and apart.keys == here.simulator.keys
 
 
-def test_objects_move_in_the_other_process(toy: Task, apart: IsolatedSimulator) -> None:
+def test_objects_move_in_the_other_process(toy: RearrangementTask, apart: IsolatedSimulator) -> None:
     env = RearrangementEnv(apart, [toy])
     env.reset()
     apart.stand(apart.body.at((0.5, 0.5)))
@@ -100,17 +100,17 @@ def test_objects_move_in_the_other_process(toy: Task, apart: IsolatedSimulator) 
     assert thing not in apart.visible()
 
 
-def test_a_death_is_told_of_and_the_next_episode_is_played(toy: Task) -> None:
+def test_a_death_is_told_of_and_the_next_episode_is_played(toy: RearrangementTask) -> None:
     env = RearrangementEnv(isolated(Doomed), [toy])
     env.reset()
     with pytest.raises(
         SimulatorError, match=r"ended \(exit code 3\): no more; it is opened anew for the next episode$"
     ):
-        env.step(Action.MOVE_FORWARD)
+        env.step(LowLevelAction.MOVE_FORWARD)
     with pytest.raises(SimulatorError, match="has ended; reset opens it anew"):
-        env.step(Action.TURN_LEFT)
+        env.step(LowLevelAction.TURN_LEFT)
     env.reset()
-    assert env.step(Action.TURN_LEFT)[4]["steps"] == 1
+    assert env.step(LowLevelAction.TURN_LEFT)[4]["steps"] == 1
     env.close()
 
 
@@ -164,17 +164,17 @@ def test_a_killed_simulator_fails_its_episode_and_the_rest_is_played(tmp_path: P
 
 
 @pytest.mark.parametrize("opener", [RaycastSimulator, lambda: isolated(RaycastSimulator)])
-def test_a_closed_environment_says_so(toy: Task, opener: Callable[[], Simulator]) -> None:
+def test_a_closed_environment_says_so(toy: RearrangementTask, opener: Callable[[], Simulator]) -> None:
     env = RearrangementEnv(opener(), [toy])
     env.reset()
     env.close()
-    for act in (lambda: env.step(Action.MOVE_FORWARD), env.reset):
+    for act in (lambda: env.step(LowLevelAction.MOVE_FORWARD), env.reset):
         with pytest.raises(UserError, match=r"^the environment is closed; make a new one to play on$"):
             act()
     env.close()
 
 
-def test_a_closed_simulator_says_so(toy: Task) -> None:
+def test_a_closed_simulator_says_so(toy: RearrangementTask) -> None:
     simulator = isolated(RaycastSimulator)
     simulator.close()
     with pytest.raises(UserError, match=r"^the simulator is closed; open another one$"):
@@ -190,8 +190,8 @@ class Picky(RaycastSimulator):
         super().reset(scene, *others)
 
 
-def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(toy: Task, generated: Task) -> None:
-    bad = Task(replace(toy.scene, name="bad"), toy.episode)
+def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(toy: RearrangementTask, generated: RearrangementTask) -> None:
+    bad = RearrangementTask(replace(toy.scene, name="bad"), toy.episode)
     simulator = isolated(Picky)
     env = RearrangementEnv(simulator, [generated, bad])
     keys = [env.reset() and simulator.keys for _ in range(1)]
@@ -214,12 +214,12 @@ def test_what_the_user_has_to_know_comes_through() -> None:
         IsolatedSimulator(refusing, mesh, "do this")  # type: ignore[arg-type]
 
 
-def test_mistakes_come_through_with_their_traceback(toy: Task) -> None:
+def test_mistakes_come_through_with_their_traceback(toy: RearrangementTask) -> None:
     simulator = isolated(Clumsy)
     env = RearrangementEnv(simulator, [toy])
     env.reset()
     with pytest.raises(RuntimeError, match="ZeroDivisionError: oops"):
-        env.step(Action.MOVE_FORWARD)
+        env.step(LowLevelAction.MOVE_FORWARD)
     assert simulator.visible() is not None
     simulator.close()
     simulator.close()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import trimesh
 
-from housewise.worlds.house.env import Task
-from housewise.worlds.house.object_placeholders import object_mesh
-from housewise.worlds.house.simulator.mesh_files import Assets, write_stage
+from housewise.worlds.house.env import RearrangementTask
+from housewise.worlds.house.object_placeholders import placeholder_mesh
+from housewise.worlds.house.simulator.mesh_files import MeshFileCache, write_stage
 from tests.worlds.house.housekeep_folder import box_obj
 
 
@@ -22,13 +22,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("category", ["../../x", "/tmp/x", "mug\0", "m" * 300, "a/b", "..", ""])
 def test_no_category_leads_out_of_the_folder(folder: Path, category: str) -> None:
-    path = Assets(folder).mesh(object_mesh(category, (0.1, 0.2, 0.3)))
+    path = MeshFileCache(folder).mesh(placeholder_mesh(category, (0.1, 0.2, 0.3)))
     assert path.parent == folder and path.name.isascii() and len(path.name) < 60
     assert [file for file in folder.parent.rglob("*") if file.is_file()] == [path]
 
 
-def test_a_house_is_written_into_its_folder(folder: Path, toy: Task) -> None:
-    assets = Assets(folder)
+def test_a_house_is_written_into_its_folder(folder: Path, toy: RearrangementTask) -> None:
+    assets = MeshFileCache(folder)
     files = {assets.mesh(thing.mesh) for thing in toy.scene.receptacles}
     stage = write_stage(assets.mesh(toy.scene.structure))
     assert {path.parent for path in folder.parent.rglob("*") if path.is_file()} == {folder}
@@ -36,8 +36,8 @@ def test_a_house_is_written_into_its_folder(folder: Path, toy: Task) -> None:
 
 
 def test_each_mesh_is_written_once_and_differs_from_others(folder: Path) -> None:
-    assets = Assets(folder)
-    one, other = object_mesh("mug", (0.1, 0.2, 0.3)), object_mesh("box", (0.1, 0.2, 0.3))
+    assets = MeshFileCache(folder)
+    one, other = placeholder_mesh("mug", (0.1, 0.2, 0.3)), placeholder_mesh("box", (0.1, 0.2, 0.3))
     first = assets.mesh(one)
     first.write_bytes(b"written once")
     assert assets.mesh(one) == first and first.read_bytes() == b"written once"
@@ -47,6 +47,6 @@ def test_each_mesh_is_written_once_and_differs_from_others(folder: Path) -> None
 def test_a_textured_model_is_written_once(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.obj"
     model.write_text(box_obj((1.0, 2.0, 3.0)))
-    path = Assets(folder).model(model)
-    assert path.parent == folder and path == Assets(folder).model(model)
+    path = MeshFileCache(folder).model(model)
+    assert path.parent == folder and path == MeshFileCache(folder).model(model)
     assert trimesh.load(path).extents == pytest.approx((1.0, 2.0, 3.0))

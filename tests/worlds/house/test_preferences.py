@@ -7,26 +7,26 @@ from housewise.core.errors import DataError
 from housewise.worlds.house.generator.episodes import kinds_in
 from housewise.worlds.house.generator.house import generate_house
 from housewise.worlds.house.generator.object_sizes import SIZES
-from housewise.worlds.house.preferences import Person, load_person, majority, people, strangers
+from housewise.worlds.house.preferences import HousePreferences, load_preferences, majority, bundled_people, held_out_people
 
 
-def spots(person: Person, category: str) -> set[tuple[str, str]]:
-    return {(room, kind) for room, kinds in person.places(category).items() for kind in kinds}
+def spots(person: HousePreferences, category: str) -> set[tuple[str, str]]:
+    return {(room, kind) for room, kinds in person.places_for(category).items() for kind in kinds}
 
 
 def test_six_people_with_over_a_hundred_categories_each() -> None:
-    assert len(people()) == 6
-    for name in people():
-        person = load_person(name)
+    assert len(bundled_people()) == 6
+    for name in bundled_people():
+        person = load_preferences(name)
         assert person.name == name
         assert person.about.endswith(".")
         assert len(person.categories) >= 100
         assert set(person.categories) == set(SIZES)
 
 
-@pytest.mark.parametrize("pair", list(combinations(people(), 2)))
+@pytest.mark.parametrize("pair", list(combinations(bundled_people(), 2)))
 def test_any_two_people_differ_but_agree_on_most(pair: tuple[str, str]) -> None:
-    one, other = (load_person(name) for name in pair)
+    one, other = (load_preferences(name) for name in pair)
     differ = [category for category in SIZES if spots(one, category) != spots(other, category)]
     opposed = [category for category in differ if not spots(one, category) & spots(other, category)]
     assert len(differ) >= 10
@@ -35,7 +35,7 @@ def test_any_two_people_differ_but_agree_on_most(pair: tuple[str, str]) -> None:
 
 
 def test_tastes() -> None:
-    ada, bruno = load_person("ada"), load_person("bruno")
+    ada, bruno = load_preferences("ada"), load_preferences("bruno")
     assert ada.wants("mug", "dining room", "table")
     assert not bruno.wants("mug", "dining room", "table")
     assert bruno.wants("mug", "kitchen", "top cabinet")
@@ -43,7 +43,7 @@ def test_tastes() -> None:
 
 
 def test_a_majority_is_more_than_half() -> None:
-    ada, bruno, chiyo = (load_person(name) for name in ("ada", "bruno", "chiyo"))
+    ada, bruno, chiyo = (load_preferences(name) for name in ("ada", "bruno", "chiyo"))
     assert not majority([ada, bruno]).wants("mug", "dining room", "table")
     assert majority([ada, bruno, chiyo]).wants("mug", "kitchen", "top cabinet")
     assert majority([ada]).wants("mug", "dining room", "table")
@@ -59,7 +59,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_file_of_ones_own_overrides_groups_and_categories(tmp_path: Path) -> None:
-    me = load_person(
+    me = load_preferences(
         written(
             tmp_path,
             """
@@ -78,7 +78,7 @@ def test_a_file_of_ones_own_overrides_groups_and_categories(tmp_path: Path) -> N
     assert not me.wants("mug", "bedroom", "table")
     assert me.wants("cup", "home office", "table")
     assert me.wants("ukulele", "living room", "piano")
-    assert me.places("fork") == load_person("ada").places("fork")
+    assert me.places_for("fork") == load_preferences("ada").places_for("fork")
 
 
 GROUP = "name: me\ngroups: {g: {things: [%s], wanted: {%s: [table]}%s}}"
@@ -108,29 +108,29 @@ GROUP = "name: me\ngroups: {g: {things: [%s], wanted: {%s: [table]}%s}}"
 def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: str) -> None:
     file = written(tmp_path, text)
     with pytest.raises(DataError, match=problem) as caught:
-        load_person(file)
+        load_preferences(file)
     assert str(caught.value).startswith(f"{file}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_person_is_told_who_there_is() -> None:
     with pytest.raises(DataError, match="no person 'zoe'; there are majority, ada, bruno, "):
-        load_person("zoe")
+        load_preferences("zoe")
 
 
 def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
     file = tmp_path / "me.yaml"
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="UTF-8"):
-        load_person(file)
+        load_preferences(file)
 
 
-@pytest.mark.parametrize("name", strangers())
+@pytest.mark.parametrize("name", held_out_people())
 def test_strangers_disagree_with_the_majority_on_half_of_their_placements(name: str) -> None:
-    stranger, usual = load_person(name), majority([load_person(each) for each in people()])
+    stranger, usual = load_preferences(name), majority([load_preferences(each) for each in bundled_people()])
     wanted = [(category, *spot) for category in stranger.categories for spot in spots(stranger, category)]
     against = [place for place in wanted if not usual.wants(*place)]
     assert 2 * len(against) >= len(wanted) > 100
-    assert name not in people()
+    assert name not in bundled_people()
     found = [kinds_in(generate_house(seed), stranger) for seed in range(9600, 9604)]
     assert all(len(kinds) >= 60 for kinds in found), "houses have places for what they want"

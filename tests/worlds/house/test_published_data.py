@@ -5,10 +5,10 @@ import itertools
 import pytest
 import shapely
 
-from housewise.worlds.house.episode import Episode, ShelfState
+from housewise.worlds.house.episode import RearrangementEpisode, ShelfState
 from housewise.worlds.house.housekeep.housekeep_data import COMING_AND_GOING, HousekeepData
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 
 pytestmark = pytest.mark.housekeep
 
@@ -89,9 +89,9 @@ def test_rooms_of_scenes_without_episodes_are_entered_where_published_runs_did(
     assert anchors[room] == anchor
 
 
-def check_episode(scene: Scene, episode: Episode) -> None:
+def check_episode(scene: Scene, episode: RearrangementEpisode) -> None:
     assert scene.navmesh.contains((episode.start.position[0], episode.start.position[2]))
-    assert episode.misplaced
+    assert episode.misplaced_objects
     assert len({thing.key for thing in episode.objects}) == len(episode.objects)
     for thing in episode.objects:
         assert thing.correct and thing.correct <= set(episode.receptacles)
@@ -101,7 +101,7 @@ def check_episode(scene: Scene, episode: Episode) -> None:
         assert box.low[0] <= point[0] <= box.high[0] and box.low[2] <= point[2] <= box.high[2]
 
 
-def check_shelves(episode: Episode) -> None:
+def check_shelves(episode: RearrangementEpisode) -> None:
     """Our packing does what the data's did: the last object comes to lie where the file has it."""
     things = {thing.key: thing for thing in episode.objects}
     for key, state in episode.shelves.items():
@@ -110,7 +110,7 @@ def check_shelves(episode: Episode) -> None:
             continue
         thing = things[state.items[-1].object]
         assert thing.receptacle == key
-        shelves = Shelves(state)
+        shelves = ShelfPacker(state)
         shelves.remove(thing.key)
         spot = shelves.insert(thing.key, thing.size[0], thing.size[2])
         assert spot is not None

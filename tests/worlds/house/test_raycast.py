@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Camera
+from housewise.worlds.house.simulator.base import STEP, TURN, LowLevelAction, BodyPose, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.toy import BED, COUNTER, DOOR, STOOL, TABLE, thing
 
@@ -19,14 +19,14 @@ BODIES = st.builds(
 )
 
 
-def started(task: Task, body: BodyPose | None = None, camera: Camera | None = None) -> RaycastSimulator:
+def started(task: RearrangementTask, body: BodyPose | None = None, camera: Camera | None = None) -> RaycastSimulator:
     simulator = RaycastSimulator(camera)
     simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body or BodyPose(2.0, 2.0))
     return simulator
 
 
 @given(st.floats(0.6, 3.7))
-def test_depth_is_the_distance_to_the_wall(toy: Task, distance: float) -> None:
+def test_depth_is_the_distance_to_the_wall(toy: RearrangementTask, distance: float) -> None:
     # Looking along -z from z = distance at the wall z = 0, at eye level.
     depth = started(toy, BodyPose(3.0, 2.0)).observe(BodyPose(3.0, distance)).depth
     centre = depth[50:70, 50:78]
@@ -34,19 +34,19 @@ def test_depth_is_the_distance_to_the_wall(toy: Task, distance: float) -> None:
     assert depth.dtype == np.float32
 
 
-def test_depth_is_within_what_the_sensor_can_tell(toy: Task) -> None:
+def test_depth_is_within_what_the_sensor_can_tell(toy: RearrangementTask) -> None:
     simulator = started(toy, camera=Camera(min_depth=2.0, max_depth=2.3))
     depth = simulator.observe(BodyPose(3.0, 2.5, 0.3)).depth
     assert (depth.min(), depth.max()) == pytest.approx((2.0, 2.3))
 
 
-def test_the_floor_and_nothing_are_number_zero(toy: Task) -> None:
+def test_the_floor_and_nothing_are_number_zero(toy: RearrangementTask) -> None:
     seen = started(toy, camera=Camera(field_of_view=np.pi / 4)).observe(BodyPose(2.0, 2.0, 0.0, -1.4))
     assert not seen.instance.any() and not seen.semantic.any()
     assert seen.depth.min() > 1.4 and seen.depth.max() < 1.8
 
 
-def test_the_mask_of_a_box_is_where_the_pinhole_puts_it(toy: Task) -> None:
+def test_the_mask_of_a_box_is_where_the_pinhole_puts_it(toy: RearrangementTask) -> None:
     # The bed, 1.6 m to 3.6 m ahead, z from 0 to 1.6, y from 0 to 0.5; the lens is at z = 2, 1.5 m high.
     body = BodyPose(4.5, 2.0, -np.pi / 2)
     simulator = started(toy)
@@ -58,7 +58,7 @@ def test_the_mask_of_a_box_is_where_the_pinhole_puts_it(toy: Task) -> None:
     assert rows.min() == pytest.approx(64 + 64 * 1.0 / 3.6, abs=1)
 
 
-def test_kinds_are_told_apart_and_named(toy: Task) -> None:
+def test_kinds_are_told_apart_and_named(toy: RearrangementTask) -> None:
     simulator = started(toy)
     assert simulator.keys == ("", COUNTER, TABLE, BED, STOOL, DOOR, "mug_1", "plate_1", "tea_towel_1")
     assert simulator.kinds == ("", "bed", "counter", "door", "mug", "plate", "stool", "table", "tea towel")
@@ -72,7 +72,7 @@ def test_kinds_are_told_apart_and_named(toy: Task) -> None:
 
 @settings(max_examples=40)
 @given(BODIES)
-def test_what_is_visible_is_what_the_picture_shows(toy: Task, body: BodyPose) -> None:
+def test_what_is_visible_is_what_the_picture_shows(toy: RearrangementTask, body: BodyPose) -> None:
     simulator = started(toy)
     seen = simulator.observe(body)
     shown = {simulator.keys[number] for number in np.unique(seen.instance) if number}
@@ -86,7 +86,7 @@ def test_what_is_visible_is_what_the_picture_shows(toy: Task, body: BodyPose) ->
 
 @settings(max_examples=40)
 @given(BODIES)
-def test_aim_is_what_the_middle_of_the_picture_shows(toy: Task, body: BodyPose) -> None:
+def test_aim_is_what_the_middle_of_the_picture_shows(toy: RearrangementTask, body: BodyPose) -> None:
     simulator = started(toy, camera=Camera(width=129, height=129))
     simulator.stand(body)
     seen = simulator.observe()
@@ -99,7 +99,7 @@ def test_aim_is_what_the_middle_of_the_picture_shows(toy: Task, body: BodyPose) 
         assert simulator.aimed_at(along - 0.01) is None
 
 
-def test_two_simulators_show_the_same(toy: Task) -> None:
+def test_two_simulators_show_the_same(toy: RearrangementTask) -> None:
     body = BodyPose(2.2, 2.4, 2.8, -0.6)
     one, other = started(toy).observe(body), started(toy).observe(body)
     for name in ("rgb", "depth", "instance", "semantic"):
@@ -107,7 +107,7 @@ def test_two_simulators_show_the_same(toy: Task) -> None:
     assert one.rgb.std() > 10
 
 
-def test_an_object_in_the_hand_is_gone(toy: Task) -> None:
+def test_an_object_in_the_hand_is_gone(toy: RearrangementTask) -> None:
     simulator = started(toy)
     body = BodyPose(2.0, 2.2, SOUTH, -0.6)
     assert "tea_towel_1" in simulator.visible(body)
@@ -121,7 +121,7 @@ def test_an_object_in_the_hand_is_gone(toy: Task) -> None:
     assert (after.depth[was] > before.depth[was]).all()
 
 
-def test_a_moved_object_appears_elsewhere(toy: Task) -> None:
+def test_a_moved_object_appears_elsewhere(toy: RearrangementTask) -> None:
     simulator = started(toy)
     table, counter = BodyPose(2.0, 2.2, SOUTH, -0.6), BodyPose(1.5, 2.0, np.pi / 2, -0.5)
     assert "tea_towel_1" in simulator.visible(table) and "tea_towel_1" not in simulator.visible(counter)
@@ -129,7 +129,7 @@ def test_a_moved_object_appears_elsewhere(toy: Task) -> None:
     assert "tea_towel_1" not in simulator.visible(table) and "tea_towel_1" in simulator.visible(counter)
 
 
-def test_every_reset_starts_over(toy: Task) -> None:
+def test_every_reset_starts_over(toy: RearrangementTask) -> None:
     simulator = started(toy)
     body = BodyPose(2.0, 2.2, SOUTH, -0.6)
     first = simulator.observe(body)
@@ -143,37 +143,37 @@ def test_every_reset_starts_over(toy: Task) -> None:
     assert COUNTER not in simulator.visible(BodyPose(1.5, 2.0, np.pi / 2, -0.5))
 
 
-def test_walking_and_turning(toy: Task) -> None:
+def test_walking_and_turning(toy: RearrangementTask) -> None:
     simulator = started(toy)
-    assert not simulator.act(Action.MOVE_FORWARD)
+    assert not simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([2.0, 2.0 - STEP])
-    assert not simulator.act(Action.TURN_LEFT)
+    assert not simulator.act(LowLevelAction.TURN_LEFT)
     assert simulator.body.yaw == pytest.approx(TURN)
-    simulator.act(Action.MOVE_FORWARD)
+    simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([2.0 - STEP * np.sin(TURN), 2.0 - STEP - STEP * np.cos(TURN)])
     for _ in range(36):
-        simulator.act(Action.TURN_RIGHT)
+        simulator.act(LowLevelAction.TURN_RIGHT)
     assert np.angle(np.exp(1j * (simulator.body.yaw - TURN))) == pytest.approx(0, abs=1e-9)
     before = simulator.body
-    assert not simulator.act(Action.STOP) and not simulator.act(Action.GRAB_RELEASE)
+    assert not simulator.act(LowLevelAction.STOP) and not simulator.act(LowLevelAction.GRAB_RELEASE)
     assert simulator.body == before
 
 
-def test_walls_stop_and_furniture_lets_slide(toy: Task) -> None:
+def test_walls_stop_and_furniture_lets_slide(toy: RearrangementTask) -> None:
     simulator = started(toy, BodyPose(3.0, 0.3))
-    assert simulator.act(Action.MOVE_FORWARD)
+    assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([3.0, 0.2], abs=0.005)
-    assert simulator.act(Action.MOVE_FORWARD)
+    assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([3.0, 0.2], abs=0.005)
     # Aslant against the counter's front at x = 0.6: on along it.
     simulator.stand(BodyPose(0.8, 2.0, np.pi / 4))
-    assert simulator.act(Action.MOVE_FORWARD)
+    assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([0.8, 2.0 - STEP * np.sqrt(0.5)], abs=0.005)
 
 
-def test_the_camera_cannot_look_over_its_head(toy: Task) -> None:
+def test_the_camera_cannot_look_over_its_head(toy: RearrangementTask) -> None:
     simulator = started(toy)
-    for action, limit in ((Action.LOOK_UP, np.deg2rad(85)), (Action.LOOK_DOWN, -np.deg2rad(85))):
+    for action, limit in ((LowLevelAction.LOOK_UP, np.deg2rad(85)), (LowLevelAction.LOOK_DOWN, -np.deg2rad(85))):
         seen = []
         for _ in range(20):
             assert not simulator.act(action)
@@ -183,11 +183,11 @@ def test_the_camera_cannot_look_over_its_head(toy: Task) -> None:
     assert simulator.body.point == pytest.approx([2.0, 2.0])
 
 
-def test_the_robot_starts_where_it_can_stand(toy: Task) -> None:
+def test_the_robot_starts_where_it_can_stand(toy: RearrangementTask) -> None:
     assert started(toy, BodyPose(2.0, 3.2)).body.point == pytest.approx([2.0, 3.0], abs=0.005)
 
 
-def test_sensors_that_nobody_asked_for_are_empty(toy: Task) -> None:
+def test_sensors_that_nobody_asked_for_are_empty(toy: RearrangementTask) -> None:
     simulator = RaycastSimulator(sensors=("instance",))
     simulator.reset(toy.scene, toy.episode.receptacles, toy.episode.objects, BodyPose(2.0, 2.0))
     seen = simulator.observe()
@@ -195,7 +195,7 @@ def test_sensors_that_nobody_asked_for_are_empty(toy: Task) -> None:
     assert seen.instance.shape == (128, 128)
 
 
-def test_a_wide_picture_shows_more_at_the_sides(toy: Task) -> None:
+def test_a_wide_picture_shows_more_at_the_sides(toy: RearrangementTask) -> None:
     body = BodyPose(2.0, 2.0, SOUTH, -0.4)
     square, wide = started(toy).observe(body), started(toy, camera=Camera(width=256)).observe(body)
     assert wide.rgb.shape == (128, 256, 3)
@@ -203,7 +203,7 @@ def test_a_wide_picture_shows_more_at_the_sides(toy: Task) -> None:
     assert np.isin(np.unique(wide.instance), np.unique(square.instance)).all()
 
 
-def test_the_lens_is_where_the_camera_says(toy: Task) -> None:
+def test_the_lens_is_where_the_camera_says(toy: RearrangementTask) -> None:
     for height in (0.8, 1.5):
         simulator = started(toy, camera=replace(Camera(), above_floor=height))
         assert simulator.observe(BodyPose(2.0, 2.0, 0.0, -1.4)).depth[64, 64] == pytest.approx(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.worlds.house.scene_graph import HOUSE, ROBOT, NodeKind, SceneGraph, View
+from housewise.worlds.house.scene_graph import HOUSE, ROBOT, NodeKind, SceneGraph, SymbolicObservation
 
 ROOMS = ("kitchen 0", "bedroom 0")
 PLACES = {"kitchen 0 counter 1": "kitchen 0", "kitchen 0 sink 2": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}
@@ -18,76 +18,76 @@ def test_at_first_only_the_rooms_are_known(graph: SceneGraph) -> None:
     assert graph.rooms == ROOMS
     assert graph.receptacles == graph.objects == ()
     assert graph.holding is None
-    assert graph.place_of("kitchen 0") == HOUSE
-    assert graph.inside("kitchen 0") == ()
+    assert graph.container_of("kitchen 0") == HOUSE
+    assert graph.contents_of("kitchen 0") == ()
 
 
 def test_what_nobody_saw_stays_unknown(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
-    assert graph.kind("plate 1") is None
-    assert graph.place_of("plate 1") is None
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    assert graph.kind_of("plate 1") is None
+    assert graph.container_of("plate 1") is None
     assert "plate 1" not in graph.vocabulary.objects
     assert graph.vocabulary.resolve("plate").problem == "unknown: plate"
 
 
 def test_a_look_adds_what_it_shows(graph: SceneGraph) -> None:
-    new = graph.update(View({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
+    new = graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
     assert new == {"kitchen 0 counter 1", "mug 1"}
-    assert graph.update(View({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"})) == set()
-    assert graph.kind("kitchen 0 counter 1") == NodeKind.RECEPTACLE and graph.kind("mug 1") == NodeKind.OBJECT
-    assert graph.place_of("mug 1") == "kitchen 0 counter 1"
-    assert graph.place_of("kitchen 0 counter 1") == "kitchen 0"
-    assert graph.inside("kitchen 0 counter 1") == ("mug 1",)
+    assert graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"})) == set()
+    assert graph.kind_of("kitchen 0 counter 1") == NodeKind.RECEPTACLE and graph.kind_of("mug 1") == NodeKind.OBJECT
+    assert graph.container_of("mug 1") == "kitchen 0 counter 1"
+    assert graph.container_of("kitchen 0 counter 1") == "kitchen 0"
+    assert graph.contents_of("kitchen 0 counter 1") == ("mug 1",)
     assert graph.vocabulary.objects == ("mug 1",)
 
 
 def test_an_object_gives_away_what_it_stands_on(graph: SceneGraph) -> None:
-    assert graph.update(View({}, {"sock 1": "bedroom 0 bed 3"}), PLACES) == {"sock 1", "bedroom 0 bed 3"}
-    assert graph.place_of("bedroom 0 bed 3") == "bedroom 0"
+    assert graph.update(SymbolicObservation({}, {"sock 1": "bedroom 0 bed 3"}), PLACES) == {"sock 1", "bedroom 0 bed 3"}
+    assert graph.container_of("bedroom 0 bed 3") == "bedroom 0"
 
 
 def test_an_object_that_was_moved_is_in_one_place(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
-    graph.update(View({}, {"mug 1": "bedroom 0 bed 3"}))
-    assert graph.place_of("mug 1") == "bedroom 0 bed 3"
-    assert graph.inside("kitchen 0 sink 2") == ()
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(SymbolicObservation({}, {"mug 1": "bedroom 0 bed 3"}))
+    assert graph.container_of("mug 1") == "bedroom 0 bed 3"
+    assert graph.contents_of("kitchen 0 sink 2") == ()
 
 
 def test_out_of_sight_is_not_out_of_mind(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
-    assert graph.update(View({}, {})) == set()
-    assert graph.place_of("mug 1") == "kitchen 0 sink 2"
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    assert graph.update(SymbolicObservation({}, {})) == set()
+    assert graph.container_of("mug 1") == "kitchen 0 sink 2"
 
 
 def test_what_the_hand_takes_leaves_its_place(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
-    graph.update(View({}, {}, holding="mug 1"))
-    assert graph.holding == "mug 1" and graph.place_of("mug 1") == ROBOT
-    assert graph.inside("kitchen 0 sink 2") == ()
-    graph.update(View({}, {"mug 1": "kitchen 0 counter 1"}))
-    assert graph.holding is None and graph.place_of("mug 1") == "kitchen 0 counter 1"
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(SymbolicObservation({}, {}, holding="mug 1"))
+    assert graph.holding == "mug 1" and graph.container_of("mug 1") == ROBOT
+    assert graph.contents_of("kitchen 0 sink 2") == ()
+    graph.update(SymbolicObservation({}, {"mug 1": "kitchen 0 counter 1"}))
+    assert graph.holding is None and graph.container_of("mug 1") == "kitchen 0 counter 1"
 
 
 def test_where_the_hand_took_something_from_is_remembered_as_long_as_it_holds_it(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     assert graph.origin is None
     for _ in range(2):
-        graph.update(View({}, {}, holding="mug 1"))
-        assert graph.origin == graph.copy().origin == graph.nearest_first(len).origin == "kitchen 0 sink 2"
-    assert graph.without(["kitchen 0 sink 2"]).origin is None
-    graph.update(View({}, {"mug 1": "kitchen 0 counter 1"}))
+        graph.update(SymbolicObservation({}, {}, holding="mug 1"))
+        assert graph.origin == graph.copy().origin == graph.sort_by_distance(len).origin == "kitchen 0 sink 2"
+    assert graph.copy_without(["kitchen 0 sink 2"]).origin is None
+    graph.update(SymbolicObservation({}, {"mug 1": "kitchen 0 counter 1"}))
     assert graph.origin is None
-    graph.update(View({}, {}, holding="mug 1"))
+    graph.update(SymbolicObservation({}, {}, holding="mug 1"))
     assert graph.origin == "kitchen 0 counter 1"
 
 
 def test_what_was_first_seen_in_the_hand_came_from_nowhere_that_is_known(graph: SceneGraph) -> None:
-    graph.update(View(PLACES, {}, holding="mug 1"))
+    graph.update(SymbolicObservation(PLACES, {}, holding="mug 1"))
     assert graph.holding == "mug 1" and graph.origin is None
 
 
 VIEWS = st.builds(
-    View,
+    SymbolicObservation,
     st.dictionaries(st.sampled_from(sorted(PLACES)), st.none()).map(lambda seen: {key: PLACES[key] for key in seen}),
     st.dictionaries(st.sampled_from(OBJECTS), st.sampled_from(sorted(PLACES))),
     st.none(),
@@ -95,7 +95,7 @@ VIEWS = st.builds(
 
 
 @given(st.lists(VIEWS, max_size=12))
-def test_knowledge_is_a_tree_that_only_grows(views: list[View]) -> None:
+def test_knowledge_is_a_tree_that_only_grows(views: list[SymbolicObservation]) -> None:
     graph, known = SceneGraph(ROOMS), {HOUSE, ROBOT, *ROOMS}
     last: dict[str, str] = {}
     for view in views:
@@ -103,20 +103,20 @@ def test_knowledge_is_a_tree_that_only_grows(views: list[View]) -> None:
         assert set(graph.graph) == known | new and not known & new
         known |= new
         last.update(view.objects)
-        assert {thing: graph.place_of(thing) for thing in graph.objects} == last
-        assert all(graph.place_of(place) == PLACES[place] for place in graph.receptacles)
+        assert {thing: graph.container_of(thing) for thing in graph.objects} == last
+        assert all(graph.container_of(place) == PLACES[place] for place in graph.receptacles)
         assert all(graph.graph.in_degree(node) == (node not in (HOUSE, ROBOT)) for node in graph.graph)
     assert set(graph.receptacles) == {key for view in views for key in (*view.receptacles, *view.objects.values())}
 
 
 @given(st.lists(VIEWS, max_size=12), st.dictionaries(st.sampled_from([*ROOMS, *PLACES]), st.floats(0, 9)))
-def test_in_order_of_distance_the_same_is_known(views: list[View], metres: dict[str, float]) -> None:
+def test_in_order_of_distance_the_same_is_known(views: list[SymbolicObservation], metres: dict[str, float]) -> None:
     graph = SceneGraph(ROOMS)
     for view in views:
         graph.update(view, PLACES)
-    graph.enter(ROOMS[0])
-    ordered = graph.nearest_first(lambda name: metres.get(name, 0.0))
+    graph.mark_visited(ROOMS[0])
+    ordered = graph.sort_by_distance(lambda name: metres.get(name, 0.0))
     assert set(ordered.graph.edges) == set(graph.graph.edges) and dict(ordered.graph.nodes) == dict(graph.graph.nodes)
-    assert (ordered.holding, ordered.entered) == (graph.holding, graph.entered)
-    for names in (ordered.rooms, *map(ordered.inside, ordered.rooms)):
+    assert (ordered.holding, ordered.visited_rooms) == (graph.holding, graph.visited_rooms)
+    for names in (ordered.rooms, *map(ordered.contents_of, ordered.rooms)):
         assert list(names) == sorted(names, key=lambda name: metres.get(name, 0.0))

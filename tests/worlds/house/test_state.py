@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.state import REACH, GrabResult, World
+from housewise.worlds.house.state import REACH, GrabResult, HouseState
 from tests.worlds.house.toy import BED, COUNTER, DOOR, FURNITURE, STOOL, TABLE, box_of, thing
 
 ALL = frozenset(FURNITURE) | {"mug_1", "plate_1", "tea_towel_1"}
@@ -22,11 +22,11 @@ AT = {
 class Play:
     """A world, and a robot that is where it has to be."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: RearrangementTask) -> None:
         self.simulator = RaycastSimulator()
         body = BodyPose(2.0, 2.0)
         self.simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body)
-        self.world = World(task.scene, task.episode, self.simulator)
+        self.world = HouseState(task.scene, task.episode, self.simulator)
 
     def grab(self, target: str | None, at: str, visible: frozenset[str] = ALL) -> GrabResult:
         self.simulator.stand(AT[at])
@@ -34,12 +34,12 @@ class Play:
 
 
 @pytest.fixture
-def play(toy: Task) -> Play:
+def play(toy: RearrangementTask) -> Play:
     return Play(toy)
 
 
 def test_at_the_start_what_is_misplaced_is_not_correct(play: Play) -> None:
-    assert play.world.correct == {"mug_1": False, "plate_1": True, "tea_towel_1": False}
+    assert play.world.correct_by_object == {"mug_1": False, "plate_1": True, "tea_towel_1": False}
     assert play.world.success_rate == 0.0
     assert play.world.holding is None
 
@@ -48,7 +48,7 @@ def test_a_right_placement_is_worth_one(play: Play) -> None:
     assert play.grab("mug_1", BED) == GrabResult("mug_1", BED, None, 0)
     assert play.world.holding == "mug_1"
     assert play.world.placements["mug_1"] is None
-    assert not play.world.correct["mug_1"]
+    assert not play.world.correct_by_object["mug_1"]
     assert play.grab(COUNTER, COUNTER) == GrabResult("mug_1", None, COUNTER, 1)
     assert play.world.holding is None
     assert play.world.success_rate == 0.5
@@ -73,11 +73,11 @@ def test_a_wrong_placement_is_worth_nothing(play: Play) -> None:
     assert play.world.success_rate == 0.0
 
 
-def test_with_nothing_misplaced_there_is_nothing_to_win(toy: Task) -> None:
+def test_with_nothing_misplaced_there_is_nothing_to_win(toy: RearrangementTask) -> None:
     objects = tuple(replace(each, correct=frozenset({each.receptacle})) for each in toy.episode.objects)
-    world = Play(Task(toy.scene, replace(toy.episode, objects=objects))).world
+    world = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=objects))).world
     assert world.success_rate == 0.0
-    assert all(world.correct.values())
+    assert all(world.correct_by_object.values())
 
 
 def test_a_hand_holds_one_thing(play: Play) -> None:
@@ -119,14 +119,14 @@ def test_reach_is_one_and_a_half_metres_to_the_nearest_corner(play: Play) -> Non
     corner = np.array(box_of(STOOL).low)[[0, 2]]
     for away, reached in ((REACH - 0.01, True), (REACH + 0.01, False)):
         play.simulator.stand(BodyPose(*(corner - [0.0, away])))
-        assert play.world.distance(STOOL) == pytest.approx(away)
-        assert (play.world.distance(STOOL) <= REACH) == reached
+        assert play.world.distance_to(STOOL) == pytest.approx(away)
+        assert (play.world.distance_to(STOOL) <= REACH) == reached
 
 
 def test_what_is_in_the_hand_is_near(play: Play) -> None:
     play.grab("mug_1", BED)
     play.simulator.stand(AT[COUNTER])
-    assert play.world.distance("mug_1") == 0.0
+    assert play.world.distance_to("mug_1") == 0.0
 
 
 def test_a_placed_object_stands_on_the_receptacle(play: Play) -> None:
@@ -137,12 +137,12 @@ def test_a_placed_object_stands_on_the_receptacle(play: Play) -> None:
     corner = np.array(box_of(TABLE).low)[[0, 2]]
     # The mug is where the packing begins, at the table's corner of least x and z.
     play.simulator.stand(BodyPose(*(corner - [0.5, 0.0])))
-    assert play.world.distance("mug_1") < 0.55
+    assert play.world.distance_to("mug_1") < 0.55
 
 
-def test_no_free_space_leaves_everything_as_it_is(toy: Task) -> None:
+def test_no_free_space_leaves_everything_as_it_is(toy: RearrangementTask) -> None:
     pillow = thing("pillow_1", BED, {STOOL}, (7.0, 0.8), (0.6, 0.2, 0.6))
-    play = Play(Task(toy.scene, replace(toy.episode, objects=(pillow,))))
+    play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=(pillow,))))
     play.grab("pillow_1", BED)
     assert play.grab(STOOL, STOOL) == GrabResult(reason="no free space")
     assert play.world.holding == "pillow_1"
@@ -150,9 +150,9 @@ def test_no_free_space_leaves_everything_as_it_is(toy: Task) -> None:
     assert play.grab(BED, BED).moved == "pillow_1"
 
 
-def test_a_receptacle_fills_up_and_has_room_again(toy: Task) -> None:
+def test_a_receptacle_fills_up_and_has_room_again(toy: RearrangementTask) -> None:
     cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
-    play = Play(Task(toy.scene, replace(toy.episode, objects=cups)))
+    play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=cups)))
     assert play.grab("cup_0", BED).moved and play.grab(STOOL, STOOL).reward == 1
     assert play.grab("cup_1", BED).moved
     assert play.grab(STOOL, STOOL).reason == "no free space"
@@ -164,30 +164,30 @@ def test_a_receptacle_fills_up_and_has_room_again(toy: Task) -> None:
 
 
 def test_relations_tell_of_what_is_in_view(play: Play) -> None:
-    assert play.world.relations(ALL) == {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
-    assert play.world.relations(frozenset({"mug_1", TABLE})) == {"mug_1": BED}
+    assert play.world.visible_placements(ALL) == {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
+    assert play.world.visible_placements(frozenset({"mug_1", TABLE})) == {"mug_1": BED}
     play.grab("mug_1", BED)
-    assert "mug_1" not in play.world.relations(ALL)
+    assert "mug_1" not in play.world.visible_placements(ALL)
 
 
 def test_arranging_makes_it_as_a_record_says(play: Play) -> None:
     record = {"mug_1": COUNTER, "plate_1": None, "tea_towel_1": STOOL}
-    play.world.arrange(record)
+    play.world.apply_placements(record)
     assert play.world.placements == record
     assert play.world.holding == "plate_1"
-    assert play.world.correct == {"mug_1": True, "plate_1": False, "tea_towel_1": True}
+    assert play.world.correct_by_object == {"mug_1": True, "plate_1": False, "tea_towel_1": True}
     assert "plate_1" not in play.simulator.visible(AT[COUNTER])
     assert "mug_1" in play.simulator.visible(AT[COUNTER])
     back = {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
-    play.world.arrange(back)
+    play.world.apply_placements(back)
     assert play.world.placements == back and play.world.holding is None
     assert play.grab("plate_1", COUNTER).reward == -1
 
 
-def test_arranging_finds_a_place_where_there_is_none(toy: Task) -> None:
+def test_arranging_finds_a_place_where_there_is_none(toy: RearrangementTask) -> None:
     cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
-    play = Play(Task(toy.scene, replace(toy.episode, objects=cups)))
-    play.world.arrange(dict.fromkeys(("cup_0", "cup_1", "cup_2"), STOOL))
+    play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=cups)))
+    play.world.apply_placements(dict.fromkeys(("cup_0", "cup_1", "cup_2"), STOOL))
     assert play.world.success_rate == 1.0
     play.simulator.stand(AT[STOOL])
     for key in ("cup_2", "cup_1"):
@@ -197,14 +197,14 @@ def test_arranging_finds_a_place_where_there_is_none(toy: Task) -> None:
     assert play.grab(STOOL, STOOL).reward == 1
 
 
-def test_exchanged_places_need_no_spare_room(toy: Task) -> None:
+def test_exchanged_places_need_no_spare_room(toy: RearrangementTask) -> None:
     """Two things that fill their receptacles can swap them."""
     one = thing("tray_1", STOOL, {TABLE}, (5.0, 3.7), (0.28, 0.05, 0.28))
     other = thing("tray_2", TABLE, {STOOL}, (2.0, 3.6), (0.28, 0.05, 0.28))
-    play = Play(Task(toy.scene, replace(toy.episode, objects=(one, other))))
-    play.world.arrange({"tray_1": TABLE, "tray_2": STOOL})
+    play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=(one, other))))
+    play.world.apply_placements({"tray_1": TABLE, "tray_2": STOOL})
     assert play.world.success_rate == 1.0
     play.simulator.stand(AT[STOOL])
-    assert play.world.distance("tray_2") < REACH
+    assert play.world.distance_to("tray_2") < REACH
     stands = Box.centred((5.0, 0.0, 3.7), (0.3, 1.0, 0.3))
     assert stands.low[0] < 5.0 < stands.high[0]

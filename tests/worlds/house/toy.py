@@ -7,14 +7,14 @@ The door is 1 m wide, at z from 1.5 to 2.5. The robot's centre keeps 0.2 m off w
 import shapely
 from shapely.geometry import Polygon
 
-from housewise.worlds.house.env import Task
-from housewise.worlds.house.episode import Episode, HouseObject
+from housewise.worlds.house.env import RearrangementTask
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Vec3, yaw_rotation
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Room, Scene
 from housewise.worlds.house.solids import box
-from housewise.worlds.house.spoken_names import spoken, spoken_receptacle
-from housewise.worlds.house.wall_inference import structure
+from housewise.worlds.house.spoken_names import spoken_name, spoken_receptacle_name
+from housewise.worlds.house.wall_inference import build_walls
 
 RADIUS = 0.2
 
@@ -41,10 +41,10 @@ FURNITURE: dict[str, tuple[Vec3, Vec3]] = {
 def receptacle(key: str) -> Receptacle:
     """A box of the furniture above."""
     (x, base, z), size = FURNITURE[key]
-    room = None if key.startswith("none") else spoken(key.split("-")[0])
+    room = None if key.startswith("none") else spoken_name(key.split("-")[0])
     kind = key.split("-")[1].split("_")[0]
     pose = Pose((x, base + size[1] / 2, z))
-    return Receptacle(key, spoken_receptacle(key), kind, room, pose, box(size, (120, 90, 60)), usable=room is not None)
+    return Receptacle(key, spoken_receptacle_name(key), kind, room, pose, box(size, (120, 90, 60)), usable=room is not None)
 
 
 def footprint(key: str) -> Polygon:
@@ -62,7 +62,7 @@ def walkable() -> Polygon:
 def toy_scene() -> Scene:
     """The house."""
     rooms = (Room("kitchen 0", "kitchen", COUNTER), Room("bedroom 0", "bedroom", BED))
-    return Scene("toy", rooms, tuple(map(receptacle, FURNITURE)), structure(FLOOR), NavMesh(walkable(), 0.0))
+    return Scene("toy", rooms, tuple(map(receptacle, FURNITURE)), build_walls(FLOOR), NavMesh(walkable(), 0.0))
 
 
 def thing(
@@ -71,10 +71,10 @@ def thing(
     """An object on a piece of furniture, at (x, z)."""
     (_, base, _), (_, height, _) = FURNITURE[place]
     pose = Pose((at[0], base + height + size[1] / 2, at[1]))
-    return HouseObject(key, spoken(key), key.rsplit("_", 1)[0], size, pose, place, frozenset(correct))
+    return HouseObject(key, spoken_name(key), key.rsplit("_", 1)[0], size, pose, place, frozenset(correct))
 
 
-def toy_task() -> Task:
+def toy_task() -> RearrangementTask:
     """Three objects: a mug and a towel out of place, a plate where it belongs."""
     objects = (
         thing("mug_1", BED, {COUNTER, TABLE}, (6.3, 1.4)),
@@ -82,7 +82,7 @@ def toy_task() -> Task:
         thing("tea_towel_1", TABLE, {STOOL}, (2.0, 3.4), (0.2, 0.05, 0.2)),
     )
     start = Pose((2.0, 0.0, 2.0), yaw_rotation(0.0))
-    return Task(toy_scene(), Episode(7, "toy", start, (COUNTER, TABLE, BED, STOOL), objects))
+    return RearrangementTask(toy_scene(), RearrangementEpisode(7, "toy", start, (COUNTER, TABLE, BED, STOOL), objects))
 
 
 def box_of(key: str) -> Box:

@@ -1,6 +1,6 @@
-"""Seeded houses and episodes, made up by rules; no data needed."""
+"""Procedural generation of houses and episodes from a seed, without a data set."""
 
-from housewise.worlds.house.episode import Episode
+from housewise.worlds.house.episode import RearrangementEpisode
 from housewise.worlds.house.generator.episodes import Kind, generate_episode, kinds_in
 from housewise.worlds.house.generator.house import generate_house
 from housewise.worlds.house.generator.house_layout import GenerationError
@@ -12,18 +12,18 @@ __all__ = ["GenerationError", "Kind", "generate", "generate_episode", "generate_
 
 def generate(
     seed: int, preferences: Preferences, *, objects: tuple[int, int] = (5, 10), misplaced: tuple[int, int] = (3, 7)
-) -> tuple[Scene, Episode]:
-    """Make a house and an episode in it; the same seed and preferences make the same.
+) -> tuple[Scene, RearrangementEpisode]:
+    """Generate a house and an episode in it. The same seed and preferences give the same house and episode.
 
     Args:
-        seed: 0 or more.
-        preferences: whose idea of order decides what is out of place.
-        objects: fewest and most things.
-        misplaced: fewest and most of them that start where they are not wanted.
+        seed: Seed of the random number generator, 0 or more.
+        preferences: Preferences that decide which receptacles are correct.
+        objects: Least and greatest number of objects.
+        misplaced: Least and greatest number of misplaced objects.
 
     Raises:
-        GenerationError: when many attempts failed; it says what to change.
-        ValueError: when seed is negative.
+        GenerationError: If all attempts failed; the message says what to change.
+        ValueError: If the seed is negative.
     """
     scene = generate_house(seed)
     return scene, generate_episode(scene, seed, preferences, objects=objects, misplaced=misplaced)

@@ -1,4 +1,4 @@
-"""Generated episodes: which things are in a house, where they stand, and which of them are out of place."""
+"""Generates episodes: draws the objects of a house, their initial receptacles, and which of them are misplaced."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
 from housewise.worlds.house.generator.house_layout import GenerationError
 from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelf_packing import Shelves
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.shelf_packing import ShelfPacker
+from housewise.worlds.house.spoken_names import spoken_name
 
 _ATTEMPTS = 20
 _SAME_AGAIN = 0.15
@@ -24,7 +24,13 @@ _CLEARANCE = 0.004
 
 @dataclass(frozen=True)
 class Kind:
-    """A category of object in one house: where people want it, and where else it could stand."""
+    """The receptacles of one house for a category of objects.
+
+    Attributes:
+        category: The category, for example ``"tea_towel"``.
+        correct: Keys of the receptacles where the category is wanted and fits.
+        wrong: Keys of all other receptacles on which it fits.
+    """
 
     category: str
     correct: tuple[str, ...]
@@ -38,23 +44,22 @@ def generate_episode(
     *,
     objects: tuple[int, int] = (5, 10),
     misplaced: tuple[int, int] = (3, 7),
-) -> Episode:
-    """Put things into a house; the same seed makes the same episode.
+) -> RearrangementEpisode:
+    """Generate an episode in a house. The same seed gives the same episode.
 
     Args:
-        scene: the house.
-        seed: 0 or more; becomes the episode's id.
-        preferences: whose idea of order decides what is out of place.
-        objects: fewest and most things.
-        misplaced: fewest and most of them that start where they are not wanted.
+        scene: The house.
+        seed: Seed of the random number generator, 0 or more; becomes the episode's id.
+        preferences: Preferences that decide which receptacles are correct.
+        objects: Least and greatest number of objects.
+        misplaced: Least and greatest number of misplaced objects.
 
     Returns:
-        An episode in which every misplaced object has a receptacle where it is wanted, and all of them
-        find room there together.
+        An episode in which every misplaced object has a correct receptacle, with room for all of them together.
 
     Raises:
-        GenerationError: when the house has no places for enough of what the preferences speak of.
-        ValueError: when seed is negative, or the numbers contradict each other.
+        GenerationError: If the house has receptacles for too few categories of the preferences.
+        ValueError: If the seed is negative, or the numbers contradict each other.
     """
     if seed < 0 or not 0 < objects[0] <= objects[1] or not 0 <= misplaced[0] <= misplaced[1] <= objects[1]:
         raise ValueError(f"cannot make an episode of seed {seed}, objects {objects}, misplaced {misplaced}")
@@ -64,13 +69,13 @@ def generate_episode(
         if episode is not None:
             return episode
     raise GenerationError(
-        f"no episode for seed {seed} in {scene.name}: {len(kinds)} categories have both places where "
-        f"{preferences.name!r} wants them and others; try another house or more places in the preferences"
+        f"no episode for seed {seed} in {scene.name}: only {len(kinds)} categories have both correct and wrong "
+        f"receptacles for {preferences.name!r}; try another house, or add receptacles to the preferences"
     )
 
 
 def kinds_in(scene: Scene, preferences: Preferences) -> list[Kind]:
-    """The categories that have a right and a wrong place in a house, with the places where they fit."""
+    """Return the categories with correct and wrong receptacles in a house, with the receptacles on which they fit."""
     room_kinds = {room.name: room.kind for room in scene.rooms}
     alike: dict[tuple[str, str], list[tuple[str, Vec3]]] = {}
     for place in scene.receptacles:
@@ -89,7 +94,7 @@ def kinds_in(scene: Scene, preferences: Preferences) -> list[Kind]:
 
 
 def _fits(surface: Vec3, size: Vec3) -> bool:
-    """Whether a thing has room on an empty receptacle, turned by a quarter or not."""
+    """Whether an object fits on an empty receptacle, rotated by a quarter turn or not."""
     width, _, depth = surface
     across, along = size[0] + _CLEARANCE, size[2] + _CLEARANCE
     return (across <= width and along <= depth) or (along <= width and across <= depth)
@@ -102,7 +107,7 @@ def _attempt(
     objects: tuple[int, int],
     misplaced: tuple[int, int],
     rng: np.random.Generator,
-) -> Episode | None:
+) -> RearrangementEpisode | None:
     wanted = int(rng.integers(objects[0], objects[1] + 1))
     out_of_place = int(rng.integers(misplaced[0], min(misplaced[1], wanted) + 1))
     table = _Table(scene)
@@ -112,7 +117,7 @@ def _attempt(
         table.lay(kind, kind.wrong if len(table.things) < out_of_place else kind.correct, rng)
     if len(table.things) < wanted or not table.can_be_tidied():
         return None
-    return Episode(
+    return RearrangementEpisode(
         id=seed,
         scene=scene.name,
         start=_start(scene, rng),
@@ -124,7 +129,7 @@ def _attempt(
 
 
 def _drawn(kinds: Sequence[Kind], rng: np.random.Generator) -> Iterator[Kind]:
-    """Every kind once in random order, now and then one twice in a row."""
+    """Yield every category once in random order, and some of them twice in a row."""
     for pick in rng.permutation(len(kinds)):
         yield kinds[pick]
         if rng.uniform() < _SAME_AGAIN:
@@ -137,16 +142,16 @@ def _start(scene: Scene, rng: np.random.Generator) -> Pose:
 
 
 class _Table:
-    """The things of an episode while they are laid out."""
+    """The objects of an episode while it is generated."""
 
     def __init__(self, scene: Scene) -> None:
         self.things: list[HouseObject] = []
-        self.shelves: dict[str, Shelves] = {}
+        self.shelves: dict[str, ShelfPacker] = {}
         self._places = scene.by_key
         self._numbers: Counter[str] = Counter()
 
     def lay(self, kind: Kind, places: Sequence[str], rng: np.random.Generator) -> None:
-        """Stand one more thing on one of some places, if there is room on the one that is drawn."""
+        """Draw one of some receptacles and add an object on it, if it has room."""
         place = self._places[places[int(rng.integers(len(places)))]]
         key = f"{kind.category}_{self._numbers[kind.category] + 1}"
         width, height, depth = SIZES[kind.category]
@@ -157,7 +162,7 @@ class _Table:
         self.things.append(
             HouseObject(
                 key=key,
-                name=spoken(key),
+                name=spoken_name(key),
                 category=kind.category,
                 size=(spot.width, height, spot.depth),
                 pose=Pose((spot.x, place.box.top + height / 2, spot.z)),
@@ -167,20 +172,20 @@ class _Table:
         )
 
     def can_be_tidied(self) -> bool:
-        """Whether all that is out of place finds room where it is wanted, one after the other."""
-        shelves = {key: Shelves(shelf.state) for key, shelf in self.shelves.items()}
+        """Whether all misplaced objects, one after another, find room on correct receptacles."""
+        shelves = {key: ShelfPacker(shelf.state) for key, shelf in self.shelves.items()}
         for thing in self.things:
-            if not thing.misplaced:
+            if not thing.is_misplaced:
                 continue
             shelves[thing.receptacle].remove(thing.key)
-            goals = (shelves.setdefault(key, Shelves(self._empty(key))) for key in sorted(thing.correct))
+            goals = (shelves.setdefault(key, ShelfPacker(self._empty(key))) for key in sorted(thing.correct))
             if all(goal.insert(thing.key, thing.size[0], thing.size[2]) is None for goal in goals):
                 return False
         return True
 
-    def _shelves_of(self, key: str) -> Shelves:
+    def _shelves_of(self, key: str) -> ShelfPacker:
         if key not in self.shelves:
-            self.shelves[key] = Shelves(self._empty(key))
+            self.shelves[key] = ShelfPacker(self._empty(key))
         return self.shelves[key]
 
     def _empty(self, key: str) -> ShelfState:

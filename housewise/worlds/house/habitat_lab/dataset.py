@@ -11,10 +11,10 @@ from omegaconf import DictConfig, ListConfig
 
 from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
-from housewise.worlds.house.env import Task
+from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.habitat_lab.settings_checks import check_dataset, check_scene
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task
+from housewise.worlds.house.tasks import select_episodes, generated_task, housekeep_task
 
 _UNKNOWN = float("nan")
 
@@ -51,20 +51,20 @@ class HousewiseDataset(Dataset):  # type: ignore[misc]
         return config.data is None or expand_user(config.data).is_dir()
 
 
-def load_task(episode: Episode) -> Task:
+def load_task(episode: Episode) -> RearrangementTask:
     """The house of an episode and what there is to do; notes in the episode where it starts."""
     data, number = episode.info["data"], int(episode.episode_id)
     if data is None:
         task = generated_task(number, episode.info["person"])
     else:
-        task = housekeep_task(_housekeep(data), episode.scene_id, number, episode.info["person"])
+        task = housekeep_task(_load_housekeep(data), episode.scene_id, number, episode.info["person"])
     start = task.episode.start
     episode.start_position, episode.start_rotation = list(start.position), list(start.rotation)
     return task
 
 
 def _episodes(config: DictConfig) -> Iterator[Episode]:
-    for scene, number in _generated(config) if config.data is None else _recorded(config):
+    for scene, number in _generated_episodes(config) if config.data is None else _housekeep_episodes(config):
         yield Episode(
             episode_id=str(number),
             scene_id=scene,
@@ -74,7 +74,7 @@ def _episodes(config: DictConfig) -> Iterator[Episode]:
         )
 
 
-def _generated(config: DictConfig) -> Iterator[tuple[str, int]]:
+def _generated_episodes(config: DictConfig) -> Iterator[tuple[str, int]]:
     if config.scenes is not None or config.episodes is not None:
         raise UserError(
             "scenes and episodes are of the Housekeep data; name its folder in HOUSEKEEP_DATA or "
@@ -86,14 +86,14 @@ def _generated(config: DictConfig) -> Iterator[tuple[str, int]]:
         yield f"generated-{number}", number
 
 
-def _recorded(config: DictConfig) -> Iterator[tuple[str, int]]:
-    data = _housekeep(config.data)
+def _housekeep_episodes(config: DictConfig) -> Iterator[tuple[str, int]]:
+    data = _load_housekeep(config.data)
     wanted = list(config.episodes) if isinstance(config.episodes, ListConfig) else config.episodes
     for scene in config.scenes or [scene for scene in data.scenes() if data.has_episodes(scene)]:
-        for number in episodes_of(data, scene, wanted):
+        for number in select_episodes(data, scene, wanted):
             yield scene, number
 
 
 @lru_cache(maxsize=2)
-def _housekeep(root: str) -> HousekeepData:
+def _load_housekeep(root: str) -> HousekeepData:
     return HousekeepData(root)

@@ -12,12 +12,12 @@ from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
 from housewise.worlds.house.habitat_lab.simulator import HousewiseSim
-from housewise.worlds.house.simulator.base import Action
+from housewise.worlds.house.simulator.base import LowLevelAction
 
 MEASURES: dict[str, Callable[[HousewiseSim], float]] = {
     "success_rate": lambda sim: sim.household.world.success_rate,
-    "success": lambda sim: float(all(sim.household.world.correct.values())),
-    "correct_placements": lambda sim: float(sum(sim.household.world.correct.values())),
+    "success": lambda sim: float(all(sim.household.world.correct_by_object.values())),
+    "correct_placements": lambda sim: float(sum(sim.household.world.correct_by_object.values())),
     "placement_reward": lambda sim: sim.reward,
     "steps": lambda sim: float(sim.household.steps),
 }
@@ -44,9 +44,9 @@ class HousewiseAction(SimulatorTaskAction):  # type: ignore[misc]
     def __init__(self, config: DictConfig, sim: HousewiseSim, name: str, **_: Any) -> None:
         super().__init__(config=config, sim=sim)
         try:
-            self._action = Action[name.upper()]
+            self._action = LowLevelAction[name.upper()]
         except KeyError as error:
-            there = ", ".join(action.name.lower() for action in Action)
+            there = ", ".join(action.name.lower() for action in LowLevelAction)
             raise UserError(f"no action {name!r} in this task; there are {there}") from error
 
     def step(self, target: str | None = None, **_: Any) -> Observations:

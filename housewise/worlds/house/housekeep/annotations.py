@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from housewise.core.errors import DataError, excerpt
 from housewise.worlds.house.housekeep.unpickle import load_object
-from housewise.worlds.house.preferences import Person, Places, Preferences
+from housewise.worlds.house.preferences import HousePreferences, Places, Preferences
 
 ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
 
@@ -52,7 +52,7 @@ class Annotations:
         """
         return _Annotated(f"annotator-{number}", self, self._wanted_by(number))
 
-    def person(self, number: int) -> Person:
+    def person(self, number: int) -> HousePreferences:
         """One annotator with all that they want.
 
         Args:
@@ -67,7 +67,7 @@ class Annotations:
             for (room, receptacle), row in self.places.items():
                 if wanted[row, column]:
                     rooms.setdefault(room, []).append(receptacle)
-        return Person(f"annotator-{number}", "", places)
+        return HousePreferences(f"annotator-{number}", "", places)
 
     def _wanted_by(self, number: int) -> NDArray[np.bool_]:
         if not 0 <= number < self.people:

@@ -15,7 +15,7 @@ from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.user_folders import expand_user
 from housewise.core.validation import describe_validation_error
-from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
+from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations
 from housewise.worlds.house.housekeep.file_schemas import Entry, EpisodeFields, Packer, read_episodes, read_metadata
@@ -24,8 +24,8 @@ from housewise.worlds.house.housekeep.obj_models import read_model
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
 from housewise.worlds.house.solids import box
-from housewise.worlds.house.spoken_names import HOUSE, ROBOT, kind_of, spoken, spoken_receptacle
-from housewise.worlds.house.wall_inference import free_floor, structure
+from housewise.worlds.house.spoken_names import HOUSE, ROBOT, kind_from_name, spoken_name, spoken_receptacle_name
+from housewise.worlds.house.wall_inference import infer_free_floor, build_walls
 
 EPISODES = "data/datasets/cos_eor_v11_pruned"
 """Where episodes are in a Housekeep folder: a folder for each split."""
@@ -86,7 +86,7 @@ class HousekeepData:
         standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
         hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
-        walls = structure(free_floor(navmesh.area, standing, hanging))
+        walls = build_walls(infer_free_floor(navmesh.area, standing, hanging))
         rooms = _rooms(receptacles)
         if twice := _twice([HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]):
             where = self.root / _SCENES / "assets" / name / _METADATA
@@ -107,7 +107,7 @@ class HousekeepData:
         """Ids of a scene's episodes, in the file's order."""
         return list(self._raw_episodes(scene))
 
-    def episode(self, scene: str, number: int) -> Episode:
+    def episode(self, scene: str, number: int) -> RearrangementEpisode:
         """One episode, checked against its scene.
 
         Raises:
@@ -124,7 +124,7 @@ class HousekeepData:
             ) from error
         return _convert(checked, self.scene(scene), path, self.root)
 
-    def episodes(self, scene: str) -> Iterator[Episode]:
+    def episodes(self, scene: str) -> Iterator[RearrangementEpisode]:
         """Every episode of a scene."""
         return (self.episode(scene, number) for number in self.episode_ids(scene))
 
@@ -134,8 +134,8 @@ class HousekeepData:
         found: dict[frozenset[tuple[str, str]], int] = {}
         for number, raw in self._raw_episodes(scene).items():
             start = np.asarray(raw["start_matrix"])
-            places = [spoken_receptacle(raw["recs_keys"][row]) for row in start.argmax(axis=0)]
-            found.setdefault(frozenset(zip(map(spoken, raw["objs_keys"]), places, strict=True)), number)
+            places = [spoken_receptacle_name(raw["recs_keys"][row]) for row in start.argmax(axis=0)]
+            found.setdefault(frozenset(zip(map(spoken_name, raw["objs_keys"]), places, strict=True)), number)
         return found
 
     def preferences(self, who: str = "majority") -> Preferences:
@@ -181,9 +181,9 @@ class HousekeepData:
         else:
             mesh = self._substitute(scene, key, kind, pose)
             notes.append(f"{key}: no model, a box stands in")
-        room = None if entry.room is None else spoken(entry.room)
+        room = None if entry.room is None else spoken_name(entry.room)
         usable = room is not None and not _is(key, _FIXTURES)
-        return Receptacle(key, spoken_receptacle(key), kind, room, pose, mesh, usable, model if there else None)
+        return Receptacle(key, spoken_receptacle_name(key), kind, room, pose, mesh, usable, model if there else None)
 
     def _substitute(self, scene: str, key: str, kind: str, pose: Pose) -> Mesh:
         """A box for a missing model: its footprint where an episode tells it, else a usual size."""
@@ -225,7 +225,7 @@ class HousekeepData:
         return read_episodes(self._episode_file(scene))
 
 
-def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> Episode:
+def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> RearrangementEpisode:
     where = f"{path}: episode {raw.episode_id}"
     for key in raw.recs_keys:
         if key not in scene.by_key:
@@ -233,7 +233,7 @@ def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> Episod
     if twice := _twice(raw.recs_keys):
         raise DataError(f"{where}, field recs_keys: {twice!r} is there more than once; fetch it again")
     rooms, places = (room.name for room in scene.rooms), (thing.name for thing in scene.receptacles)
-    if twice := _twice([HOUSE, ROBOT, *rooms, *places, *map(spoken, raw.objs_keys)]):
+    if twice := _twice([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
         raise DataError(f"{where}, field objs_keys: several things are called {twice!r}; fetch it again")
     count = len(raw.objs_keys)
     if not len(raw.objs_cats) == len(raw.objs_pos) == count:
@@ -247,7 +247,7 @@ def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> Episod
     objects = tuple(replace(thing, model=_model(raw, number, root, where)) for number, thing in enumerate(objects))
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
-    return Episode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
+    return RearrangementEpisode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
 
 
 def _object(
@@ -263,7 +263,7 @@ def _object(
     width, depth = _footprint(raw, receptacle, key)
     return HouseObject(
         key=key,
-        name=spoken(key),
+        name=spoken_name(key),
         category=raw.objs_cats[number],
         size=(width, height, depth),
         pose=Pose(position),
@@ -323,7 +323,7 @@ def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
     names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
     firsts = {name: _anchor([thing for thing in receptacles if thing.room == name]) for name in names}
     order = [thing.key for thing in receptacles]
-    rooms = [Room(name, kind_of(name), first.key) for name, first in firsts.items()]
+    rooms = [Room(name, kind_from_name(name), first.key) for name, first in firsts.items()]
     return tuple(sorted(rooms, key=lambda room: order.index(room.anchor or "")))
 
 
@@ -333,7 +333,7 @@ def _anchor(inside: Sequence[Receptacle]) -> Receptacle:
 
 
 def _kind(file: str) -> str:
-    return spoken("_".join(file.removesuffix(".urdf").split("_")[:-2]).replace("_no_top", ""))
+    return spoken_name("_".join(file.removesuffix(".urdf").split("_")[:-2]).replace("_no_top", ""))
 
 
 def _is(key: str, kinds: tuple[str, ...]) -> bool:

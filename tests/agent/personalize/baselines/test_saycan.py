@@ -12,7 +12,7 @@ from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTe
 from housewise.agent.personalize.planner import Attempt
 from housewise.language import ChatRequest, Sampling
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import RecordingModel
 
 THERE = [
@@ -131,6 +131,6 @@ def test_what_is_drawn_follows_the_scores() -> None:
 @given(reply=st.text() | st.from_regex(r"\W{0,3}\d{1,30}.{0,9}"))
 def test_any_reply_makes_a_plan(reply: str) -> None:
     house = SceneGraph(["hall 1"])
-    house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
+    house.update(SymbolicObservation({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
     plan = planner(RecordingModel(reply)).plan(house, [])
     assert len(plan.steps) + plan.complete == 1

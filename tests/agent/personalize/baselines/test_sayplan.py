@@ -12,7 +12,7 @@ from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPla
 from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.gbnf import REPLY
-from housewise.worlds.house.scene_graph import SceneGraph, View
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import RecordingModel
 
 GOOD = " go to mug 1\nstep 2: look at mug 1\nstep 3: pick up mug 1"
@@ -107,7 +107,7 @@ def test_commands_are_read_out_of_any_words(graph: SceneGraph, reply: str, comma
 @given(replies=st.lists(st.text() | st.sampled_from(["expand hall 1", "plan", GOOD, "mission complete"]), max_size=20))
 def test_any_replies_make_a_plan(replies: list[str]) -> None:
     house = SceneGraph(["hall 1"])
-    house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
+    house.update(SymbolicObservation({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
     plan = planner(RecordingModel(*replies)).plan(house, [])
     assert len(plan.steps) <= 10 and len(plan.prior_calls) <= 15
 

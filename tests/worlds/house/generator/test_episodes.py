@@ -3,22 +3,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.episode import Episode, ShelfState
+from housewise.worlds.house.episode import RearrangementEpisode, ShelfState
 from housewise.worlds.house.generator import GenerationError, generate, generate_episode, generate_house
 from housewise.worlds.house.generator.furniture_sizes import SIZES as FURNITURE
 from housewise.worlds.house.generator.furniture_sizes import TOP_CABINET_BASE
 from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Box
-from housewise.worlds.house.preferences import Person, load_person, people
+from housewise.worlds.house.preferences import HousePreferences, load_preferences, bundled_people
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 
 SEEDS = st.integers(0, 100_000)
-WHO = st.sampled_from(people())
+WHO = st.sampled_from(bundled_people())
 
 
-def made(seed: int, who: str) -> tuple[Scene, Episode]:
-    return generate(seed, load_person(who))
+def made(seed: int, who: str) -> tuple[Scene, RearrangementEpisode]:
+    return generate(seed, load_preferences(who))
 
 
 @settings(max_examples=15, deadline=None)
@@ -26,7 +26,7 @@ def made(seed: int, who: str) -> tuple[Scene, Episode]:
 def test_counts_names_and_start(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
     assert 5 <= len(episode.objects) <= 10
-    assert 3 <= len(episode.misplaced) <= 7
+    assert 3 <= len(episode.misplaced_objects) <= 7
     assert episode.receptacles == tuple(scene.by_key)
     assert episode.scene == scene.name
     assert len({thing.key for thing in episode.objects}) == len(episode.objects)
@@ -40,14 +40,14 @@ def test_counts_names_and_start(seed: int, who: str) -> None:
 @given(SEEDS, WHO)
 def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
-    person = load_person(who)
+    person = load_preferences(who)
     kinds = {room.name: room.kind for room in scene.rooms}
     for thing in episode.objects:
         assert thing.correct
         for place in scene.receptacles:
             wanted = person.wants(thing.category, kinds[place.room or ""], place.kind)
             state = ShelfState((place.box.low[0], place.box.low[2]), (place.box.size[0], place.box.size[2]))
-            fits = Shelves(state).insert("", thing.size[0], thing.size[2]) is not None
+            fits = ShelfPacker(state).insert("", thing.size[0], thing.size[2]) is not None
             if place.key in thing.correct:
                 assert wanted and fits
             elif place.key == thing.receptacle:
@@ -92,26 +92,26 @@ def test_shelves_know_what_stands_where(seed: int, who: str) -> None:
 @given(SEEDS)
 def test_the_same_seed_makes_the_same_episode(seed: int) -> None:
     scene = generate_house(seed % 50)
-    person = load_person("ada")
+    person = load_preferences("ada")
     assert generate_episode(scene, seed, person) == generate_episode(scene, seed, person)
 
 
 def test_one_house_holds_many_episodes() -> None:
-    scene, person = generate_house(3), load_person("esi")
+    scene, person = generate_house(3), load_preferences("esi")
     episodes = [generate_episode(scene, seed, person) for seed in range(10)]
     assert len({tuple(thing.key for thing in episode.objects) for episode in episodes}) == 10
 
 
 def test_numbers_can_be_asked_for() -> None:
-    episode = generate_episode(generate_house(3), 0, load_person("esi"), objects=(4, 4), misplaced=(4, 4))
-    assert len(episode.objects) == len(episode.misplaced) == 4
+    episode = generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(4, 4))
+    assert len(episode.objects) == len(episode.misplaced_objects) == 4
     with pytest.raises(ValueError, match="misplaced"):
-        generate_episode(generate_house(3), 0, load_person("esi"), objects=(4, 4), misplaced=(5, 5))
+        generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(5, 5))
 
 
 def test_someone_without_wishes_gets_no_episode() -> None:
     with pytest.raises(GenerationError, match="another house or more places"):
-        generate_episode(generate_house(3), 0, Person("nobody", "", {}))
+        generate_episode(generate_house(3), 0, HousePreferences("nobody", "", {}))
 
 
 def test_a_hundred_categories_fit_between_worktop_and_cabinet() -> None:

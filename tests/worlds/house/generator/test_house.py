@@ -14,9 +14,9 @@ from shapely.geometry import Polygon
 from housewise.worlds.house.generator import generate, generate_house
 from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.house import REACH
-from housewise.worlds.house.preferences import ROOM_KINDS, load_person, people
+from housewise.worlds.house.preferences import ROOM_KINDS, load_preferences, bundled_people
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.spoken_names import spoken, spoken_receptacle
+from housewise.worlds.house.spoken_names import spoken_name, spoken_receptacle_name
 
 SEEDS = st.integers(0, 100_000)
 
@@ -65,9 +65,9 @@ def test_every_house_is_sound(seed: int) -> None:
 @given(SEEDS)
 def test_keys_and_spoken_names_agree(seed: int) -> None:
     for thing in generate_house(seed).receptacles:
-        assert spoken_receptacle(thing.key) == thing.name
+        assert spoken_receptacle_name(thing.key) == thing.name
         assert thing.name.startswith(f"{thing.room} {thing.kind} ")
-        assert spoken(thing.key.split("-")[0]) == thing.room
+        assert spoken_name(thing.key.split("-")[0]) == thing.room
 
 
 @settings(max_examples=12, deadline=None)
@@ -123,7 +123,7 @@ def test_nonsense_is_refused() -> None:
 
 @pytest.mark.slow
 def test_a_thousand_houses_in_a_row() -> None:
-    everyone = [load_person(name) for name in people()]
+    everyone = [load_preferences(name) for name in bundled_people()]
     for seed in range(1000):
         scene, episode = generate(seed, everyone[seed % len(everyone)])
         check(scene)
