@@ -50,12 +50,12 @@ def exclusive_lock(folder: Path, patience: float = 0.0, may_hold_links: bool = F
         lock = _acquire_lock(folder, patience)
     except Timeout as error:
         end_reimported_program()
-        told = (
+        problem = (
             f"has been writing there for {patience:g} s; wait for it, or end it"
             if patience
             else "is writing there; wait for it, or choose another folder"
         )
-        raise UserError(f"{folder}: another program {told}{_describe_owner(Path(error.lock_file))}") from None
+        raise UserError(f"{folder}: another program {problem}{_describe_owner(Path(error.lock_file))}") from None
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
     try:

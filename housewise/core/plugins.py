@@ -56,8 +56,8 @@ def load_plugin(group: str, name: str, what: str) -> Any:
     if not found:
         raise UserError(f"no {what} {name!r} is installed; {suggest_names(name, plugin_names(group))}")
     if len({each.value for each in found}) > 1:
-        told = ", ".join(f"{each.value} of {_distribution_name(each)}" for each in found)
-        raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
+        sources = ", ".join(f"{each.value} of {_distribution_name(each)}" for each in found)
+        raise UserError(f"{what} {name!r} is there more than once ({sources}); uninstall all but one of these packages")
     if found[0].module in sys.modules:
         # Parts are looked up for every record; finding the distribution of an imported part takes longest.
         with suppress(AttributeError):

@@ -57,16 +57,16 @@ class ChatCompletionModel:
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See ``CompletionModel.answer``; blanks before the number are left out."""
         sampling = _sampling(GenerationLimits(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
-        told = [Message("system", system)] if system else []
+        turns = [Message("system", system)] if system else []
         requests = [
-            ChatRequest((*told, Message("user", question)), sampling, may_be_empty=True) for question in questions
+            ChatRequest((*turns, Message("user", question)), sampling, may_be_empty=True) for question in questions
         ]
         return [self._continuation(reply, _MOST_OF_A_NUMBER) for [reply] in self._model.complete(requests)]
 
     def _request(self, prompt: str, sampling: Sampling, start: str = "") -> ChatRequest:
-        told = [Message("system", self._instruction)] if self._instruction else []
+        turns = [Message("system", self._instruction)] if self._instruction else []
         text, prefix = (prompt, start) if self._continues else (prompt + start, "")
-        return ChatRequest((*told, Message("user", text)), sampling, prefix, may_be_empty=True)
+        return ChatRequest((*turns, Message("user", text)), sampling, prefix, may_be_empty=True)
 
     def _continuation(self, reply: Reply, most: int, prompt: str = "", start: str = "") -> Continuation:
         if reply.alternatives is None:

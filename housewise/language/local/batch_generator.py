@@ -249,5 +249,5 @@ class BatchGenerator:
 
     def _speaks_of(self, row: PendingReply, stops: Sequence[str]) -> bool:
         """Whether a stop text occurs in the reply itself, not in its thoughts."""
-        said = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
-        return any(stop in said for stop in stops)
+        spoken = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
+        return any(stop in spoken for stop in stops)

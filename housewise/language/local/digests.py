@@ -87,8 +87,8 @@ def _tensor_digests(path: Path) -> Iterator[str]:
         header.pop("__metadata__", None)
         for name, about in header.items():
             begin, end = (8 + length + int(offset) for offset in about["data_offsets"])
-            told = json.dumps([name, about["dtype"], about["shape"]])
-            yield hashlib.sha256(told.encode() + _sample_bytes(stream, begin, end)).hexdigest()
+            description = json.dumps([name, about["dtype"], about["shape"]])
+            yield hashlib.sha256(description.encode() + _sample_bytes(stream, begin, end)).hexdigest()
 
 
 def _sample_bytes(stream: IO[bytes], begin: int, end: int) -> bytes:

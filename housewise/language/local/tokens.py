@@ -42,11 +42,11 @@ def prompt_tokens(
         messages = fold_system(messages)
 
     def render(contents: Sequence[str]) -> str:
-        *said, start = contents
+        *texts, start = contents
         if not has_template:
             # A model without a template continues a plain text.
-            return "\n\n".join(said) + "\n\n" + start
-        turns = [{**message.turn, "content": text} for message, text in zip(messages, said, strict=True)]
+            return "\n\n".join(texts) + "\n\n" + start
+        turns = [{**message.turn, "content": text} for message, text in zip(messages, texts, strict=True)]
         try:
             text: str = tokenizer.apply_chat_template(
                 turns, tokenize=False, add_generation_prompt=True, **(template_options or {})

@@ -61,8 +61,8 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
             await response.aclose()
         # The body is already decompressed, so these headers no longer apply. JSON is UTF-8 whatever the type claims,
         # and not all of Python's codecs are text encodings.
-        told = {"content-encoding", "content-length", "transfer-encoding", "content-type"}
-        headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in told]
+        stale = {"content-encoding", "content-length", "transfer-encoding", "content-type"}
+        headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in stale]
         return type(response)(response.status_code, headers=headers, content=bytes(body), request=response.request)
 
 

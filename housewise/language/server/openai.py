@@ -213,8 +213,8 @@ class OpenAIChatModel:
                 try:
                     return await self._replies_to(request, number, seed_offset, start, deadline)
                 except RequestFailure as caught:
-                    told_more = failure is not None and failure.adaptation is None and caught.cut_short
-                    failure = failure if failure is not None and told_more else caught
+                    is_known_better = failure is not None and failure.adaptation is None and caught.cut_short
+                    failure = failure if failure is not None and is_known_better else caught
                 if failure.adaptation is not None and time.perf_counter() < deadline:
                     unfolded = failure if failure.adaptation.kind == "fold_system" else unfolded
                     self._adapt(failure.adaptation)
@@ -325,8 +325,8 @@ class OpenAIChatModel:
         except (asyncio.TimeoutError, openai.APITimeoutError) as error:
             is_unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
             what = "no connection" if is_unconnected else "no list of its models"
-            told = limit.connect if is_unconnected else seconds
-            raise RequestFailure(f"{what} within {told:.3g} s", remedy, is_final=is_unconnected) from None
+            waited = limit.connect if is_unconnected else seconds
+            raise RequestFailure(f"{what} within {waited:.3g} s", remedy, is_final=is_unconnected) from None
         except openai.APIStatusError as error:
             failure = self._statuses.status_failure(error, {}, 0)
             failure.is_final, failure.is_missing = error.status_code == 401, error.status_code == 404

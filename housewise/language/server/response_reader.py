@@ -68,8 +68,8 @@ class ResponseReader:
             what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
             raise RequestFailure(what, remedy, True) from None
         if completion.error and not completion.choices:
-            told = self.endpoint.excerpt(error_message(completion.error))
-            raise RequestFailure(f"it answered with an error: {told}", "see the server's log or try later", True)
+            reason = self.endpoint.excerpt(error_message(completion.error))
+            raise RequestFailure(f"it answered with an error: {reason}", "see the server's log or try later", True)
         if not completion.choices:
             raise RequestFailure("it answered without any choice", remedy, True)
         return completion

@@ -130,5 +130,5 @@ class StatusErrorReader:
                 return RequestFailure(
                     f"it sends requests on to {where}, which nobody named", "set base_url to where it runs"
                 )
-        told = self.endpoint.excerpt(str(cause) or type(cause).__name__)
-        return RequestFailure(f"the connection failed: {told}", "check base_url and that the server runs", True)
+        reason = self.endpoint.excerpt(str(cause) or type(cause).__name__)
+        return RequestFailure(f"the connection failed: {reason}", "check base_url and that the server runs", True)
