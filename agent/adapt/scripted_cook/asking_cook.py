@@ -14,7 +14,7 @@ from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
-from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData
 
 
 class PhraseBook:
@@ -39,8 +39,8 @@ class AskingCook:
         task: Number of the task.
         phrases: Maps answers to wishes.
         topics: What it can ask about.
-        most: Maximum number of questions.
-        told: Earlier questions and answers.
+        max_questions: Maximum number of questions.
+        known_answers: Earlier questions and answers.
         kitchen: Kitchen data. Defaults to the bundled kitchen.
     """
 
@@ -49,16 +49,16 @@ class AskingCook:
         task: int,
         phrases: PhraseBook,
         topics: Sequence[QuestionTopic],
-        most: int,
-        told: Iterable[tuple[str, str]] = (),
-        kitchen: Kitchen | None = None,
+        max_questions: int,
+        known_answers: Iterable[tuple[str, str]] = (),
+        kitchen: KitchenData | None = None,
     ) -> None:
         self._judge = PreferenceJudge(task, kitchen)
-        self._phrases, self._topics, self._left = phrases, topics, most
+        self._phrases, self._topics, self._left = phrases, topics, max_questions
         self._known: dict[str, KitchenPreference] = {}
         self._asked: set[str] = set()
         self._cook = self._make_oracle()
-        for question, answer in told:
+        for question, answer in known_answers:
             self.take_answer(question, answer)
 
     @property

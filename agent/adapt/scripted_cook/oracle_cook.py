@@ -14,7 +14,7 @@ from housewise.agent.adapt.scripted_cook.wish_selection import WishSelection, se
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
-from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData
 
 DONE = "Declare Done"
 _CHANGE_NOTHING = ("ask ", "look for ", "find ", "search ")
@@ -31,7 +31,7 @@ class OracleCook:
 
     name = "scripted cook"
 
-    def __init__(self, person: KitchenProfile, task: int, kitchen: Kitchen | None = None) -> None:
+    def __init__(self, person: KitchenProfile, task: int, kitchen: KitchenData | None = None) -> None:
         self._person = person
         self._judge = PreferenceJudge(task, kitchen)
         self._expected: list[str] = []

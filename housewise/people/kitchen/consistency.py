@@ -22,7 +22,7 @@ from housewise.people.kitchen.conditions import (
     parse_condition,
 )
 from housewise.people.kitchen.profiles import KitchenPreference
-from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask
+from housewise.worlds.kitchen.kitchen_data import KitchenData, KitchenTask
 
 MAX_CASES = 5000
 """Cases into which one condition is expanded at most."""
@@ -46,7 +46,7 @@ class TooManyCases(Exception):
     """A condition has more than ``MAX_CASES`` cases."""
 
 
-def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: Kitchen) -> str | None:
+def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: KitchenData) -> str | None:
     """Return a message about the first preference that cannot be satisfied, alone or with another one, or None."""
     made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
@@ -64,7 +64,7 @@ def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: Kitche
 
 
 def _can_be_satisfied(
-    preferences: Sequence[KitchenPreference], task: KitchenTask, kitchen: Kitchen, made: Mapping[str, Condition]
+    preferences: Sequence[KitchenPreference], task: KitchenTask, kitchen: KitchenData, made: Mapping[str, Condition]
 ) -> bool:
     """Whether one breakfast can satisfy all preferences.
 

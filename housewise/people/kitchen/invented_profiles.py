@@ -17,7 +17,7 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.validation import read_model
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.profiles import KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
 
 PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
 PREFERENCE_RANGE = (10, 19)
@@ -153,7 +153,7 @@ def _say(rng: random.Random, kind: str, **groups: str) -> str:
 
 
 def invent_profile(
-    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None
+    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: KitchenData | None = None
 ) -> KitchenProfile:
     """Draw a profile whose preferences do not contradict each other.
 
@@ -170,7 +170,7 @@ def invent_profile(
 
 
 def invent_profile_fields(
-    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None
+    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: KitchenData | None = None
 ) -> dict[str, object]:
     """Draw a profile in the form of a profile file; see ``invent_profile``."""
     kitchen = kitchen or load_kitchen()
@@ -198,7 +198,7 @@ def _profile_fields(seed: int, lines: list[dict[str, object]]) -> dict[str, obje
     }
 
 
-def _is_valid(fields: dict[str, object], kitchen: Kitchen) -> bool:
+def _is_valid(fields: dict[str, object], kitchen: KitchenData) -> bool:
     try:
         parse_profile(fields, kitchen, str(fields["name"]))
     except DataError:

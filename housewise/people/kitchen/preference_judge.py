@@ -23,7 +23,7 @@ from housewise.people.kitchen.conditions import (
 )
 from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.dishes import are_together, is_added_before
-from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import Dish, KitchenData, load_kitchen
 from housewise.worlds.kitchen.trace import Layer, Serving, Sources, Trace
 
 PreferenceDecision = Literal["satisfied", "violated", "inapplicable"]
@@ -57,7 +57,7 @@ class PreferenceJudge:
         when_made: The condition, for each dish of the task, under which it counts as made.
     """
 
-    def __init__(self, task: int, kitchen: Kitchen | None = None) -> None:
+    def __init__(self, task: int, kitchen: KitchenData | None = None) -> None:
         self.task = task
         self.kitchen = kitchen or load_kitchen()
         self._task = self.kitchen.tasks.tasks[task]

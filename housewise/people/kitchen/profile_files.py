@@ -40,7 +40,7 @@ from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
 from housewise.people.kitchen.consistency import find_contradiction
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups
+from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen, resolve_groups
 
 ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"
 """Folder of the sixteen people of ADAPT."""
@@ -80,7 +80,7 @@ class _ProfileFile(_Strict):
     preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MAX_PREFERENCES)
 
 
-def load_profiles(path: str | Path, kitchen: Kitchen | None = None) -> list[KitchenProfile]:
+def load_profiles(path: str | Path, kitchen: KitchenData | None = None) -> list[KitchenProfile]:
     """Read the profiles of a file, or of all YAML files of a folder in alphabetical order.
 
     Raises:
@@ -118,7 +118,7 @@ def check_paraphrases(profile: KitchenProfile) -> None:
             )
 
 
-def parse_profile(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
+def parse_profile(content: Any, kitchen: KitchenData, where: str) -> KitchenProfile:
     """Build a profile from the content of a YAML file.
 
     Args:
@@ -146,7 +146,7 @@ def parse_profile(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
     return KitchenProfile(file.name, file.about, preferences, file.published_undone_weight)
 
 
-def _read_file(file: Path, kitchen: Kitchen) -> list[KitchenProfile]:
+def _read_file(file: Path, kitchen: KitchenData) -> list[KitchenProfile]:
     if file.stat().st_size > MAX_FILE_BYTES:
         raise DataError(f"{file}: has more than {MAX_FILE_BYTES} bytes; split it into several files")
     content = read_yaml(file)
@@ -162,7 +162,7 @@ def _first_repeated(names: Iterable[str]) -> str | None:
     return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
-def _own_groups(file: _ProfileFile, kitchen: Kitchen, where: str) -> Mapping[str, frozenset[str]]:
+def _own_groups(file: _ProfileFile, kitchen: KitchenData, where: str) -> Mapping[str, frozenset[str]]:
     for name in file.groups:
         if name in kitchen.groups or name in kitchen.ids:
             raise DataError(f"{where}: the kitchen has a group or thing {name!r} already; choose another name")
@@ -174,7 +174,7 @@ def _own_groups(file: _ProfileFile, kitchen: Kitchen, where: str) -> Mapping[str
     return groups
 
 
-def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) -> KitchenPreference:
+def _preference(line: _Line, lookup: GroupLookup, kitchen: KitchenData, where: str) -> KitchenPreference:
     for dish in line.dishes:
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
@@ -211,7 +211,7 @@ def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) 
     return replace(preference, published=published)
 
 
-def _task_numbers(given: Any, kitchen: Kitchen, where: str) -> tuple[int, ...]:
+def _task_numbers(given: Any, kitchen: KitchenData, where: str) -> tuple[int, ...]:
     """Resolve task numbers, names of dishes and names of task sets."""
     numbers: set[int] = set()
     for each in given if isinstance(given, list) else [given]:

@@ -15,7 +15,7 @@ from housewise.core.validation import read_model
 from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
 
 TOPICS_FILE = CONFIGS / "adapt" / "topics.yaml"
 _DISH_NAMES = {"yoghurt": "yoghurt parfait"}
@@ -91,7 +91,7 @@ class _TopicFile(RootModel[dict[str, _TopicEntry]]):
     pass
 
 
-def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tuple[QuestionTopic, ...]:
+def load_topics(path: Path = TOPICS_FILE, kitchen: KitchenData | None = None) -> tuple[QuestionTopic, ...]:
     """Read the topics of a YAML file, in its order.
 
     Raises:
@@ -102,7 +102,7 @@ def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tup
     return tuple(_topic(name, entry, kitchen, f"{path}: {name}") for name, entry in entries)
 
 
-def _topic(name: str, entry: _TopicEntry, kitchen: Kitchen, where: str) -> QuestionTopic:
+def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> QuestionTopic:
     things: frozenset[str] = frozenset()
     for word in entry.things:
         ids = kitchen.find_ids(word)

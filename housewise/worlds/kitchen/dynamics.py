@@ -20,7 +20,7 @@ from housewise.worlds.kitchen.dishes import (
     is_on_appliance,
     snapshot_dish,
 )
-from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData
 from housewise.worlds.kitchen.name_resolution import (
     SimilarityFunction,
     describe_entity,
@@ -51,7 +51,7 @@ class KitchenDynamics:
     def __init__(
         self,
         start: State,
-        kitchen: Kitchen,
+        kitchen: KitchenData,
         rng: random.Random | None = None,
         resembles: SimilarityFunction | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from housewise.worlds.kitchen.action_parser import MAX_QUESTION_CHARACTERS
-from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
 from housewise.worlds.text_space import fit_text, text_space
@@ -52,7 +52,7 @@ class TextKitchenEnv(gym.Env[str, str]):
         task: int = 1,
         judge: Callable[[Trace], float | None] | None = None,
         max_steps: int = MAX_STEPS,
-        kitchen: Kitchen | None = None,
+        kitchen: KitchenData | None = None,
     ) -> None:
         self.observation_space = text_space(MAX_OBSERVATION_CHARACTERS)
         self.action_space = text_space(MAX_QUESTION_CHARACTERS)

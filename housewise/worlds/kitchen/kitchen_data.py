@@ -146,7 +146,7 @@ class KitchenVerbs(_Strict):
 
 
 @dataclass(frozen=True)
-class Kitchen:
+class KitchenData:
     """All fixed data of the text kitchen.
 
     Attributes:
@@ -201,7 +201,7 @@ class Kitchen:
 
 
 @lru_cache(maxsize=4)
-def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
+def load_kitchen(folder: Path = KITCHEN_FOLDER) -> KitchenData:
     """Read the five files of a kitchen.
 
     Raises:
@@ -215,7 +215,7 @@ def load_kitchen(folder: Path = KITCHEN_FOLDER) -> Kitchen:
         for holder in layout.things:
             if holder not in known:
                 raise DataError(f"{folder / name}: things are in {holder!r}, which is listed nowhere")
-    return Kitchen(
+    return KitchenData(
         house=house,
         furniture=house.places(),
         objects=objects,

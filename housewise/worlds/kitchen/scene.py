@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
 from housewise.worlds.kitchen.state import State
 
 
-def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
+def draw_scene(seed: int, kitchen: KitchenData | None = None) -> State:
     """Draw a scene: the whole house, all objects marked with ``always``, and each other one with probability 0.7.
 
     A drawn object also adds its holder, such as the carton of an egg.
@@ -27,7 +27,7 @@ def draw_scene(seed: int, kitchen: Kitchen | None = None) -> State:
     return build_scene(present, kitchen)
 
 
-def build_scene(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
+def build_scene(present: Iterable[str], kitchen: KitchenData | None = None) -> State:
     """Build a scene with the given objects, their holders, and all objects marked with ``always``.
 
     Raises:

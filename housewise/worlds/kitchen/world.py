@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from housewise.core.errors import UserError
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
-from housewise.worlds.kitchen.kitchen_data import Kitchen, KitchenTask, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import KitchenData, KitchenTask, load_kitchen
 from housewise.worlds.kitchen.name_resolution import SimilarityFunction, describe_entity
 from housewise.worlds.kitchen.scene import draw_scene
 from housewise.worlds.kitchen.state import State
@@ -87,7 +87,7 @@ class TextKitchen:
         seed: int = 0,
         scene: State | None = None,
         max_steps: int = MAX_STEPS,
-        kitchen: Kitchen | None = None,
+        kitchen: KitchenData | None = None,
         resembles: SimilarityFunction | None = None,
     ) -> None:
         self.kitchen = kitchen or load_kitchen()
