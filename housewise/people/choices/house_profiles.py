@@ -10,7 +10,14 @@ from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, 
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.house.preferences import ANY_ROOM, HousePreferences, Places, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.preferences import (
+    ANY_ROOM,
+    HousePreferences,
+    Places,
+    bundled_people,
+    default_groups,
+    load_preferences,
+)
 from housewise.worlds.house.spoken_names import spoken_name
 
 PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"

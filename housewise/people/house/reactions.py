@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from housewise.people.memory import About, Note, Source
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ReactingUser:
         return self._note(thing, place, wanted, source)
 
     def _note(self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None) -> Note:
-        kind = kind_of(thing)
+        kind = kind_from_name(thing)
         where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")
         return Note(
             person=self.name,

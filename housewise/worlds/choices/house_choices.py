@@ -20,7 +20,7 @@ from pathlib import Path
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios, select_test
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.housekeep.annotations import read_annotations
-from housewise.worlds.house.preferences import HousePreferences, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.preferences import HousePreferences, bundled_people, default_groups, load_preferences
 from housewise.worlds.house.spoken_names import spoken_name
 
 NAME = "housekeep"
@@ -50,7 +50,9 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
     return make_person_choices(person, [other for other in everybody if other.name != person.name], count, seed)
 
 
-def make_person_choices(person: HousePreferences, others: Sequence[HousePreferences], count: int, seed: int) -> ChoiceSet:
+def make_person_choices(
+    person: HousePreferences, others: Sequence[HousePreferences], count: int, seed: int
+) -> ChoiceSet:
     """Build one scenario per kind of thing, and split them into examples and test.
 
     Args:

@@ -7,7 +7,7 @@ import pytest
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.house_choices import make_house_choices
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import default_groups, bundled_people
+from housewise.worlds.house.preferences import bundled_people, default_groups
 
 
 def _place(action: str) -> tuple[str, str]:
