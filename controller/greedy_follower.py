@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from housewise.worlds.house.geometry import Array, forward_of
+from housewise.worlds.house.geometry import Array, forward_vector
 from housewise.worlds.house.navmesh import NavMesh
-from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose
+from housewise.worlds.house.simulator.base import STEP, TURN, BodyPose, LowLevelAction
 
 NEAR_GOAL = 0.75 * STEP
 """Distance from the goal at which habitat-sim's follower stops by default, metres."""
@@ -43,18 +43,18 @@ class GreedyFollower:
         self._radius = radius
         self._steps: dict[tuple[float, float, float], tuple[float, float]] = {}
 
-    def next_action(self, body: BodyPose) -> Action | None:
+    def next_action(self, body: BodyPose) -> LowLevelAction | None:
         """Return the next low-level action. None on arrival, or if no step leads closer."""
         way = self._navmesh.distance(body.point, self._goal)
         if not self._radius <= way < math.inf:
             return None
         best, action = -_COLLISION_COST, None
         for turns in range(_MAX_TURNS + 1):
-            for turn, sign in ((Action.TURN_LEFT, 1), (Action.TURN_RIGHT, -1)):
+            for turn, sign in ((LowLevelAction.TURN_LEFT, 1), (LowLevelAction.TURN_RIGHT, -1)):
                 rest, cost = self._step(replace(body, yaw=body.yaw + sign * turns * TURN))
                 reward = (way - rest) / STEP - cost - turns * _TURN_COST
                 if reward > best:
-                    best, action = reward, turn if turns else Action.MOVE_FORWARD
+                    best, action = reward, turn if turns else LowLevelAction.MOVE_FORWARD
             if best > _GOOD_REWARD:
                 break
         return action
@@ -70,7 +70,7 @@ class GreedyFollower:
 
     def _evaluate_step(self, body: BodyPose) -> tuple[float, float]:
         start = body.point
-        reached = self._navmesh.move(start, start + STEP * forward_of(body.yaw)[[0, 2]])
+        reached = self._navmesh.move(start, start + STEP * forward_vector(body.yaw)[[0, 2]])
         collided = float(((reached - start) ** 2).sum()) + _COLLISION_TOLERANCE < STEP**2
         is_close = self._navmesh.clearance(reached) < _MIN_CLEARANCE
         return self._navmesh.distance(reached, self._goal), collided * _COLLISION_COST + is_close * _OBSTACLE_COST

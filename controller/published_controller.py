@@ -15,8 +15,8 @@ import numpy as np
 
 from housewise.controller.skills import Controller, ControllerSettings, Skill
 from housewise.worlds.house.env import RearrangementEnv
-from housewise.worlds.house.geometry import Array, forward_of
-from housewise.worlds.house.simulator.base import Action, BodyPose
+from housewise.worlds.house.geometry import Array, forward_vector
+from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction
 
 PUBLISHED = ControllerSettings(goal_radius=0.5, most_look=21, follower="greedy")
 """Settings of the published robot's code."""
@@ -36,7 +36,7 @@ class PublishedController(Controller):
         simulator = self.env.simulator
         simulator.stand(replace(simulator.body, pitch=0.0))
 
-    def _next_camera_action(self, aim: Array) -> Action:
+    def _next_camera_action(self, aim: Array) -> LowLevelAction:
         body, camera = self.env.simulator.body, self.env.simulator.camera
         camera_position = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
         ray, wanted = _ray(body), aim - camera_position
@@ -44,13 +44,13 @@ class PublishedController(Controller):
         turn = float(np.arctan2(cross, ray[0] * wanted[0] + ray[2] * wanted[2]))
         rise = _angle_from_vertical(ray) - _angle_from_vertical(wanted)
         if abs(turn) > abs(rise):
-            return Action.TURN_LEFT if turn < 0 else Action.TURN_RIGHT
-        return Action.LOOK_UP if rise > 0 else Action.LOOK_DOWN
+            return LowLevelAction.TURN_LEFT if turn < 0 else LowLevelAction.TURN_RIGHT
+        return LowLevelAction.LOOK_UP if rise > 0 else LowLevelAction.LOOK_DOWN
 
 
 def _ray(body: BodyPose) -> Array:
     """Return the optical axis, (3,)."""
-    return np.asarray(np.cos(body.pitch) * forward_of(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
+    return np.asarray(np.cos(body.pitch) * forward_vector(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
 
 
 def _angle_from_vertical(way: Array) -> float:

@@ -25,7 +25,7 @@ from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.spoken_names import kind_of, without_numbers
+from housewise.worlds.house.spoken_names import kind_from_name, remove_numbers
 
 _Scores = Mapping[str | None, float]
 
@@ -65,7 +65,7 @@ class ConfidenceThresholds:
         """Return the threshold for one object."""
         if options.similar and self.similar is not None:
             return self.similar
-        if self.unfamiliar is not None and self.familiar is not None and kind_of(thing) not in self.familiar:
+        if self.unfamiliar is not None and self.familiar is not None and kind_from_name(thing) not in self.familiar:
             return self.unfamiliar
         return self.threshold
 
@@ -241,7 +241,7 @@ def _first_of_each_kind(places: Iterable[str]) -> dict[str, str]:
     """Return one receptacle per kind and kind of room. People want an object on all of these or on none."""
     first: dict[str, str] = {}
     for place in places:
-        first.setdefault(without_numbers(place), place)
+        first.setdefault(remove_numbers(place), place)
     return first
 
 

@@ -9,7 +9,7 @@ from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 _MIN_SIMILARITY = 0.4
 """Cosine similarity of two kinds of objects below which one says little about the other."""
@@ -107,7 +107,7 @@ class RecalledPreferences:
         """See PreferenceKnowledge.wants."""
         if place not in self._places:
             return None
-        key = kind_of(thing), self._places[place]
+        key = kind_from_name(thing), self._places[place]
         if key not in self._known:
             self._known[key] = self._recall(*key)
         return self._known[key]
@@ -115,7 +115,7 @@ class RecalledPreferences:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         found: list[tuple[str, str]] = []
-        for kind in self._similar_kinds(kind_of(thing)):
+        for kind in self._similar_kinds(kind_from_name(thing)):
             if len(found) == max_kinds:
                 break
             wanted = next((place for place in places if self.wants(kind, place)), None)

@@ -30,7 +30,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Step:
+class RecordedStep:
     """One recorded action, in the data's keys.
 
     Attributes:
@@ -98,14 +98,16 @@ class Recording:
             tuple(thing.name for thing in self.task.episode.objects),
         )
 
-    def _read(self, plans: list[dict[str, Any]]) -> Iterator[Step]:
+    def _read(self, plans: list[dict[str, Any]]) -> Iterator[RecordedStep]:
         for log in (log for plan in plans for log in plan["logs"]):
             parsed = log["step_parsed"] or {}
             thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
-            known = all(key is None or spoken_name(key) in self.keys or key in self.keys.values() for key in (thing, place))
+            known = all(
+                key is None or spoken_name(key) in self.keys or key in self.keys.values() for key in (thing, place)
+            )
             kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
             found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
-            yield Step(
+            yield RecordedStep(
                 raw=log["step_raw"],
                 kind=kind if log["flag"] != "skipped" else None,
                 thing=thing,

@@ -104,7 +104,7 @@ def load(data: Path | None, episode: int) -> RearrangementTask:
     return load_task(list_tasks(config.tasks)[0], config.tasks)
 
 
-def crowded(task: RearrangementTask, count: int, seed: int = 0) -> RearrangementTask:
+def crowded_task(task: RearrangementTask, count: int, seed: int = 0) -> RearrangementTask:
     """The same house and the same work with so many objects: the others lie about on furniture and belong there."""
     rng = np.random.default_rng(seed)
     places = [task.scene.by_key[key] for key in task.episode.receptacles]
@@ -125,7 +125,7 @@ def crowded(task: RearrangementTask, count: int, seed: int = 0) -> Rearrangement
     return RearrangementTask(task.scene, replace(task.episode, objects=own + others))
 
 
-class Robot:
+class TimedRobot:
     """The whole agent with the scripted planner, in one house.
 
     Args:
@@ -217,9 +217,9 @@ def _parts(task: RearrangementTask, simulator: RaycastSimulator) -> Iterator[tup
     yield 0, task.scene.structure
     for number, key in enumerate(simulator.keys):
         if key in task.scene.by_key:
-            yield number, task.scene.by_key[key].mesh.placed(task.scene.by_key[key].pose)
+            yield number, task.scene.by_key[key].mesh.transform(task.scene.by_key[key].pose)
     for thing in task.episode.objects:
-        yield simulator.keys.index(thing.key), placeholder_mesh(thing.category, thing.size).placed(thing.pose)
+        yield simulator.keys.index(thing.key), placeholder_mesh(thing.category, thing.size).transform(thing.pose)
 
 
 def _rays(camera: Camera) -> NDArray[np.float64]:
@@ -231,7 +231,7 @@ def _rays(camera: Camera) -> NDArray[np.float64]:
     return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
 
 
-def compare(robot: Robot, rounds: int) -> dict[str, float]:
+def compare(robot: TimedRobot, rounds: int) -> dict[str, float]:
     """Our images per second next to the peer's, and the share of pixels in which both see the same thing."""
     robot.reset()
     poses = robot.poses[::_PEER_EVERY]
@@ -253,13 +253,18 @@ def compare(robot: Robot, rounds: int) -> dict[str, float]:
     }
 
 
-def walking(task: RearrangementTask, simulator: RaycastSimulator, rounds: int, most: int = _VISITED) -> dict[str, float]:
+def walking(
+    task: RearrangementTask, simulator: RaycastSimulator, rounds: int, most: int = _VISITED
+) -> dict[str, float]:
     """Steps per second of processor time, pictures included, while each follower leads round the house.
 
     Returns:
         By follower: ``own``, ``greedy``, and on the polygons of a navigation mesh that is at hand ``greedy, polygons``.
     """
-    ways: dict[str, tuple[RearrangementTask, Literal["own", "greedy"]]] = {"own": (task, "own"), "greedy": (task, "greedy")}
+    ways: dict[str, tuple[RearrangementTask, Literal["own", "greedy"]]] = {
+        "own": (task, "own"),
+        "greedy": (task, "greedy"),
+    }
     if task.scene.navmesh_file is not None:
         ways["greedy, polygons"] = (replace(task, scene=walked_as_recorded(task.scene)), "greedy")
 
@@ -282,7 +287,7 @@ def memory() -> float:
     return used / (1024.0**2 if sys.platform == "darwin" else 1024.0)
 
 
-def measure(robots: dict[str, Robot], rounds: int) -> dict[str, dict[str, Any]]:
+def measure(robots: dict[str, TimedRobot], rounds: int) -> dict[str, dict[str, Any]]:
     """The figures of some houses, by name; they take turns, so that whatever slows the machine slows all.
 
     Memory is what had been needed when the house's first turn was over: from few to many objects it can only grow.
@@ -336,8 +341,8 @@ def main(
     rounds, counts, steps = (1, COUNTS[:2], _QUICK_STEPS) if quick else (rounds, COUNTS, MAX_STEPS)
     with console.status("measuring") as status:
         task, simulator = load(data, episode), RaycastSimulator(sensors=SENSORS)
-        robots = {_OWN: Robot(task, simulator, steps)}
-        robots |= {str(count): Robot(crowded(task, count), simulator, steps) for count in counts}
+        robots = {_OWN: TimedRobot(task, simulator, steps)}
+        robots |= {str(count): TimedRobot(crowded_task(task, count), simulator, steps) for count in counts}
         growth = measure(robots, rounds)
         status.update("comparing with trimesh")
         peer = compare(robots[_OWN], rounds)

@@ -32,7 +32,7 @@ from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Simulator
 from housewise.worlds.house.tasks import generated_task
-from housewise.worlds.house.wall_inference import infer_free_floor, build_walls
+from housewise.worlds.house.wall_inference import build_walls, infer_free_floor
 
 HOUSE = 3
 _CAMERA = Camera(width=360, height=300, above_floor=1.5)

@@ -41,9 +41,9 @@ from housewise.experiments.personalize.households import (
     Episode,
     Setup,
     Stage,
+    collect_episodes,
     differences,
     figure,
-    gathered,
     in_full,
     one_by_one,
     shareable_run,
@@ -66,7 +66,14 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.preferences import Places, default_groups, load_preferences, majority, bundled_people, held_out_people
+from housewise.worlds.house.preferences import (
+    MajorityPreferences,
+    Places,
+    bundled_people,
+    default_groups,
+    held_out_people,
+    load_preferences,
+)
 from housewise.worlds.house.spoken_names import spoken_name
 
 QUESTIONS, HOUSES, SEED = 10, 25, 9600
@@ -77,7 +84,7 @@ EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True)
-class Row:
+class TransferRow:
     """A robot: its planner, and what it remembers of the person."""
 
     planner: str
@@ -85,14 +92,14 @@ class Row:
 
 
 ROWS = {
-    f"{name}, {memory}": Row(planner, memory)
+    f"{name}, {memory}": TransferRow(planner, memory)
     for name, planner, memories in (
         ("model", "llm", (NOTHING, RULES, FULL)),
         ("store", "store", (NOTHING, RULES, FULL, USUAL, BOTH)),
         ("nearest", "nearest", (RULES, FULL)),
     )
     for memory in memories
-} | {"scripted": Row("scripted", NOTHING)}
+} | {"scripted": TransferRow("scripted", NOTHING)}
 COMPARED = ("model", "store", "nearest")
 """Robots with rules and with full preferences."""
 
@@ -144,12 +151,12 @@ class Visit:
             wanted = {name: group.wanted for name, group in default_groups().items()}
             if what == FULL:
                 wanted = {name: self._who.places_for(name) for name in self._who.categories}
-            folder.save(placed(self.person, wanted))
+            folder.save(rules_memory(self.person, wanted))
         if what in (RULES, BOTH):
             self._interview(folder)
         return folder.root
 
-    def told(self) -> dict[str, Any]:
+    def described_rules(self) -> dict[str, Any]:
         """What was said, and what was made of it; empty before that."""
         folder = MemoryFolder(self._folder / "memories" / RULES)
         if self.person not in folder.people():
@@ -173,12 +180,14 @@ class Visit:
         rules = [rule for rule in (parse_house_rule(parse_rule(text)) for text in texts) if rule]
         said = {(thing, spot) for rule in rules for thing in rule.things for spot in rule.wanted}
         meant = {
-            (spoken_name(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places_for(name))
+            (spoken_name(name), spot)
+            for name in self._who.categories
+            for spot in to_place_kinds(self._who.places_for(name))
         }
         return {"said": len(said), "right": len(said & meant), "wanted": len(meant)}
 
 
-def placed(person: str, wanted: Mapping[str, Places]) -> Memory:
+def rules_memory(person: str, wanted: Mapping[str, Places]) -> Memory:
     """A memory of where groups of things, or kinds of them, are wanted, as rules."""
     memory = Memory(person)
     for name, places in wanted.items():
@@ -190,7 +199,7 @@ def placed(person: str, wanted: Mapping[str, Places]) -> Memory:
 
 def contrariness(person: str) -> float:
     """The share of a person's placements that the majority of the six does not want."""
-    who, usual = load_preferences(person), majority([load_preferences(name) for name in bundled_people()])
+    who, usual = load_preferences(person), MajorityPreferences([load_preferences(name) for name in bundled_people()])
     wanted = [
         (name, room, kind) for name in who.categories for room, kinds in who.places_for(name).items() for kind in kinds
     ]
@@ -228,42 +237,43 @@ class Transfer(Experiment):
     def results(self) -> list[Results]:
         """See Experiment.results."""
         cells = [cell for row in self.rows for cell in self._cells(row)]
-        return [Results("houses after ten questions: success rate, %", cells, self._compared)]
+        return [Results("houses after ten questions: success rate, %", cells, self._comparison_lines)]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by row and person, what rules gained, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by row and person, what rules gained, and all behind them."""
         return {
             "seeds": list(self.seeds),
             "questions": QUESTIONS,
-            "figures": self._nested(in_full),
+            "figures": self._summarise_by_key(in_full),
             "gains": self._gains(RULES, NOTHING),
             "gains_over_usual_places": self._gains(BOTH, USUAL),
             "share_of_full": self._shares,
             "disagrees_with_the_majority": {who: contrariness(who) for who in self.persons},
             "conversations": {
-                who: {str(seed): visit.told() for seed, visit in visits.items()} for who, visits in self._visits.items()
+                who: {str(seed): visit.described_rules() for seed, visit in visits.items()}
+                for who, visits in self._visits.items()
             },
             "adapter": self.setup.adapter,
             "settings": {row: shareable_run(self.setup.settings(ROWS[row].planner)) for row in self.rows},
-            "by_episode": self._nested(one_by_one),
+            "by_episode": self._summarise_by_key(one_by_one),
         }
 
     @cached_property
-    def _played(self) -> dict[str, dict[str, list[Episode]]]:
+    def _episodes_by_row(self) -> dict[str, dict[str, list[Episode]]]:
         """Episodes by row and person, and of everybody."""
         found: dict[str, dict[str, list[Episode]]] = {}
         for row in self.rows:
             stages = {who: {seed: each.stage(row) for seed, each in self._visits[who].items()} for who in self.persons}
-            played = {who: gathered(each) for who, each in stages.items()}
+            played = {who: collect_episodes(each) for who, each in stages.items()}
             found[row] = {**played, EVERYBODY: [episode for some in played.values() for episode in some]}
         return found
 
     def _cells(self, row: str) -> list[Cell]:
-        marked = self.setup.adapted and ROWS[row].planner == "llm"
+        marked = self.setup.has_adapter and ROWS[row].planner == "llm"
         sizes = {**dict.fromkeys(self.persons, self._size), EVERYBODY: self._size * len(self.persons)}
         return [
             Cell(row, who, figure(episodes), marked=marked, expected=sizes[who])
-            for who, episodes in self._played[row].items()
+            for who, episodes in self._episodes_by_row[row].items()
         ]
 
     def _gains(self, what: str, than: str) -> dict[str, dict[str, Any]]:
@@ -272,7 +282,7 @@ class Transfer(Experiment):
         for robot, after, before in self._pairs(what, than):
             by_person = {who: differences(after[who], before[who]) for who in self.persons}
             by_person[EVERYBODY] = [pair for pairs in by_person.values() for pair in pairs]
-            gains = {who: Figure.of(pairs) for who, pairs in by_person.items()}
+            gains = {who: Figure.from_episodes(pairs) for who, pairs in by_person.items()}
             found[robot] = {who: vars(gain) if gain else None for who, gain in gains.items()}
         return found
 
@@ -285,12 +295,12 @@ class Transfer(Experiment):
         }
 
     def _pairs(self, one: str, other: str) -> list[tuple[str, dict[str, list[Episode]], dict[str, list[Episode]]]]:
-        played = self._played
+        played = self._episodes_by_row
         names = [(robot, f"{robot}, {one}", f"{robot}, {other}") for robot in COMPARED]
         return [(robot, played[a], played[b]) for robot, a, b in names if a in played and b in played]
 
     @property
-    def _compared(self) -> list[str]:
+    def _comparison_lines(self) -> list[str]:
         gains = [
             f"{robot}: {what} are worth {Figure(**by_person[EVERYBODY])} points more than {than}, house by house"
             for what, than in ((RULES, NOTHING), (BOTH, USUAL))
@@ -304,8 +314,8 @@ class Transfer(Experiment):
         ]
         return [*gains, *shares]
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return {row: {who: tell(some) for who, some in played.items()} for row, played in self._played.items()}
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return {row: {who: tell(some) for who, some in played.items()} for row, played in self._episodes_by_row.items()}
 
 
 def _share(part: Figure | None, whole: Figure | None) -> float | None:
@@ -341,7 +351,7 @@ def main(
     """
     out = out or default_out("transfer", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    setup = Setup.from_options(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = list(dict.fromkeys(persons or ["farid", *held_out_people()]))
     for who in chosen:
         if who not in (*bundled_people(), *held_out_people()):

@@ -41,12 +41,12 @@ from housewise.experiments.personalize.households import (
     Household,
     Setup,
     Stage,
+    collect_episodes,
     figure,
-    gained,
-    gathered,
     in_full,
     one_by_one,
     starts_of,
+    success_gain,
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
@@ -62,12 +62,12 @@ from housewise.experiments.personalize.paper import (
     default_out,
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
-from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS, Robot, papers
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS, StudyRobot, papers
 from housewise.experiments.personalize.study import GENERATED
 from housewise.experiments.quick import QuickOption
-from housewise.experiments.results import Cell, Figure, Results, nested
+from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 PAIRS = (
     ("Merom_1_int", "Pomaria_1_int"),
@@ -92,7 +92,7 @@ Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Pair:
+class HouseholdPair:
     """Two households of one person.
 
     Attributes:
@@ -130,7 +130,7 @@ class Carried(Experiment):
     name = "carried"
 
     def __init__(
-        self, pairs: Sequence[Pair], rows: Sequence[str], seeds: Sequence[int], setup: Setup, out: Path
+        self, pairs: Sequence[HouseholdPair], rows: Sequence[str], seeds: Sequence[int], setup: Setup, out: Path
     ) -> None:
         self.pairs, self.rows, self.seeds, self.setup, self.out = pairs, rows, seeds, setup, out
 
@@ -140,14 +140,16 @@ class Carried(Experiment):
             for pair in self.pairs:
                 for row in self.rows:
                     settings = self.setup.settings(ROWS[row].planner)
-                    for stage, memory in Robot(row, pair.source, seed, self.out).learned(self.setup, observer):
+                    for stage, memory in StudyRobot(row, pair.source, seed, self.out).learn_stages(
+                        self.setup, observer
+                    ):
                         for which in pair.tests:
                             tests = self.tests(pair, row, stage, which, seed)
                             tests.measure(settings, memory, observer, pair.source.name)
 
-    def tests(self, pair: Pair, row: str, stage: str, which: str, seed: int) -> Stage:
+    def tests(self, pair: HouseholdPair, row: str, stage: str, which: str, seed: int) -> Stage:
         """Tests of the target with the memory that a row had of the source after a stage."""
-        there = Robot(row, pair.target, seed, self.out).tests(stage, which)
+        there = StudyRobot(row, pair.target, seed, self.out).tests(stage, which)
         if not ROWS[row].learns:
             return there
         came = self.out / pair.target.scene / f"seed-{seed}" / "carried" / pair.source.scene
@@ -158,44 +160,46 @@ class Carried(Experiment):
         """See Experiment.results; what remembering has of the targets themselves stands beside it."""
         cells = [
             Cell(
-                self._called(row, stage),
+                self._stage_label(row, stage),
                 f"{pair.name} {which}",
-                figure(self._played[pair.name, row, stage, which]),
+                figure(self._episodes_by_key[pair.name, row, stage, which]),
                 papers("transfer", pair.name, stage, which, pair.target.person),
-                ROWS[row].marked(self.setup),
+                ROWS[row].is_marked(self.setup),
                 pair.target.size(which) * len(self.seeds),
             )
             for pair, row, stage, which in self._keys
         ]
-        told = [f"{row}: told {', '.join(words) or 'nothing'}" for row, words in self._told().items()]
-        tables = [Results("success rate with a memory of one scene in another, %", cells, [*told, *self._compared()])]
+        told = [f"{row}: told {', '.join(words) or 'nothing'}" for row, words in self._information_by_row().items()]
+        tables = [
+            Results("success rate with a memory of one scene in another, %", cells, [*told, *self._comparison_lines()])
+        ]
         own = [
             Cell(
-                self._called(row, stage),
+                self._stage_label(row, stage),
                 f"{target.scene} {which}",
                 found,
                 papers("success_rate", target.scene, stage, which, target.person),
-                ROWS[row].marked(self.setup),
+                ROWS[row].is_marked(self.setup),
             )
             for target, row, stage, which in dict.fromkeys((key[0].target, *key[1:]) for key in self._keys)
             if ROWS[row].learns and (found := figure(self._own[target.scene, row, stage, which]))
         ]
         return [*tables, *([Results("for comparison: with a memory of the scene itself, %", own)] if own else [])]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by pair, row, stage and set of tasks, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by pair, row, stage and set of tasks, and all behind them."""
         return {
             "seeds": list(self.seeds),
             "pairs": {pair.name: {"source": pair.source.scene, "target": pair.target.scene} for pair in self.pairs},
-            "told": self._told(),
-            "figures": self._nested(lambda *key: in_full(self._played[self._key(*key)])),
-            "gains": self._nested(self._gains),
-            "notes": self._nested(self._notes),
-            "reach": self._nested(self._reach),
+            "told": self._information_by_row(),
+            "figures": self._summarise_by_key(lambda *key: in_full(self._episodes_by_key[self._key(*key)])),
+            "gains": self._summarise_by_key(self._gains),
+            "notes": self._summarise_by_key(self._notes),
+            "reach": self._summarise_by_key(self._reach),
             "adapter": self.setup.adapter,
             "settings": {row: self._settings(row) for row in self.rows},
             "starts": self._starts(),
-            "by_episode": self._nested(lambda *key: one_by_one(self._played[self._key(*key)])),
+            "by_episode": self._summarise_by_key(lambda *key: one_by_one(self._episodes_by_key[self._key(*key)])),
         }
 
     def _settings(self, row: str) -> dict[str, Any]:
@@ -204,7 +208,7 @@ class Carried(Experiment):
         return first or ROWS[row].settings(self.setup)
 
     @property
-    def _keys(self) -> Iterator[tuple[Pair, str, str, str]]:
+    def _keys(self) -> Iterator[tuple[HouseholdPair, str, str, str]]:
         """Pair, row, stage and set of tasks, in the order of tables."""
         for row in self.rows:
             for stage in ROWS[row].stages:
@@ -213,18 +217,18 @@ class Carried(Experiment):
                         yield pair, row, stage, which
 
     @staticmethod
-    def _key(pair: Pair, row: str, stage: str, which: str) -> Key:
+    def _key(pair: HouseholdPair, row: str, stage: str, which: str) -> Key:
         return pair.name, row, stage, which
 
     @staticmethod
-    def _called(row: str, stage: str) -> str:
+    def _stage_label(row: str, stage: str) -> str:
         return f"{row}, {stage}" if ROWS[row].learns else row
 
     @cached_property
-    def _played(self) -> dict[Key, list[Episode]]:
+    def _episodes_by_key(self) -> dict[Key, list[Episode]]:
         """What has come of everything."""
         return {
-            self._key(pair, row, stage, which): gathered(
+            self._key(pair, row, stage, which): collect_episodes(
                 {seed: self.tests(pair, row, stage, which, seed) for seed in self.seeds}
             )
             for pair, row, stage, which in self._keys
@@ -235,42 +239,42 @@ class Carried(Experiment):
         """The same of the targets with memories of their own, and of who was taught nowhere."""
         keys = [*self._keys, *((pair, EMPTY, NOTHING, which) for pair in self.pairs for which in pair.tests)]
         return {
-            (pair.target.scene, row, stage, which): gathered(
-                {seed: Robot(row, pair.target, seed, self.out).tests(stage, which) for seed in self.seeds}
+            (pair.target.scene, row, stage, which): collect_episodes(
+                {seed: StudyRobot(row, pair.target, seed, self.out).tests(stage, which) for seed in self.seeds}
             )
             for pair, row, stage, which in keys
         }
 
-    def _told(self) -> dict[str, list[str]]:
-        return {row: ROWS[row].told(self.setup) for row in self.rows}
+    def _information_by_row(self) -> dict[str, list[str]]:
+        return {row: ROWS[row].information(self.setup) for row in self.rows}
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return nested({(pair.name, *key): tell(pair, *key) for pair, *key in self._keys})
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return nest_by_keys({(pair.name, *key): tell(pair, *key) for pair, *key in self._keys})
 
-    def _gained(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, Figure | None]:
+    def _success_gains(self, pair: HouseholdPair, row: str, stage: str, which: str) -> dict[str, Figure | None]:
         """By how many points it is better, task by task, than who was taught nowhere, and than who was taught there."""
-        mine, target = self._played[self._key(pair, row, stage, which)], pair.target.scene
+        mine, target = self._episodes_by_key[self._key(pair, row, stage, which)], pair.target.scene
         nowhere, own = self._own[target, EMPTY, NOTHING, which], self._own[target, row, stage, which]
-        return {ELSEWHERE: gained(mine, nowhere), OWN: gained(mine, own)} if ROWS[row].learns else {}
+        return {ELSEWHERE: success_gain(mine, nowhere), OWN: success_gain(mine, own)} if ROWS[row].learns else {}
 
-    def _gains(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, Any]:
-        found = self._gained(pair, row, stage, which)
+    def _gains(self, pair: HouseholdPair, row: str, stage: str, which: str) -> dict[str, Any]:
+        found = self._success_gains(pair, row, stage, which)
         return {than: vars(gain) if gain else None for than, gain in found.items()}
 
-    def _compared(self) -> list[str]:
+    def _comparison_lines(self) -> list[str]:
         return [
             f"{pair.name} {which}, {stage}: {row} - {than}: {gain} points, task by task"
             for pair, row, stage, which in self._keys
-            for than, gain in self._gained(pair, row, stage, which).items()
+            for than, gain in self._success_gains(pair, row, stage, which).items()
             if gain
         ]
 
-    def _notes(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, int | None]:
+    def _notes(self, pair: HouseholdPair, row: str, stage: str, which: str) -> dict[str, int | None]:
         """How many notes were brought along, by seed."""
         memories = {seed: self.tests(pair, row, stage, which, seed).memory_at_start() for seed in self.seeds}
         return {str(seed): None if memory is None else len(memory) for seed, memory in memories.items()}
 
-    def _reach(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, int]:
+    def _reach(self, pair: HouseholdPair, row: str, stage: str, which: str) -> dict[str, int]:
         """How many things were out of place in all seeds, what the memory names a place of, and what was put right."""
         counts: Counter[str] = Counter()
         for seed in self.seeds:
@@ -284,7 +288,7 @@ class Carried(Experiment):
                 for thing in (
                     thing for thing, place in record.initial_state.placements.items() if place not in right[thing]
                 ):
-                    named, done = kind_of(thing) in known, ended[thing] in right[thing]
+                    named, done = kind_from_name(thing) in known, ended[thing] in right[thing]
                     counts.update(dict(zip(REACHED, (1, named, named and done, done and not named), strict=True)))
         return {name: int(counts[name]) for name in REACHED}
 
@@ -297,14 +301,14 @@ class Carried(Experiment):
         return found
 
 
-def pairs_of(found: Sequence[Household], other: bool) -> list[Pair]:
+def pairs_of(found: Sequence[Household], other: bool) -> list[HouseholdPair]:
     """The pairs of PAIRS of which both are there.
 
     Raises:
         UserError: when there is none.
     """
     by_scene = {household.scene: household for household in found}
-    pairs = [Pair(by_scene[one], by_scene[two], other) for one, two in PAIRS if {one, two} <= by_scene.keys()]
+    pairs = [HouseholdPair(by_scene[one], by_scene[two], other) for one, two in PAIRS if {one, two} <= by_scene.keys()]
     if not pairs:
         known = ", ".join(f"{one} → {two}" for one, two in PAIRS)
         raise UserError(f"{', '.join(by_scene)}: no memory is carried between these; give --scene for both of {known}")
@@ -344,7 +348,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    setup = Setup.from_options(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = chosen_rows(rows, CARRIED)
     pairs = pairs_of(households(scenes, data, recovered, person or "majority", quick, out), other)
     if not show:

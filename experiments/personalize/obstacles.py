@@ -9,7 +9,7 @@ from typing import Any
 from housewise.experiments.personalize.oracle import LEFT, left_over
 from housewise.playback.object_outcomes import HAND, ObjectOutcome, list_object_outcomes
 from housewise.systems.personalize.record import HouseRecord
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 FATES = ("tidied", "wrong place", "in the hand", "undiscovered", "no space", "no steps left", "failed", "left alone")
 """What may become of a thing that starts where people do not want it."""
@@ -29,11 +29,11 @@ def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None =
         records: of finished episodes.
         familiar: kinds of object moved in what the model learned from; None for a model that has not learned.
     """
-    ends = [(kind_of(name), fate) for record in records for name, fate in _fates(record)]
+    ends = [(kind_from_name(name), fate) for record in records for name, fate in _fates(record)]
     wrong = [(what, fate) for what, fate in ends if fate != DISTURBED]
     found = {
         "things": _shares([fate for _, fate in wrong], FATES),
-        "steps": _shares([_understood(step.status) for record in records for step in record.actions]),
+        "steps": _shares([_status_label(step.status) for record in records for step in record.actions]),
         "endings": _shares([record.result.ended for record in records]),
     }
     if wrong:
@@ -70,7 +70,7 @@ def _wrong(fate: ObjectOutcome, reason: str) -> str:
     return reason if reason in FATES else "left alone" if reason == LEFT else "failed"
 
 
-def _understood(status: str) -> str:
+def _status_label(status: str) -> str:
     return "not understood" if status == "skipped" else status
 
 

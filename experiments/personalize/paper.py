@@ -29,7 +29,15 @@ from housewise.core.plots import new_figure
 from housewise.core.tables import table
 from housewise.core.text_files import read_json
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
-from housewise.experiments.personalize.study import ALL_SCENES, GENERATED, RECOVERED, SCENES, Study, placed, recipe
+from housewise.experiments.personalize.study import (
+    ALL_SCENES,
+    GENERATED,
+    RECOVERED,
+    SCENES,
+    SceneStudy,
+    recipe,
+    scene_recipe,
+)
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Results, write
 from housewise.selftrain.personalize.settings import (
@@ -37,7 +45,7 @@ from housewise.selftrain.personalize.settings import (
 )
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.system import Personalize
-from housewise.worlds.house.housekeep.recovered_tasks import read_tasks, recover
+from housewise.worlds.house.housekeep.recovered_tasks import read_recovered_tasks, write_recovered_episodes
 
 
 class Experiment(Protocol):
@@ -60,7 +68,7 @@ class Experiment(Protocol):
         """
         return {}
 
-    def more(self) -> dict[str, Any]:
+    def extra_results(self) -> dict[str, Any]:
         """Whatever else belongs in the JSON file."""
         ...
 
@@ -72,7 +80,7 @@ class SceneExperiment(Experiment, Protocol):
         studies: one for each scene.
     """
 
-    studies: Sequence[Study]
+    studies: Sequence[SceneStudy]
 
 
 def carry_out(
@@ -115,7 +123,7 @@ def carry_out(
         for tasks, rows in experiment.obstacles().items():
             show_obstacles(tasks, rows, console)
         told = whole or experiment
-        paths = write(told.results(), out, told.name, {"obstacles": told.obstacles(), **told.more(), **setup})
+        paths = write(told.results(), out, told.name, {"obstacles": told.obstacles(), **told.extra_results(), **setup})
         if json_file is not None:
             paths.append(json_file)
             write_text(json_file, (out / f"{told.name}.json").read_text(encoding="utf-8"))
@@ -220,7 +228,7 @@ def run_settings(**options: Any) -> dict[str, Any]:
 
 
 def command(
-    make: Callable[[list[Study], Sequence[str] | None], SceneExperiment], quick_scenes: int, about: str | None
+    make: Callable[[list[SceneStudy], Sequence[str] | None], SceneExperiment], quick_scenes: int, about: str | None
 ) -> Callable[..., None]:
     """The command line of a table over scenes.
 
@@ -259,10 +267,12 @@ def command(
         chosen = chosen[:quick_scenes] if quick and not scenes else chosen
         folders = recovered_folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
 
-        def study(scene: str) -> Study:
+        def study(scene: str) -> SceneStudy:
             config = _with_data(taught, folders.get(scene))
             # What is shown are records; it does not take the data.
-            return Study(config if show and config.run.tasks.data is None else placed(config, scene, quick), scene, out)
+            return SceneStudy(
+                config if show and config.run.tasks.data is None else scene_recipe(config, scene, quick), scene, out
+            )
 
         experiment = make([study(scene) for scene in chosen], rows)
         playable = {*(SCENES if data or show else ()), *folders, GENERATED}
@@ -286,7 +296,7 @@ def recovered_folders(data: Path | None, recovered: Path, out: Path) -> dict[str
     """Where the episodes of scenes with recovered tasks are, made where they are not."""
     if data is None:
         raise UserError("recovered tasks take the Housekeep folder as well; name it with --data or HOUSEKEEP_DATA")
-    return dict.fromkeys(RECOVERED, recover(data, read_tasks(recovered), out / "housekeep"))
+    return dict.fromkeys(RECOVERED, write_recovered_episodes(data, read_recovered_tasks(recovered), out / "housekeep"))
 
 
 def _with_data(recipe: SelfTrainingConfig, data: Path | None) -> SelfTrainingConfig:

@@ -11,7 +11,7 @@ from housewise.cli.selftrain_progress import draw_curve
 from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
-from housewise.experiments.results import Cell, Figure, published
+from housewise.experiments.results import Cell, Figure, published_figure
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.selftrain.personalize.phases import UNTRAINED
 from housewise.selftrain.personalize.quick_settings import QUICK, first_tasks
@@ -28,7 +28,7 @@ from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
 RECOVERED = ("Pomaria_1_int", "Rs_int")
@@ -89,7 +89,7 @@ def recipe(
     return load_selftraining(config, settings, overrides)
 
 
-def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingConfig:
+def scene_recipe(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingConfig:
     """A recipe for the tasks of one scene.
 
     Args:
@@ -102,7 +102,7 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
     """
     if scene == GENERATED:
         alone = recipe.run.with_changes(data=None, scenes=None)
-        config = recipe.model_copy(update={"run": alone, "evaluation": _once(recipe.evaluation)})
+        config = recipe.model_copy(update={"run": alone, "evaluation": _spread_over_houses(recipe.evaluation)})
     elif recipe.run.tasks.data is None:
         raise UserError(
             f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
@@ -114,13 +114,13 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
     return config
 
 
-def _once(evaluation: EvaluationConfig) -> EvaluationConfig:
+def _spread_over_houses(evaluation: EvaluationConfig) -> EvaluationConfig:
     """As many episodes, each in a house of its own: more houses tell more than playing the same ones again."""
 
-    def more(tasks: NamedTasksConfig) -> NamedTasksConfig:
+    def spread(tasks: NamedTasksConfig) -> NamedTasksConfig:
         return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
 
-    return evaluation.model_copy(update={"tasks": [more(tasks) for tasks in evaluation.tasks]})
+    return evaluation.model_copy(update={"tasks": [spread(tasks) for tasks in evaluation.tasks]})
 
 
 def _keep_apart(config: SelfTrainingConfig) -> None:
@@ -136,7 +136,7 @@ def _keep_apart(config: SelfTrainingConfig) -> None:
         raise UserError(f"{scene} {episode} is a test and is learned from as well; choose other tasks for one of them")
 
 
-class Study:
+class SceneStudy:
     """One scene's share of the paper: baselines, and a self-training with a measurement after each phase.
 
     Args:
@@ -189,7 +189,7 @@ class Study:
         learned = phases[: phases.index(PHASES[row]) + 1]
         paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
         return {
-            kind_of(name)
+            kind_from_name(name)
             for path in paths
             if path.exists()
             for pair in read_examples(path, EpisodeDemonstration)
@@ -203,7 +203,7 @@ class Study:
             return []
         return [f"{self.scene}: placements as published, poses ours; ten of the training tasks are demonstrated"]
 
-    def marked(self, row: str) -> bool:
+    def is_marked(self, row: str) -> bool:
         """Whether a row's model had also learned beforehand."""
         return self.config.run.models.agent.adapter is not None and row in PHASES
 
@@ -216,15 +216,15 @@ class Study:
             measure: of an episode.
             name: of the measure among published figures.
         """
-        ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
-        theirs = self.published(name, self.scene, row, tasks)
-        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
+        ours = Figure.from_records(read_house_records(self.records(row, tasks)), measure)
+        theirs = self.published_figure(name, self.scene, row, tasks)
+        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.is_marked(row), self.expected_episodes(tasks))
 
-    def published(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
+    def published_figure(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
         """What the paper says, whose robots were all taught for the majority; see results.published."""
-        return published(measure, scene, row, tasks) if self.config.run.tasks.person == "majority" else None
+        return published_figure(measure, scene, row, tasks) if self.config.run.tasks.person == "majority" else None
 
-    def expected(self, tasks: str) -> int:
+    def expected_episodes(self, tasks: str) -> int:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
         config = self.config.evaluation_settings(named)

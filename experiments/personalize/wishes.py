@@ -10,7 +10,7 @@ from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import Preferences, load_preferences, bundled_people
+from housewise.worlds.house.preferences import Preferences, bundled_people, load_preferences
 
 Wishes = Sequence[frozenset[str]]
 """For each thing of some tasks, keys of the receptacles where somebody wants it."""

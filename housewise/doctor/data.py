@@ -91,7 +91,7 @@ def summarize_scene(root: Path, name: str) -> SceneSummary:
         name: Name of the scene.
     """
     from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-    from housewise.worlds.house.simulator.habitat import missing_mesh
+    from housewise.worlds.house.simulator.habitat import find_missing_mesh
 
     try:
         folder = HousekeepData(root)
@@ -99,7 +99,7 @@ def summarize_scene(root: Path, name: str) -> SceneSummary:
         numbers = folder.episode_ids(name) if folder.has_episodes(name) else []
         objects = [thing for number in numbers[:_EPISODES] for thing in folder.episode(name, number).objects]
         models = [thing.model.config for thing in objects if thing.model is not None]
-        shown = [config for config in models if missing_mesh(config) is None]
+        shown = [config for config in models if find_missing_mesh(config) is None]
         boxed = [note for note in scene.notes if "no model" in note]
         unpublished = sum(any(piece in note for piece in _UNPUBLISHED) for note in boxed)
         shell = scene.shell is not None
@@ -114,12 +114,12 @@ def summarize_scene(root: Path, name: str) -> SceneSummary:
 
 def _find_damage(shell: Path | None, configs: Iterable[Path]) -> str:
     """Describe the first damaged model of a scene's shell and its objects, or return an empty text."""
-    from housewise.worlds.house.model_checks import check_mesh
-    from housewise.worlds.house.simulator.habitat import meshes_of
+    from housewise.worlds.house.model_checks import check_model_file
+    from housewise.worlds.house.simulator.habitat import configured_meshes
 
     try:
-        for file in chain([shell] if shell else [], *map(meshes_of, configs)):
-            check_mesh(file)
+        for file in chain([shell] if shell else [], *map(configured_meshes, configs)):
+            check_model_file(file)
     except UserError as error:
         return str(error)
     return ""

@@ -17,7 +17,7 @@ from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanE
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
-from housewise.worlds.house.simulator.base import LowLevelAction, Camera
+from housewise.worlds.house.simulator.base import Camera, LowLevelAction
 
 _STATE = ("x", "z", "yaw", "pitch", "holding")
 _ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
@@ -75,7 +75,7 @@ class HousePlayer:
             state=(body.x, body.z, body.yaw, body.pitch, float(moment.holding is not None)),
             feet=Pose((body.x, 0.0, body.z), yaw_rotation(body.yaw)),
             eye=Pose((body.x, self._camera.above_floor, body.z), quat(turned.as_quat())),
-            things={name: Box.centred(place, sizes[name]) for name, place in shot.places.items()},
+            things={name: Box.from_centre(place, sizes[name]) for name, place in shot.places.items()},
             action=action,
             reward=reward,
         )

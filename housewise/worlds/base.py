@@ -1,4 +1,4 @@
-"""What every world offers an agent: a beginning, steps, and scores in the end."""
+"""The interface of all worlds: reset, step, scores and the final state."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from housewise.core.record import Event
 
-O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
+O = TypeVar("O")  # noqa: E741 - the usual symbol of observations
 A_contra = TypeVar("A_contra", contravariant=True)
 
 
 @dataclass(frozen=True)
 class Step(Generic[O]):
-    """What came of an action.
+    """The result of an action.
 
     Attributes:
-        observation: what the agent knows now.
-        events: what is recorded of it.
-        cost: how many of the world's own steps it took.
-        blocked: it did not work, and what was decided together with it builds on it.
-        over: the world ends the episode.
+        observation: Observation after the action.
+        events: Events to record.
+        cost: Number of the world's own steps that the action took.
+        blocked: Whether the action failed, so that the remaining actions of the same decision are dropped.
+        over: Whether the world ends the episode.
     """
 
     observation: O
@@ -32,10 +32,10 @@ class Step(Generic[O]):
 
 
 class World(Protocol[O, A_contra]):
-    """Where an episode takes place; observations and actions are each world's own."""
+    """The place in which an episode is played. Each world defines its own types of observations and actions."""
 
     def reset(self) -> O:
-        """Begin the episode; what the agent knows then."""
+        """Start the episode and return the first observation."""
         ...
 
     def step(self, action: A_contra) -> Step[O]:
@@ -43,9 +43,9 @@ class World(Protocol[O, A_contra]):
         ...
 
     def scores(self) -> Mapping[str, float]:
-        """Figures of the episode so far, by the names that its system declares."""
+        """Return the scores of the episode so far, by the names that its system declares."""
         ...
 
     def final(self) -> Mapping[str, Any]:
-        """How things are now, for the record's last line: JSON values."""
+        """Return the current state as JSON values, for the last line of the record."""
         ...

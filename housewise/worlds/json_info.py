@@ -1,4 +1,4 @@
-"""A wrapper for Gymnasium environments whose info has another shape in every step, as those of this package."""
+"""A Gymnasium wrapper that stores ``info`` as one JSON text, for tools that need infos of one shape."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from gymnasium.utils import RecordConstructorArgs
 
 
 class JsonInfo(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Puts all of ``info`` into one JSON text, ``info["json"]``.
+    """Replaces ``info`` by ``{"json": text}``, with all of ``info`` in one JSON text.
 
-    Tools that store steps as arrays, such as Minari's ``DataCollector``, need infos of one shape.
+    The environments of this package return an ``info`` of another shape in every step. Tools that store steps as
+    arrays, such as Minari's ``DataCollector``, need infos of one shape.
 
     Args:
-        env: of houses or of the text kitchen.
+        env: An environment of houses or of the text kitchen.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -40,9 +41,9 @@ def _as_text(info: dict[str, Any]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has for a value that it does not know itself."""
+    """Convert a value that ``json`` cannot write."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    return value.tolist()  # of numpy
+    return value.tolist()  # a numpy array or number

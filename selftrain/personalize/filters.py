@@ -13,7 +13,7 @@ from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import FILTERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 
 
 @dataclass(frozen=True)
@@ -116,4 +116,4 @@ def demonstration_statistics(pairs: Sequence[EpisodeDemonstration]) -> dict[str,
 
 def _kinds(pair: EpisodeDemonstration) -> tuple[str, ...]:
     """Return the kinds of the objects that a demonstration moves: their names without numbers."""
-    return tuple(sorted({kind_of(name) for name in pair.moved}))
+    return tuple(sorted({kind_from_name(name) for name in pair.moved}))

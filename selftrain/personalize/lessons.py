@@ -19,7 +19,7 @@ from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_p
 from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
-from housewise.worlds.house.generator import Kind, generate_house, kinds_in
+from housewise.worlds.house.generator import CategoryPlaces, find_category_places, generate_house
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.random_preferences import random_preferences
@@ -89,13 +89,13 @@ def generate_lessons(
         embedder: Finds similar objects in a memory.
     """
     scene = generate_house(seed)
-    kinds = kinds_in(scene, random_preferences(seed) if config.invented else preferences)
+    kinds = find_category_places(scene, random_preferences(seed) if config.invented else preferences)
     return generate_lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
 
 
 def generate_lessons_about(
     scene: Scene,
-    kinds: Sequence[Kind],
+    kinds: Sequence[CategoryPlaces],
     config: LessonsConfig,
     rng: np.random.Generator,
     embedder: Embedder | None = None,
@@ -114,7 +114,7 @@ def generate_lessons_about(
 
 def _lesson(
     scene: Scene,
-    kinds: Sequence[Kind],
+    kinds: Sequence[CategoryPlaces],
     config: LessonsConfig,
     rng: np.random.Generator,
     number: int,
@@ -144,7 +144,10 @@ def _lesson(
 
 
 def _random_memory(
-    kinds: Sequence[Kind], places: Mapping[str, SpokenPlace], share: tuple[float, float], rng: np.random.Generator
+    kinds: Sequence[CategoryPlaces],
+    places: Mapping[str, SpokenPlace],
+    share: tuple[float, float],
+    rng: np.random.Generator,
 ) -> Memory:
     """Return a memory with reactions to a few right and a few wrong places of some kinds of objects."""
     person = ReactingUser("somebody")
@@ -169,10 +172,10 @@ def _choose_places(scene: Scene, number: tuple[int, int], rng: np.random.Generat
 
 
 def _place_things(
-    kinds: Sequence[Kind], places: set[str], config: LessonsConfig, rng: np.random.Generator
-) -> dict[str, tuple[Kind, str]]:
+    kinds: Sequence[CategoryPlaces], places: set[str], config: LessonsConfig, rng: np.random.Generator
+) -> dict[str, tuple[CategoryPlaces, str]]:
     """Return objects with their kinds and places; about _RIGHT_SHARE of them prefer a right place."""
-    placed: dict[str, tuple[Kind, str]] = {}
+    placed: dict[str, tuple[CategoryPlaces, str]] = {}
     wanted = rng.integers(config.things[0], config.things[1] + 1)
     for index in rng.permutation(len(kinds)):
         if len(placed) == wanted:

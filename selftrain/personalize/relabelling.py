@@ -25,7 +25,7 @@ from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planne
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.record_demonstrations import executed_reply, judgement_spans, make_demonstration
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
-from housewise.worlds.house.generator import Kind
+from housewise.worlds.house.generator import CategoryPlaces
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, SymbolicObservation
@@ -58,7 +58,7 @@ class PreferenceVotes:
         votes = self._votes.get(_kinds(thing, place))
         return None if votes is None else votes[True] > votes[False]
 
-    def placeable_kinds(self, scene: Scene) -> list[Kind]:
+    def placeable_kinds(self, scene: Scene) -> list[CategoryPlaces]:
         """Return the kinds of objects with a known right place in a house, for lessons.
 
         Places without votes count as wrong: people want an object in few kinds of places of a house (9 of 100 for the
@@ -69,7 +69,7 @@ class PreferenceVotes:
         for thing in dict.fromkeys(thing for thing, _ in self._votes):
             verdicts = {key: bool(self.is_wanted(thing, name)) for key, name in names.items()}
             sides = (tuple(key for key, verdict in verdicts.items() if verdict is side) for side in (True, False))
-            kinds.append(Kind(thing, *sides))
+            kinds.append(CategoryPlaces(thing, *sides))
         return [kind for kind in kinds if kind.correct]
 
     def _add_reactions(self, action: ActionEvent) -> None:

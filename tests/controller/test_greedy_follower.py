@@ -15,7 +15,7 @@ from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.geometry import forward_vector
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.polygon_navmesh import PolygonNavMesh
-from housewise.worlds.house.simulator.base import STEP, TURN, LowLevelAction, BodyPose
+from housewise.worlds.house.simulator.base import STEP, TURN, BodyPose, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.controller.conftest import drive
 from tests.worlds.house.polygons import CELL, SIDE, Floor, floors
@@ -24,13 +24,15 @@ POINTS = st.tuples(st.floats(0, SIDE * CELL), st.floats(0, SIDE * CELL))
 ROOM = NavMesh(shapely.box(0, 0, 6, 6), 0.0)
 
 
-def walk(navmesh: NavMesh, body: BodyPose, follower: GreedyFollower, most: int) -> tuple[BodyPose, list[LowLevelAction]]:
+def walk(
+    navmesh: NavMesh, body: BodyPose, follower: GreedyFollower, most: int
+) -> tuple[BodyPose, list[LowLevelAction]]:
     """Return the follower's final position and its actions."""
     actions: list[LowLevelAction] = []
     while len(actions) < most and (action := follower.next_action(body)) is not None:
         actions.append(action)
         if action == LowLevelAction.MOVE_FORWARD:
-            body = body.at(navmesh.move(body.point, body.point + STEP * forward_vector(body.yaw)[[0, 2]]))
+            body = body.moved_to(navmesh.move(body.point, body.point + STEP * forward_vector(body.yaw)[[0, 2]]))
         else:
             turn = TURN if action == LowLevelAction.TURN_LEFT else -TURN
             body = BodyPose(body.x, body.z, body.yaw + turn)

@@ -11,7 +11,7 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
-from housewise.worlds.house.generated_env import generated_env
+from housewise.worlds.house.generated_env import make_generated_env
 from housewise.worlds.text_space import fit_text, text_space
 
 _MAX_ACTION = 200  # characters
@@ -107,5 +107,5 @@ def generated_text_env(
     max_steps: int = MAX_STEPS,
     render_mode: str | None = "rgb_array",
 ) -> TextRearrangementEnv:
-    """Generated houses, one task in each; see ``housewise.worlds.house.generated_env.generated_env`` for the arguments."""
-    return TextRearrangementEnv(generated_env(houses, seed, person, max_steps, render_mode=render_mode))
+    """Generated houses, one task in each; see ``housewise.worlds.house.generated_env.make_generated_env`` for the arguments."""
+    return TextRearrangementEnv(make_generated_env(houses, seed, person, max_steps, render_mode=render_mode))

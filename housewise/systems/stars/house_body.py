@@ -15,9 +15,9 @@ from housewise.controller.skills import ActionStatus, Controller, Skill, SkillOu
 from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.env import RearrangementTask as HouseTask
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
+from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.generator.furniture_sizes import SIZES
-from housewise.worlds.house.generator.single_room import Piece, one_room
+from housewise.worlds.house.generator.single_room import FurniturePiece, build_single_room
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
@@ -91,8 +91,8 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
         return next((of[kind] for kind in words.lineage(thing.noun) if kind in of), of[_THING])
 
     looks = {fixture.name: look(stand_ins.furniture, fixture) for fixture in task.fixtures}
-    pieces = [Piece(name, found.shape, found.size) for name, found in looks.items()]
-    scene = one_room(task.name, task.room.noun, pieces)
+    pieces = [FurniturePiece(name, found.shape, found.size) for name, found in looks.items()]
+    scene = build_single_room(task.name, task.room.noun, pieces)
     shelves = {place.key: ShelfPacker(_empty_shelf(place)) for place in scene.receptacles}
     objects = []
     for about in task.objects:
@@ -115,7 +115,8 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
     receptacles = tuple(scene.by_key)
     stands = {key: shelf.state for key, shelf in shelves.items()}
     return HouseTask(
-        scene, RearrangementEpisode(0, scene.name, _scene_centre(scene), receptacles, tuple(objects), stands, split="stars")
+        scene,
+        RearrangementEpisode(0, scene.name, _scene_centre(scene), receptacles, tuple(objects), stands, split="stars"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The environment for Gymnasium's registry: ``gymnasium.make("housewise/Rearrangement-v0", houses=1, seed=0)``."""
+"""Makes the environment of ``gymnasium.make("housewise/Rearrangement-v0", houses=1, seed=0)``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.tasks import generated_task
 
 
-def generated_env(
+def make_generated_env(
     houses: int = 1,
     seed: int = 0,
     person: str = "majority",
@@ -16,18 +16,18 @@ def generated_env(
     camera: Camera | None = None,
     render_mode: str | None = "rgb_array",
 ) -> RearrangementEnv:
-    """Generated houses, one task in each.
+    """Make an environment with generated houses and one task in each.
 
     Args:
-        houses: how many, played in turn.
-        seed: of the first house; the others follow.
-        person: whose idea of order counts: one of worlds.house.preferences.people(), a YAML file, or ``"majority"``.
-        max_steps: low-level steps until an episode is cut.
-        camera: the robot's.
-        render_mode: see gymnasium.Env.
+        houses: Number of houses, played one after another.
+        seed: Seed of the first house; the next house has the next seed.
+        person: Whose preferences decide what is correct; see ``worlds.house.tasks.resolve_preferences``.
+        max_steps: Number of low-level steps after which an episode is truncated.
+        camera: The robot's camera.
+        render_mode: See gymnasium.Env.
 
     Raises:
-        ValueError: when there are no houses, or the seed is negative.
+        ValueError: If ``houses`` is less than 1 or the seed is negative.
     """
     if houses < 1:
         raise ValueError(f"houses must be 1 or more, not {houses}")

@@ -1,4 +1,4 @@
-"""Poses and boxes. Frame: y up, metres, right-handed; quaternions are (x, y, z, w)."""
+"""Poses and boxes. The world frame is right-handed with y up, in metres; quaternions are (x, y, z, w)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 
 FARTHEST = 100.0
-"""Metres from the origin within which a house has to lie: what is drawn or searched grows with a house's extent."""
+"""Greatest distance from the origin in metres, which bounds the cost of drawing and searching a house."""
 
 IDENTITY: Quat = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a thing's centre is and how it is turned (world frame)."""
+    """Position and rotation of a centre in the world frame."""
 
     position: Vec3
     rotation: Quat = IDENTITY
@@ -32,12 +32,12 @@ class Pose:
             raise ValueError(f"not a pose: position {self.position}, rotation {self.rotation}")
 
     def apply(self, points: ArrayLike) -> Array:
-        """Take points (N, 3) from the thing's own frame to the world."""
+        """Transform points (N, 3) from the local frame to the world frame."""
         rotated = Rotation.from_quat(self.rotation).apply(np.asarray(points, dtype=np.float64))
         return np.asarray(rotated + np.asarray(self.position), dtype=np.float64)
 
-    def turned(self, first: Quat) -> Pose:
-        """The same place for a thing that is turned in its own frame first."""
+    def pre_rotate(self, first: Quat) -> Pose:
+        """Return the pose with a rotation in the local frame applied first."""
         together = Rotation.from_quat(self.rotation) * Rotation.from_quat(first)
         return Pose(self.position, quat(together.as_quat()))
 
@@ -50,14 +50,14 @@ class Box:
     high: Vec3
 
     @classmethod
-    def around(cls, points: ArrayLike) -> Box:
-        """The smallest box that holds points (N, 3)."""
+    def bounding(cls, points: ArrayLike) -> Box:
+        """Return the smallest box that contains points (N, 3)."""
         array = np.asarray(points, dtype=np.float64)
         return cls(vec3(array.min(axis=0)), vec3(array.max(axis=0)))
 
     @classmethod
-    def centred(cls, centre: ArrayLike, size: ArrayLike) -> Box:
-        """The box of a size (3,) around a centre (3,)."""
+    def from_centre(cls, centre: ArrayLike, size: ArrayLike) -> Box:
+        """Return the box of a size (3,) around a centre (3,)."""
         middle, half = np.asarray(centre, dtype=np.float64), np.asarray(size, dtype=np.float64) / 2
         return cls(vec3(middle - half), vec3(middle + half))
 
@@ -74,34 +74,34 @@ class Box:
         return self.high[1]
 
     def corners(self) -> Array:
-        """The eight corners, (8, 3)."""
+        """Return the eight corners, (8, 3)."""
         low, high = self.low, self.high
         return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
 
 
 def vec3(values: Sequence[float] | NDArray[np.floating]) -> Vec3:
-    """Three plain floats."""
+    """Convert three numbers to a tuple of floats."""
     x, y, z = (float(v) for v in values)
     return (x, y, z)
 
 
 def quat(values: Sequence[float] | NDArray[np.floating]) -> Quat:
-    """Four plain floats."""
+    """Convert four numbers to a tuple of floats."""
     x, y, z, w = (float(v) for v in values)
     return (x, y, z, w)
 
 
 def yaw_rotation(yaw: float) -> Quat:
-    """A turn of yaw radians about the y axis (counter-clockwise seen from above)."""
+    """Return the rotation by yaw radians about the y axis, counter-clockwise seen from above."""
     return (0.0, float(np.sin(yaw / 2)), 0.0, float(np.cos(yaw / 2)))
 
 
-def yaw_of(rotation: Quat) -> float:
-    """The heading, in radians, of an agent whose rotation is about the y axis."""
+def yaw_from_rotation(rotation: Quat) -> float:
+    """Return the heading in radians of an agent whose rotation is about the y axis."""
     forward = Rotation.from_quat(rotation).apply([0.0, 0.0, -1.0])
     return float(np.arctan2(-forward[0], -forward[2]))
 
 
-def forward_of(yaw: float) -> Array:
-    """The horizontal unit vector (3,) that an agent with this heading looks along; yaw 0 is -z."""
+def forward_vector(yaw: float) -> Array:
+    """Return the horizontal unit vector (3,) in which an agent with this heading looks; yaw 0 is -z."""
     return np.array([-np.sin(yaw), 0.0, -np.cos(yaw)])

@@ -1,4 +1,4 @@
-"""The high-level actions that planners speak in (LLM-Personalize, section 3)."""
+"""The high-level actions of planners: go to, look at, pick up and place (LLM-Personalize, section 3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class ActionKind(str, Enum):
-    """What the robot can be told to do."""
+    """Kinds of high-level actions."""
 
     GO_TO = "go to"
     LOOK_AT = "look at"
@@ -18,23 +18,23 @@ class ActionKind(str, Enum):
 
 @dataclass(frozen=True)
 class HighLevelAction:
-    """One instruction, with names as spoken.
+    """A high-level action with spoken names.
 
     Attributes:
-        kind: what to do.
-        target: room, receptacle or object that it is done to.
-        destination: where to place the target; None for every other kind.
+        kind: Kind of the action.
+        target: Room, receptacle or object that the action is about.
+        destination: Receptacle on which to place the target; None for all other kinds.
     """
 
     kind: ActionKind
     target: str
     destination: str | None = None
 
-    def renamed(self, called: Mapping[str, str]) -> HighLevelAction:
-        """The same with other words for some things.
+    def replace_names(self, called: Mapping[str, str]) -> HighLevelAction:
+        """Return a copy with other names.
 
         Args:
-            called: words by name, of the names that have any.
+            called: New name of each name to replace.
         """
         destination = self.destination and called.get(self.destination, self.destination)
         return HighLevelAction(self.kind, called.get(self.target, self.target), destination)

@@ -29,7 +29,7 @@ _COMPRESSED = (b"\xabKTX 20\xbb", b"sB")
 _TEXTURES = ("map_kd", "map_ka", "map_ks")
 
 
-def check_mesh(path: Path) -> None:
+def check_model_file(path: Path) -> None:
     """Make sure that a file of a 3D model, its textures and its other parts are whole.
 
     The triangles are read, but for glTF files that need extensions, which few programs read, and for other kinds of
@@ -38,16 +38,16 @@ def check_mesh(path: Path) -> None:
     Raises:
         DataError: when one is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
     """
-    check_parts(path)
+    check_referenced_files(path)
     kind = path.suffix.lower()
-    with _reading(path):
+    with _name_file_in_errors(path):
         if kind in (".glb", ".gltf"):
             _check_gltf(path, binary=kind == ".glb")
         elif kind in (".obj", ".ply", ".stl"):
             _check_triangles(path)
 
 
-def check_parts(path: Path) -> None:
+def check_referenced_files(path: Path) -> None:
     """Make sure that a file of a 3D model holds something, and that materials and textures of an ``.obj`` are whole.
 
     Raises:
@@ -56,16 +56,16 @@ def check_parts(path: Path) -> None:
     _check_file(path)
     if path.suffix.lower() != ".obj":
         return
-    for library in _named(path, ("mtllib",)):
+    for library in _referenced_files(path, ("mtllib",)):
         _check_file(library)
-        for texture in _named(library, _TEXTURES):
+        for texture in _referenced_files(library, _TEXTURES):
             _check_file(texture)
-            with _reading(texture):
+            with _name_file_in_errors(texture):
                 _check_picture(read_bytes(texture))
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _name_file_in_errors(path: Path) -> Iterator[None]:
     """Names the file in whatever its parser raises."""
     try:
         yield
@@ -90,7 +90,7 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: only Git LFS's pointer to the file; run git -C {folder} lfs pull")
 
 
-def _named(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
+def _referenced_files(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
     """The files that are there of those that a text names behind keywords."""
     for line in read_bytes(path).decode("utf-8", errors="replace").splitlines():
         keyword, _, name = line.strip().partition(" ")
@@ -144,7 +144,7 @@ def _check_gltf(path: Path, binary: bool) -> None:
     for image in document.get("images", ()):
         if "uri" in image:
             file, picture = _resource(path, image["uri"])
-            with _reading(file):
+            with _name_file_in_errors(file):
                 _check_picture(picture)
         else:
             _check_picture(views[image["bufferView"]])
@@ -171,7 +171,7 @@ def _glb_chunks(content: bytes) -> tuple[bytes, bytes]:
 
 def _buffer(path: Path, buffer: dict[str, Any], rest: bytes) -> bytes:
     file, content = _resource(path, buffer["uri"]) if "uri" in buffer else (path, rest)
-    with _reading(file):
+    with _name_file_in_errors(file):
         if len(content) < buffer["byteLength"]:
             raise ValueError(f"{len(content)} of {buffer['byteLength']} bytes")
     return content

@@ -1,4 +1,4 @@
-"""Finds the thing that a person or a model means by a name."""
+"""Resolves the names that people and models write to the known rooms, receptacles and objects."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LISTED = 3
 
 @dataclass(frozen=True)
 class Resolution:
-    """What a name stands for.
+    """The result of resolving a name.
 
     Attributes:
-        name: the known name that is meant, None when that cannot be told.
-        problem: why it cannot be told, in words; empty when it can.
+        name: The known name that is meant, or None if it is unknown or ambiguous.
+        problem: Why the name could not be resolved; empty if it could.
     """
 
     name: str | None
@@ -33,7 +33,7 @@ class Vocabulary:
     """The names that the robot knows.
 
     Attributes:
-        rooms, receptacles, objects: as spoken, lower case.
+        rooms, receptacles, objects: Spoken names in lower case.
     """
 
     rooms: tuple[str, ...] = ()
@@ -46,15 +46,15 @@ class Vocabulary:
         object.__setattr__(self, "_words", {name: _words(name) for name in names})
 
     def resolve(self, said: str, among: Iterable[str] | None = None) -> Resolution:
-        """Find the one known thing that is meant.
+        """Find the known name that a text means.
 
-        Tried in turn: the name itself; the name without fillers and with any punctuation; the name without its
-        numbers ("the mug"); part of a name that fits one thing only ("counter 18"); a slip of the pen in a word,
-        numbers being taken at their word.
+        The following matches are tried in this order; the first with a result decides: the exact name; the name
+        without articles and punctuation; the name without its numbers ("the mug"); a part of a single name
+        ("counter 18"); a misspelled word, where numbers have to be exact.
 
         Args:
-            said: as written by a person or a model.
-            among: names to choose from; all of them by default.
+            said: Text of a person or a model.
+            among: Names to choose from; all known names by default.
         """
         known = {name: self._words[name] for name in (self._words if among is None else among)}
         if said in known:
@@ -62,12 +62,12 @@ class Vocabulary:
         wanted = tuple(word for word in _words(said[:_LONGEST_NAME]) if word not in _FILLER)
         if not wanted:
             return Resolution(None, "no name given")
-        for matches in (_exact, _unnumbered, _partial, _misspelt):
+        for matches in (_matches_exactly, _matches_without_numbers, _matches_partially, _matches_misspelled):
             found = [name for name, words in known.items() if matches(wanted, words)]
             if len(found) == 1:
                 return Resolution(found[0])
             if found:
-                return Resolution(None, _ambiguous(wanted, found))
+                return Resolution(None, _describe_ambiguity(wanted, found))
         return Resolution(None, f"unknown: {' '.join(wanted)}")
 
 
@@ -75,17 +75,17 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.lower().replace("_", " ")))
 
 
-def _exact(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+def _matches_exactly(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return wanted == words
 
 
-def _unnumbered(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether the name is meant without its numbers: the kitchen, the mug."""
+def _matches_without_numbers(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether the name without its numbers is meant, such as "the mug"."""
     return wanted == tuple(word for word in words if not word.isdigit())
 
 
-def _partial(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether every wanted word is in the name, in order, with each number right behind the word that it counts."""
+def _matches_partially(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether the name has all wanted words in order, with each number directly behind the word before it."""
     position = -1
     for number, word in enumerate(wanted):
         start = position + 1
@@ -100,11 +100,11 @@ def _partial(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return True
 
 
-def _misspelt(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    return len(wanted) == len(words) and all(_alike(a, b) for a, b in zip(wanted, words, strict=True))
+def _matches_misspelled(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return len(wanted) == len(words) and all(_words_similar(a, b) for a, b in zip(wanted, words, strict=True))
 
 
-def _alike(first: str, second: str) -> bool:
+def _words_similar(first: str, second: str) -> bool:
     if first == second:
         return True
     if _NUMBER.search(first) or _NUMBER.search(second):
@@ -112,6 +112,6 @@ def _alike(first: str, second: str) -> bool:
     return difflib.SequenceMatcher(None, first, second).ratio() >= _SIMILAR
 
 
-def _ambiguous(wanted: tuple[str, ...], found: list[str]) -> str:
+def _describe_ambiguity(wanted: tuple[str, ...], found: list[str]) -> str:
     listed = ", ".join(found[:_LISTED]) + (", ..." if len(found) > _LISTED else "")
     return f"{' '.join(wanted)!r} could be {listed}"

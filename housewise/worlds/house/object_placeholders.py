@@ -16,7 +16,7 @@ _UPRIGHT = (
 )  # fmt: skip
 
 
-def object_mesh(category: str, size: Vec3) -> Mesh:
+def placeholder_mesh(category: str, size: Vec3) -> Mesh:
     """A solid that fills an object's box, centred at the origin.
 
     Args:

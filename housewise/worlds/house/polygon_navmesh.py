@@ -193,16 +193,16 @@ class _Grid:
         self.cell = max(_CELL, extent / _MOST_CELLS)
         self._near: dict[tuple[int, int], list[int]] = {}
         for number, shape in enumerate(shapes):
-            low, high = (self._at((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))
+            low, high = (self._cell_of((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))
             for x in range(low[0] - margin, high[0] + margin + 1):
                 for z in range(low[1] - margin, high[1] + margin + 1):
                     self._near.setdefault((x, z), []).append(number)
 
     def near(self, point: Spot) -> Sequence[int]:
         """Numbers of the shapes whose bounds reach into the point's cell, or to within so many cells of it."""
-        return self._near.get(self._at(point), ())
+        return self._near.get(self._cell_of(point), ())
 
-    def _at(self, point: Spot) -> tuple[int, int]:
+    def _cell_of(self, point: Spot) -> tuple[int, int]:
         return math.floor(point[0] / self.cell), math.floor(point[1] / self.cell)
 
 

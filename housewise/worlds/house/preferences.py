@@ -153,18 +153,6 @@ class MajorityPreferences:
         return 2 * sum(person.wants(category, room, receptacle) for person in self._people) > len(self._people)
 
 
-def majority(people: Iterable[Preferences]) -> Preferences:
-    """Combine people: an object belongs where more than half of them want it.
-
-    Raises:
-        ValueError: when there is nobody.
-    """
-    everyone = list(people)
-    if not everyone:
-        raise ValueError("a majority needs at least one person")
-    return MajorityPreferences(everyone)
-
-
 def bundled_people() -> list[str]:
     """Return the names of the bundled people who form the majority, in alphabetical order."""
     return [file.stem for file in find_paths(_folder(), "*.yaml") if not file.name.startswith("_")]

@@ -1,4 +1,4 @@
-"""A house: rooms, receptacles, walls, and where a robot can walk."""
+"""Scenes: houses with rooms, receptacles, walls and a navigation mesh."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles with one colour each, in the frame of the thing they belong to.
+    """A triangle mesh with one colour for each triangle.
 
     Attributes:
-        vertices: (V, 3) float, metres.
-        faces: (F, 3) int, indices into vertices.
+        vertices: (V, 3) float, metres, usually in the frame of a receptacle or an object.
+        faces: (F, 3) int, indices into ``vertices``.
         colors: (F, 3) uint8, RGB.
     """
 
@@ -33,7 +33,7 @@ class Mesh:
 
     @classmethod
     def join(cls, meshes: Sequence[Mesh]) -> Mesh:
-        """One mesh of several that share a frame."""
+        """Join meshes of the same frame to one mesh."""
         if not meshes:
             return cls(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64), np.empty((0, 3), dtype=np.uint8))
         offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
@@ -43,8 +43,8 @@ class Mesh:
             np.concatenate([mesh.colors for mesh in meshes]),
         )
 
-    def placed(self, pose: Pose) -> Mesh:
-        """The same mesh in the world frame."""
+    def transform(self, pose: Pose) -> Mesh:
+        """Return the mesh in the world frame, for a pose of its own frame."""
         return Mesh(pose.apply(self.vertices), self.faces, self.colors)
 
 
@@ -53,9 +53,9 @@ class Room:
     """A room.
 
     Attributes:
-        name: as spoken, for example ``"living room 0"``.
-        kind: the name without its number, for example ``"living room"``.
-        anchor: key of the receptacle that "go to <room>" leads to; None takes the room's first.
+        name: Spoken name, for example ``"living room 0"``.
+        kind: Name without its number, for example ``"living room"``.
+        anchor: Key of the receptacle to which "go to <room>" leads, or None for the room's first receptacle.
     """
 
     name: str
@@ -65,17 +65,17 @@ class Room:
 
 @dataclass(frozen=True, eq=False)
 class Receptacle:
-    """A piece of furniture, or another thing, that objects can stand on or in.
+    """A piece of furniture that objects can be on or in. Doors, windows and pictures also count as receptacles.
 
     Attributes:
-        key: the unique key in the data, for example ``"bathroom_0-table_7_0.urdf"``.
-        name: as spoken, for example ``"bathroom 0 table 7"``.
-        kind: for example ``"bottom cabinet"``.
-        room: name of the room it stands in, or None (doors, windows, pictures of no room).
-        pose: of the mesh's centre, world frame.
-        mesh: the shape around its own centre.
-        usable: whether the robot can be told to put something there (not doors, windows, pictures).
-        model: file with the shape and its textures, for simulators that show those; None where there is only the mesh.
+        key: Unique key in the data, for example ``"bathroom_0-table_7_0.urdf"``.
+        name: Spoken name, for example ``"bathroom 0 table 7"``.
+        kind: Kind, for example ``"bottom cabinet"``.
+        room: Name of its room, or None (for some doors, windows and pictures).
+        pose: Pose of the mesh's centre, world frame.
+        mesh: Mesh around its own centre.
+        usable: Whether the robot can place objects there (false for doors, windows and pictures).
+        model: File of the textured model, for simulators that can show it, or None.
     """
 
     key: str
@@ -89,14 +89,14 @@ class Receptacle:
 
     @cached_property
     def corners(self) -> NDArray[np.float64]:
-        """The corners of the mesh's own bounding box, and its centre, world frame, (9, 3)."""
-        own = Box.around(self.mesh.vertices)
+        """Corners and centre of the oriented bounding box, world frame, (9, 3)."""
+        own = Box.bounding(self.mesh.vertices)
         return self.pose.apply(np.concatenate([own.corners(), [own.centre]]))
 
     @cached_property
     def box(self) -> Box:
-        """World box of the turned bounding box of the mesh, as Housekeep measures receptacles."""
-        return Box.around(self.corners)
+        """Axis-aligned box around the oriented bounding box of the mesh, as Housekeep measures receptacles."""
+        return Box.bounding(self.corners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +104,14 @@ class Scene:
     """A furnished house.
 
     Attributes:
-        name: for example ``"Merom_1_int"`` or ``"generated-7"``.
-        rooms: in the order in which the robot is told of them.
-        receptacles: every receptacle of the scene; an episode may use fewer.
-        structure: walls and floor, world frame.
-        navmesh: where the robot's centre can be.
-        notes: one line for each thing that was substituted or left out while reading.
-        shell: file with walls, floors and ceilings and their textures, instead of structure; None where there is none.
-        navmesh_file: that navmesh was read from; None for a house that was made.
+        name: Name, for example ``"Merom_1_int"`` or ``"generated-7"``.
+        rooms: Rooms, in the order in which prompts list them.
+        receptacles: All receptacles of the scene; an episode may use fewer.
+        structure: Mesh of walls and floor, world frame.
+        navmesh: Area that the robot's centre can occupy.
+        notes: One line for each part that was replaced or left out while reading.
+        shell: File of textured walls, floors and ceilings, for simulators that show it instead of ``structure``, or None.
+        navmesh_file: File of the navigation mesh, or None for a generated house.
     """
 
     name: str

@@ -118,12 +118,12 @@ class SceneGraph:
 
     def mark_visited(self, room: str) -> None:
         """Note that the robot went to a room, even if it did not arrive."""
-        self.graph.nodes[room]["entered"] = True
+        self.graph.nodes[room]["visited"] = True
 
     @property
     def visited_rooms(self) -> tuple[str, ...]:
         """The rooms that the robot was sent to, including those where it did not arrive."""
-        return tuple(name for name, entered in self.graph.nodes(data="entered") if entered)
+        return tuple(name for name, visited in self.graph.nodes(data="visited") if visited)
 
     @property
     def rooms(self) -> tuple[str, ...]:

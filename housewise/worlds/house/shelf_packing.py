@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Spot:
+class ShelfPlacement:
     """Where an object comes to stand.
 
     Attributes:
@@ -39,12 +39,12 @@ class _Fit:
 
     row: int
     span: int
-    spot: Spot
+    spot: ShelfPlacement
     depth: float
     waste: float
 
 
-class Shelves:
+class ShelfPacker:
     """The space on one receptacle, as objects come and go.
 
     Args:
@@ -62,7 +62,7 @@ class Shelves:
         items = tuple(ShelfItem(key, row, span) for key, (row, span) in self._items.items())
         return ShelfState(self._low, self._size, tuple(self._rows), items)
 
-    def insert(self, key: str, width: float, depth: float) -> Spot | None:
+    def insert(self, key: str, width: float, depth: float) -> ShelfPlacement | None:
         """Lay an object down.
 
         Args:
@@ -73,10 +73,12 @@ class Shelves:
             Where it stands, or None when there is no room for it.
         """
         sizes = ((width, depth, False), (depth, width, True))
-        fits = [fit for number, row in enumerate(self._rows) for size in sizes if (fit := _fit(number, row, *size))]
+        fits = [
+            fit for number, row in enumerate(self._rows) for size in sizes if (fit := _find_fit(number, row, *size))
+        ]
         if not fits:
             row = self._new_row(min(width, depth) + _PAD)
-            fits = [fit for size in sizes if row and (fit := _fit(len(self._rows), row, *size))]
+            fits = [fit for size in sizes if row and (fit := _find_fit(len(self._rows), row, *size))]
             if not row or not fits:
                 return None
             if self._rows:
@@ -133,7 +135,7 @@ class Shelves:
                 self._items[key] = (other, span + by)
 
 
-def _fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -> _Fit | None:
+def _find_fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -> _Fit | None:
     """The first free span of a row that takes a footprint."""
     needed = row.depth
     if depth > needed:
@@ -146,6 +148,6 @@ def _fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -
     for index, span in enumerate(row.spans):
         left = span.start + _EDGE + _PAD
         if not span.occupied and left + width <= span.end + _ROUNDING:
-            spot = Spot(left + width / 2, row.z + _EDGE + depth / 2, width, depth, turned)
+            spot = ShelfPlacement(left + width / 2, row.z + _EDGE + depth / 2, width, depth, turned)
             return _Fit(number, index, spot, needed, abs(row.depth - depth))
     return None

@@ -15,7 +15,7 @@ Color = Sequence[int]
 _GOLDEN_TURN = 0.61803398875
 
 
-def coloured(shape: trimesh.Trimesh, color: Color) -> Mesh:
+def single_color_mesh(shape: trimesh.Trimesh, color: Color) -> Mesh:
     """A trimesh solid in one colour (RGB, 0 to 255)."""
     faces = np.asarray(shape.faces, dtype=np.int64)
     return Mesh(
@@ -29,22 +29,22 @@ def box(size: ArrayLike, color: Color, centre: ArrayLike = (0.0, 0.0, 0.0)) -> M
     """A box of a size (3,) in metres."""
     shape = trimesh.creation.box(extents=np.asarray(size, dtype=np.float64))
     shape.apply_translation(np.asarray(centre, dtype=np.float64))
-    return coloured(shape, color)
+    return single_color_mesh(shape, color)
 
 
 def cylinder(size: ArrayLike, color: Color, sections: int = 16) -> Mesh:
     """An upright cylinder, or an elliptic one, that fills a box of a size (3,) in metres."""
     shape = trimesh.creation.cylinder(radius=0.5, height=1.0, sections=sections)
     shape.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, [1, 0, 0]))
-    return coloured(_filling(shape, size), color)
+    return single_color_mesh(_scale_to_box(shape, size), color)
 
 
 def ball(size: ArrayLike, color: Color) -> Mesh:
     """An ellipsoid that fills a box of a size (3,) in metres."""
-    return coloured(_filling(trimesh.creation.icosphere(subdivisions=2), size), color)
+    return single_color_mesh(_scale_to_box(trimesh.creation.icosphere(subdivisions=2), size), color)
 
 
-def walls(rings: Sequence[NDArray[np.float64]], low: float, high: float, color: Color) -> Mesh:
+def wall_mesh(rings: Sequence[NDArray[np.float64]], low: float, high: float, color: Color) -> Mesh:
     """Upright walls along closed rings of (x, z) points, between two heights."""
     parts = []
     for ring in rings:
@@ -70,7 +70,7 @@ def distinct_color(number: int) -> tuple[int, int, int]:
     return (red, green, blue)
 
 
-def _filling(shape: trimesh.Trimesh, size: ArrayLike) -> trimesh.Trimesh:
+def _scale_to_box(shape: trimesh.Trimesh, size: ArrayLike) -> trimesh.Trimesh:
     shape.apply_translation(-shape.bounds.mean(axis=0))
     shape.apply_scale(np.asarray(size, dtype=np.float64) / shape.extents)
     return shape

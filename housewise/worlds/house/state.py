@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
+from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
@@ -202,5 +202,5 @@ class HouseState:
         self.simulator.move_object(key, pose)
 
     def _object_box(self, key: str) -> Box:
-        own = Box.centred((0.0, 0.0, 0.0), self.objects[key].size)
-        return Box.around(self._poses[key].apply(own.corners()))
+        own = Box.from_centre((0.0, 0.0, 0.0), self.objects[key].size)
+        return Box.bounding(self._poses[key].apply(own.corners()))

@@ -12,7 +12,13 @@ from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.preferences import Preferences, load_preferences, majority, bundled_people, held_out_people
+from housewise.worlds.house.preferences import (
+    MajorityPreferences,
+    Preferences,
+    bundled_people,
+    held_out_people,
+    load_preferences,
+)
 
 
 def generated_task(
@@ -111,4 +117,8 @@ def resolve_preferences(who: str) -> Preferences:
     Raises:
         DataError: If the person does not exist.
     """
-    return majority([load_preferences(name) for name in bundled_people()]) if who == "majority" else load_preferences(who)
+    return (
+        MajorityPreferences([load_preferences(name) for name in bundled_people()])
+        if who == "majority"
+        else load_preferences(who)
+    )

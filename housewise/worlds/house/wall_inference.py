@@ -14,7 +14,7 @@ from shapely.geometry import MultiPolygon, Polygon
 
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.scene import Mesh
-from housewise.worlds.house.solids import walls
+from housewise.worlds.house.solids import wall_mesh
 
 # Recast erodes by the radius of 0.18 m rounded up to whole cells of 0.05 m.
 _ERODED = 0.2
@@ -28,7 +28,7 @@ _FLOOR_COLORS = ((176, 146, 112), (168, 137, 103))
 _BOARD = 0.5
 
 
-def free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = ()) -> Polygon | MultiPolygon:
+def infer_free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = ()) -> Polygon | MultiPolygon:
     """The floor between the walls.
 
     Args:
@@ -57,7 +57,7 @@ def _niche(thing: Polygon, floor: Polygon | MultiPolygon) -> Polygon:
     return shapely.union(thing, shapely.transform(thing, lambda points: points + across)).convex_hull
 
 
-def structure(floor: Polygon | MultiPolygon, low: float = 0.0, high: float = 2.6) -> Mesh:
+def build_walls(floor: Polygon | MultiPolygon, low: float = 0.0, high: float = 2.6) -> Mesh:
     """Walls around a free floor, and the floor itself in boards of two shades.
 
     Args:
@@ -67,7 +67,7 @@ def structure(floor: Polygon | MultiPolygon, low: float = 0.0, high: float = 2.6
     """
     parts = list(getattr(floor, "geoms", [floor]))
     rings = [np.asarray(ring.coords) for part in parts for ring in (part.exterior, *part.interiors)]
-    return Mesh.join([walls(rings, low, high, _WALL_COLOR), _boards(floor.bounds, low)])
+    return Mesh.join([wall_mesh(rings, low, high, _WALL_COLOR), _boards(floor.bounds, low)])
 
 
 def _boards(bounds: tuple[float, float, float, float], height: float) -> Mesh:

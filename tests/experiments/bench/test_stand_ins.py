@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from housewise.experiments.bench.stand_ins import mug, pictures
-from housewise.worlds.house.simulator.habitat import missing_mesh
+from housewise.worlds.house.simulator.habitat import find_missing_mesh
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
 
 def test_the_mugs_model_is_all_there(tmp_path: Path) -> None:
     model = mug(tmp_path / "mug")
-    assert missing_mesh(model.config) is None
+    assert find_missing_mesh(model.config) is None
 
 
 def test_inferred_walls_look_otherwise_and_raycast_shows_stand_ins_only(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.swapped import ANOTHER, COMMON, OWN, Neighbours, Swapped
 from housewise.people.memory import MemoryFolder
 from housewise.systems.personalize.record import read_house_records
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
@@ -78,7 +78,7 @@ def test_a_memory_that_is_swapped_in_is_the_other_persons(tmp_path: Path) -> Non
 
 def test_edited_notes_are_about_places_that_nobody_wants() -> None:
     found = turns(6)
-    assert len({kind_of(turn.thing) for turn in found}) == len(found) == 6
+    assert len({kind_from_name(turn.thing) for turn in found}) == len(found) == 6
     assert all(turn.said[BEFORE] != turn.said[AFTER] for turn in found)
     assert [turn.said for turn in found] == [turn.said for turn in turns(6)]
 

@@ -24,7 +24,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import ROBOT
-from housewise.worlds.house.spoken_names import kind_of
+from housewise.worlds.house.spoken_names import kind_from_name
 from tests.commands import run_module
 from tests.worlds.house.toy import toy_task
 
@@ -156,7 +156,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
     # By chance: not as somebody would who knows.
     assert not all(place in correct[thing] for thing, place in put)
     learned = MemoryFolder(tmp_path / "memories").load("ada").notes
-    assert {note.about.things[0] for note in learned} >= {kind_of(thing) for thing, _ in put}
+    assert {note.about.things[0] for note in learned} >= {kind_from_name(thing) for thing, _ in put}
 
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:

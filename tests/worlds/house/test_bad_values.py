@@ -19,7 +19,7 @@ from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.housekeep.navmesh_file import read_navmesh
-from housewise.worlds.house.housekeep.obj_models import read_model
+from housewise.worlds.house.housekeep.obj_models import read_obj_model
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.embree import Triangles
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -296,7 +296,7 @@ def test_vertices_without_three_coordinates_are_told(tmp_path: Path, vertex: str
     path = tmp_path / "model.obj"
     path.write_text("".join(f"{vertex}\n" for _ in range(3)) + "f 1 2 3\n")
     with pytest.raises(DataError, match=r"model\.obj: (not a readable OBJ model|the model has no triangles)"):
-        read_model(path)
+        read_obj_model(path)
 
 
 @pytest.mark.parametrize("name", ["colours.png", "model.mtl", "model.obj"])
@@ -307,4 +307,4 @@ def test_nobody_waits_for_a_pipe_beside_a_model(tmp_path: Path, name: str) -> No
     (tmp_path / name).unlink(missing_ok=True)
     os.mkfifo(tmp_path / name)
     with pytest.raises(DataError, match=rf"{name}: cannot be read \(not a regular file"):
-        read_model(path)
+        read_obj_model(path)

@@ -17,7 +17,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_object
+from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_pickled_object
 
 HEADER = b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (), }".ljust(127) + b"\n"
 RECONSTRUCT = np.zeros(0).__reduce__()[0]
@@ -73,7 +73,7 @@ def written_by(numpy_core: str, content: bytes) -> bytes:
 def refusal(path: Path, content: bytes) -> str:
     path.write_bytes(content)
     with pytest.raises(DataError) as refused:
-        load_object(path)
+        load_pickled_object(path)
     message = str(refused.value)
     assert message.startswith(f"{path}: ") and len(message) < len(str(path)) + 400 and message.isprintable()
     return message
@@ -89,7 +89,7 @@ def test_arrays_are_read_as_numpy_writes_them(tmp_path: Path, core: str, protoco
     shared = ["ranks", 7, 2.5, None, True]
     path.write_bytes(written_by(core, file_of({"arrays": arrays, "one": shared, "same": shared}, protocol)))
     assert f"{core}.multiarray".encode() in path.read_bytes()
-    read = load_object(path)
+    read = load_pickled_object(path)
     assert read["one"] == read["same"] == shared
     for kind, expected in arrays.items():
         found = read["arrays"][kind]
@@ -101,7 +101,7 @@ def test_arrays_are_read_as_numpy_writes_them(tmp_path: Path, core: str, protoco
 def test_both_files_of_the_data_are_read_as_numpy_reads_them(housekeep: HousekeepData, name: str) -> None:
     path = housekeep.root / "cos_eor/scripts" / name
     expected = np.load(path, allow_pickle=True, encoding="latin1").item()
-    assert len(expected) > 2 and same(load_object(path), expected)
+    assert len(expected) > 2 and same(load_pickled_object(path), expected)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -322,4 +322,4 @@ def test_a_refusal_is_told_apart_from_damage(tmp_path: Path) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(BOMBS["a list in itself"])
     with pytest.raises(UnsafePickleError, match="changes what is held"):
-        load_object(path)
+        load_pickled_object(path)

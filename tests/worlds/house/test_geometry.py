@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from housewise.worlds.house.geometry import IDENTITY, Box, Pose, Quat, forward_of, vec3, yaw_of, yaw_rotation
+from housewise.worlds.house.geometry import (
+    IDENTITY,
+    Box,
+    Pose,
+    Quat,
+    forward_vector,
+    vec3,
+    yaw_from_rotation,
+    yaw_rotation,
+)
 
 METRES = st.floats(-50, 50)
 POINTS = arrays.arrays(np.float64, st.tuples(st.integers(1, 12), st.just(3)), elements=METRES)
@@ -39,7 +48,7 @@ def test_a_quarter_turn_to_the_left_takes_ahead_to_the_left() -> None:
 
 @given(POINTS)
 def test_a_box_around_points_is_the_smallest_one(points: np.ndarray) -> None:
-    box = Box.around(points)
+    box = Box.bounding(points)
     assert (points >= np.array(box.low)).all() and (points <= np.array(box.high)).all()
     for axis in range(3):
         assert box.low[axis] in points[:, axis] and box.high[axis] in points[:, axis]
@@ -50,24 +59,24 @@ def test_a_box_around_points_is_the_smallest_one(points: np.ndarray) -> None:
 def test_a_box_has_the_size_and_the_middle_it_was_made_of(
     centre: tuple[float, float, float], size: tuple[float, float, float]
 ) -> None:
-    box = Box.centred(centre, size)
+    box = Box.from_centre(centre, size)
     assert box.size == pytest.approx(size, abs=1e-9)
     assert box.centre == pytest.approx(centre, abs=1e-9)
-    again = Box.around(box.corners())
+    again = Box.bounding(box.corners())
     assert (again.low, again.high) == (box.low, box.high)
     assert box.corners().shape == (8, 3)
 
 
 @given(YAWS)
 def test_a_heading_survives_its_quaternion(yaw: float) -> None:
-    apart = yaw_of(yaw_rotation(yaw)) - yaw
+    apart = yaw_from_rotation(yaw_rotation(yaw)) - yaw
     assert np.angle(np.exp(1j * apart)) == pytest.approx(0.0, abs=1e-9)
 
 
 @given(YAWS)
 def test_what_a_body_faces_is_what_its_rotation_turns_ahead_to(yaw: float) -> None:
     ahead = Pose((0.0, 0.0, 0.0), yaw_rotation(yaw)).apply([[0.0, 0.0, -1.0]])[0]
-    assert forward_of(yaw) == pytest.approx(ahead, abs=1e-9)
+    assert forward_vector(yaw) == pytest.approx(ahead, abs=1e-9)
 
 
 def test_three_plain_floats() -> None:

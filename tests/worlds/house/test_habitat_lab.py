@@ -16,7 +16,7 @@ from housewise.core.errors import UserError
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
-from housewise.worlds.house.simulator.base import SENSORS, LowLevelAction, BodyPose, Camera
+from housewise.worlds.house.simulator.base import SENSORS, BodyPose, Camera, LowLevelAction
 from housewise.worlds.house.tasks import generated_task, housekeep_task
 from tests.worlds.house.toy import STOOL, TABLE
 
@@ -155,7 +155,7 @@ def test_a_grab_moves_an_object_and_is_rewarded(backend: SimulatorName) -> None:
 def test_all_in_order_is_success() -> None:
     with habitat.Env(config()) as env:
         env.reset()
-        env.sim.household.world.arrange({"mug_1": TABLE, "tea_towel_1": STOOL})
+        env.sim.household.world.apply_placements({"mug_1": TABLE, "tea_towel_1": STOOL})
         env.step("turn_left")
         assert (env.get_metrics()["success"], env.get_metrics()["success_rate"]) == (1.0, 1.0)
 

@@ -25,7 +25,13 @@ from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.commands import run_module
 from tests.worlds.house import plugins
 
-DANCE = [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.LOOK_DOWN, LowLevelAction.GRAB_RELEASE, LowLevelAction.MOVE_FORWARD]
+DANCE = [
+    LowLevelAction.MOVE_FORWARD,
+    LowLevelAction.TURN_LEFT,
+    LowLevelAction.LOOK_DOWN,
+    LowLevelAction.GRAB_RELEASE,
+    LowLevelAction.MOVE_FORWARD,
+]
 
 
 class Doomed(RaycastSimulator):
@@ -93,7 +99,7 @@ def test_it_does_what_the_simulator_does(toy: RearrangementTask, apart: Isolated
 def test_objects_move_in_the_other_process(toy: RearrangementTask, apart: IsolatedSimulator) -> None:
     env = RearrangementEnv(apart, [toy])
     env.reset()
-    apart.stand(apart.body.at((0.5, 0.5)))
+    apart.stand(apart.body.moved_to((0.5, 0.5)))
     assert tuple(apart.body.point) == (0.5, 0.5)
     thing = toy.episode.objects[0].key
     apart.move_object(thing, None)
@@ -190,7 +196,9 @@ class Picky(RaycastSimulator):
         super().reset(scene, *others)
 
 
-def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(toy: RearrangementTask, generated: RearrangementTask) -> None:
+def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(
+    toy: RearrangementTask, generated: RearrangementTask
+) -> None:
     bad = RearrangementTask(replace(toy.scene, name="bad"), toy.episode)
     simulator = isolated(Picky)
     env = RearrangementEnv(simulator, [generated, bad])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.model_checks import check_mesh
+from housewise.worlds.house.model_checks import check_model_file
 from tests.commands import run_module
 from tests.worlds.house import housekeep_folder
 from tests.worlds.house.broken_files import POINTER, write_model
@@ -25,7 +25,7 @@ PARTS = [(kind, "model." + kind) for kind in KINDS] + [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_whole_model_passes(tmp_path: Path, kind: str) -> None:
-    check_mesh(write_model(tmp_path, kind))
+    check_model_file(write_model(tmp_path, kind))
 
 
 @pytest.mark.parametrize(("kind", "part"), PARTS)
@@ -38,7 +38,7 @@ def test_a_pointer_an_empty_and_a_cut_off_file_are_named_with_the_remedy(tmp_pat
     for what, told in wrong:
         damaged.write_bytes(what)
         with pytest.raises(DataError, match=told) as caught:
-            check_mesh(model)
+            check_model_file(model)
         assert str(caught.value).startswith(f"{damaged}: ") and "\n" not in str(caught.value)
 
 
@@ -52,7 +52,7 @@ def test_any_damage_passes_or_is_told_in_a_line(
     start = int(place * len(content))
     model.write_bytes(content[:start] + junk + content[start + len(junk) :])
     try:
-        check_mesh(model)
+        check_model_file(model)
     except DataError as error:
         assert "\n" not in str(error)
 

@@ -4,10 +4,16 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.generator.episodes import kinds_in
+from housewise.worlds.house.generator.episodes import find_category_places
 from housewise.worlds.house.generator.house import generate_house
 from housewise.worlds.house.generator.object_sizes import SIZES
-from housewise.worlds.house.preferences import HousePreferences, load_preferences, majority, bundled_people, held_out_people
+from housewise.worlds.house.preferences import (
+    HousePreferences,
+    MajorityPreferences,
+    bundled_people,
+    held_out_people,
+    load_preferences,
+)
 
 
 def spots(person: HousePreferences, category: str) -> set[tuple[str, str]]:
@@ -44,12 +50,12 @@ def test_tastes() -> None:
 
 def test_a_majority_is_more_than_half() -> None:
     ada, bruno, chiyo = (load_preferences(name) for name in ("ada", "bruno", "chiyo"))
-    assert not majority([ada, bruno]).wants("mug", "dining room", "table")
-    assert majority([ada, bruno, chiyo]).wants("mug", "kitchen", "top cabinet")
-    assert majority([ada]).wants("mug", "dining room", "table")
-    assert majority([ada]).name == "majority"
+    assert not MajorityPreferences([ada, bruno]).wants("mug", "dining room", "table")
+    assert MajorityPreferences([ada, bruno, chiyo]).wants("mug", "kitchen", "top cabinet")
+    assert MajorityPreferences([ada]).wants("mug", "dining room", "table")
+    assert MajorityPreferences([ada]).name == "majority"
     with pytest.raises(ValueError, match="at least one"):
-        majority([])
+        MajorityPreferences([])
 
 
 def written(folder: Path, text: str) -> Path:
@@ -127,10 +133,10 @@ def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", held_out_people())
 def test_strangers_disagree_with_the_majority_on_half_of_their_placements(name: str) -> None:
-    stranger, usual = load_preferences(name), majority([load_preferences(each) for each in bundled_people()])
+    stranger, usual = load_preferences(name), MajorityPreferences([load_preferences(each) for each in bundled_people()])
     wanted = [(category, *spot) for category in stranger.categories for spot in spots(stranger, category)]
     against = [place for place in wanted if not usual.wants(*place)]
     assert 2 * len(against) >= len(wanted) > 100
     assert name not in bundled_people()
-    found = [kinds_in(generate_house(seed), stranger) for seed in range(9600, 9604)]
+    found = [find_category_places(generate_house(seed), stranger) for seed in range(9600, 9604)]
     assert all(len(kinds) >= 60 for kinds in found), "houses have places for what they want"

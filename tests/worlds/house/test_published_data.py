@@ -6,7 +6,7 @@ import pytest
 import shapely
 
 from housewise.worlds.house.episode import RearrangementEpisode, ShelfState
-from housewise.worlds.house.housekeep.housekeep_data import COMING_AND_GOING, HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import OPTIONAL_RECEPTACLE_KINDS, HousekeepData
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 
@@ -62,7 +62,7 @@ def test_rooms_are_entered_at_the_first_receptacle_that_takes_part_in_every_epis
     scene = housekeep.scene(name)
     taking_part = [set(housekeep.episode(name, number).receptacles) for number in housekeep.episode_ids(name)[::7]]
     always, ever = set.intersection(*taking_part), set.union(*taking_part)
-    assert {scene.by_key[key].kind for key in ever - always} <= COMING_AND_GOING
+    assert {scene.by_key[key].kind for key in ever - always} <= OPTIONAL_RECEPTACLE_KINDS
     assert all(not (present - always) or present == ever for present in taking_part)
     for room in scene.rooms:
         inside = [thing.key for thing in scene.receptacles if thing.room == room.name and thing.usable]
@@ -74,7 +74,7 @@ def test_some_houses_have_episodes_without_cabinets_and_shelves(housekeep: House
     numbers = housekeep.episode_ids(scene.name)[::4]
     taking_part = [set(housekeep.episode(scene.name, number).receptacles) for number in numbers]
     absent = {scene.by_key[key].kind for key in set.union(*taking_part) - set.intersection(*taking_part)}
-    assert absent == COMING_AND_GOING
+    assert absent == OPTIONAL_RECEPTACLE_KINDS
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.housekeep.recovered_tasks import read_tasks, recover
+from housewise.worlds.house.housekeep.recovered_tasks import read_recovered_tasks, write_recovered_episodes
 from tests.worlds.house.housekeep_folder import BED, COUNTER, METADATA, SCENE, STOVE, make_folder
 
 COUNTER_NAME, BED_NAME, STOVE_NAME = "kitchen 0 counter 1", "bedroom 0 bed 3", "kitchen 0 stove 2"
@@ -35,9 +35,9 @@ def tasks_file(path: Path, *tasks: dict[str, Any]) -> Path:
 
 
 def test_placements_are_those_of_the_task_and_tests_come_first(root: Path, tmp_path: Path) -> None:
-    tasks = read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
+    tasks = read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
     assert [task.set for task in tasks["Bare_int"]] == ["test", "train"]
-    data = HousekeepData(recover(root, tasks, tmp_path / "made"))
+    data = HousekeepData(write_recovered_episodes(root, tasks, tmp_path / "made"))
     assert data.episode_ids("Bare_int") == [0, 1]
     mug = data.episode("Bare_int", 1).objects[0]
     assert (mug.key, mug.category, mug.name) == ("mug_1", "mug", "mug 1")
@@ -47,7 +47,11 @@ def test_placements_are_those_of_the_task_and_tests_come_first(root: Path, tmp_p
 
 
 def test_things_have_the_size_of_their_kind_and_lie_on_their_receptacle(root: Path, tmp_path: Path) -> None:
-    data = HousekeepData(recover(root, read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN)), tmp_path / "made"))
+    data = HousekeepData(
+        write_recovered_episodes(
+            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN)), tmp_path / "made"
+        )
+    )
     known = data.episode(SCENE, 3).objects[0]
     episode, scene = data.episode("Bare_int", 0), data.scene("Bare_int")
     mug, bed = episode.objects[0], scene.by_key[BED].box
@@ -59,8 +63,8 @@ def test_things_have_the_size_of_their_kind_and_lie_on_their_receptacle(root: Pa
 
 
 def test_what_was_made_stays_and_is_the_same_again(root: Path, tmp_path: Path) -> None:
-    tasks = read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
-    paths = [recover(root, tasks, tmp_path / name) for name in ("one", "two", "one")]
+    tasks = read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
+    paths = [write_recovered_episodes(root, tasks, tmp_path / name) for name in ("one", "two", "one")]
     files = [next((path / "data/datasets").rglob("Bare_int.json.gz")) for path in paths]
     assert files[0] == files[2] and files[0].read_bytes() == files[1].read_bytes()
     assert HousekeepData(paths[0]).preferences().wants("mug", "kitchen", "counter")
@@ -75,7 +79,9 @@ def test_what_was_made_stays_and_is_the_same_again(root: Path, tmp_path: Path) -
 )
 def test_what_does_not_fit_is_said(root: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        recover(root, read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN | change)), tmp_path / "made")
+        write_recovered_episodes(
+            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN | change)), tmp_path / "made"
+        )
     assert not list((tmp_path / "made").rglob("*Bare_int.json.gz"))
 
 
@@ -85,7 +91,9 @@ def test_cabinets_and_shelves_take_part_where_a_task_names_one(root: Path, tmp_p
     metadata.write_text(metadata.read_text() + shelf)
     named = TRAIN | {"correct": {"mug 1": [COUNTER_NAME, "bedroom 0 shelf 9"]}}
     data = HousekeepData(
-        recover(root, read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, named)), tmp_path / "made")
+        write_recovered_episodes(
+            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, named)), tmp_path / "made"
+        )
     )
     shelf_key = "bedroom_0-shelf_9_0.urdf"
     assert shelf_key in data.scene("Bare_int").by_key

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from housewise.worlds.house.episode import ShelfState
-from housewise.worlds.house.shelf_packing import Shelves, Spot
+from housewise.worlds.house.shelf_packing import ShelfPacker, ShelfPlacement
 
 LENGTHS = st.floats(0.01, 0.6)
 SURFACES = st.tuples(st.floats(0.05, 2.0), st.floats(0.05, 1.0))
@@ -14,17 +14,17 @@ CORNERS = st.tuples(st.floats(-10, 10), st.floats(-10, 10))
 ROUNDING = 1e-6
 
 
-def empty(size: tuple[float, float], low: tuple[float, float] = (0.0, 0.0)) -> Shelves:
-    return Shelves(ShelfState(low, size))
+def empty(size: tuple[float, float], low: tuple[float, float] = (0.0, 0.0)) -> ShelfPacker:
+    return ShelfPacker(ShelfState(low, size))
 
 
-def sides(spot: Spot) -> tuple[float, float, float, float]:
+def sides(spot: ShelfPlacement) -> tuple[float, float, float, float]:
     """Least and greatest x, least and greatest z."""
     half = spot.width / 2, spot.depth / 2
     return spot.x - half[0], spot.x + half[0], spot.z - half[1], spot.z + half[1]
 
 
-def overlap(one: Spot, other: Spot) -> bool:
+def overlap(one: ShelfPlacement, other: ShelfPlacement) -> bool:
     a, b = sides(one), sides(other)
     return min(a[1], b[1]) - max(a[0], b[0]) > ROUNDING and min(a[3], b[3]) - max(a[2], b[2]) > ROUNDING
 
@@ -38,7 +38,7 @@ class Comings(RuleBasedStateMachine):
     def start(self, size: tuple[float, float], low: tuple[float, float]) -> None:
         self.low, self.size = low, size
         self.shelves = empty(size, low)
-        self.spots: dict[str, Spot] = {}
+        self.spots: dict[str, ShelfPlacement] = {}
         self.numbers = itertools.count()
 
     @rule(target=there, width=LENGTHS, depth=LENGTHS)
@@ -75,7 +75,7 @@ class Comings(RuleBasedStateMachine):
     @rule()
     def save_and_load(self) -> None:
         state = self.shelves.state
-        self.shelves = Shelves(state)
+        self.shelves = ShelfPacker(state)
         assert self.shelves.state == state
 
     @invariant()

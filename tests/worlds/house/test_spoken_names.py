@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.worlds.house.spoken_names import kind_of, spoken, spoken_receptacle
+from housewise.worlds.house.spoken_names import kind_from_name, spoken_name, spoken_receptacle_name
 
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8), min_size=1, max_size=3).map("_".join)
 NUMBERS = st.integers(0, 199)
@@ -20,24 +20,24 @@ NUMBERS = st.integers(0, 199)
     ],
 )
 def test_receptacles_are_called_as_in_the_papers(key: str, name: str) -> None:
-    assert spoken_receptacle(key) == name
+    assert spoken_receptacle_name(key) == name
 
 
 @given(WORDS, NUMBERS, WORDS, NUMBERS, st.integers(0, 9))
 def test_the_name_holds_room_kind_and_number(room: str, door: int, kind: str, number: int, part: int) -> None:
-    name = spoken_receptacle(f"{room}_{door}-{kind}_{number}_{part}.urdf")
+    name = spoken_receptacle_name(f"{room}_{door}-{kind}_{number}_{part}.urdf")
     assert name == f"{room} {door} {kind} {number}".replace("_", " ")
 
 
 @pytest.mark.parametrize("key", ["", "table", "kitchen_0-table", "kitchen_0_table_7_0.urdf", "-table_7_0.urdf"])
 def test_anything_else_is_refused_by_name(key: str) -> None:
     with pytest.raises(ValueError, match=r"not of the form <room>") as refusal:
-        spoken_receptacle(key)
+        spoken_receptacle_name(key)
     assert repr(key) in str(refusal.value)
 
 
 @given(WORDS, NUMBERS)
 def test_kinds_lose_the_number_only(word: str, number: int) -> None:
-    assert kind_of(f"{word}_{number}") == spoken(word)
-    assert spoken(f"{word}_{number}") == f"{spoken(word)} {number}"
-    assert kind_of(word) == kind_of(f"{spoken(word)} {number}") == spoken(word)
+    assert kind_from_name(f"{word}_{number}") == spoken_name(word)
+    assert spoken_name(f"{word}_{number}") == f"{spoken_name(word)} {number}"
+    assert kind_from_name(word) == kind_from_name(f"{spoken_name(word)} {number}") == spoken_name(word)

@@ -206,5 +206,5 @@ def test_exchanged_places_need_no_spare_room(toy: RearrangementTask) -> None:
     assert play.world.success_rate == 1.0
     play.simulator.stand(AT[STOOL])
     assert play.world.distance_to("tray_2") < REACH
-    stands = Box.centred((5.0, 0.0, 3.7), (0.3, 1.0, 0.3))
+    stands = Box.from_centre((5.0, 0.0, 3.7), (0.3, 1.0, 0.3))
     assert stands.low[0] < 5.0 < stands.high[0]

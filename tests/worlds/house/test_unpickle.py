@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.annotations import read_annotations
-from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_object
+from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_pickled_object
 from tests.worlds.house.housekeep_folder import ANNOTATIONS, write_annotations
 
 VALUES = st.recursive(
@@ -45,7 +45,7 @@ def saved(content: Any) -> bytes:
 def test_plain_values_and_arrays_are_read(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "plain.npy"
     path.write_bytes(saved({"value": value, "ranks": np.arange(6.0).reshape(2, 3), "one": np.int64(7)}))
-    read = load_object(path)
+    read = load_pickled_object(path)
     assert read["value"] == value
     assert (read["ranks"] == np.arange(6.0).reshape(2, 3)).all()
     assert read["one"] == 7
@@ -65,7 +65,7 @@ def test_no_file_can_run_code(tmp_path: Path, protocol: int) -> None:
         head = content[: content.index(b"\n") + 1]
         path.write_bytes(head + pickle.dumps(np.array(call, dtype=object), protocol=protocol))
         with pytest.raises(UnsafePickleError) as refused:
-            load_object(path)
+            load_pickled_object(path)
         # Before protocol 2 even numbers are written in ways that no data file needs.
         said = "it names " if protocol >= 2 else "it "
         assert str(refused.value).startswith(f"{path}: refused, {said}")
@@ -90,7 +90,7 @@ def test_other_types_are_refused_too(tmp_path: Path) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(saved(OrderedDict(a=1)))
     with pytest.raises(UnsafePickleError, match=r"collections\.OrderedDict"):
-        load_object(path)
+        load_pickled_object(path)
 
 
 @pytest.mark.parametrize("cut", range(0, 330, 11))
@@ -100,7 +100,7 @@ def test_a_file_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(content[:cut])
     with pytest.raises(DataError) as refused:
-        load_object(path)
+        load_pickled_object(path)
     assert str(refused.value).startswith(f"{path}: ") and "\n" not in str(refused.value)
 
 
@@ -124,10 +124,10 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(content)
     with pytest.raises(DataError) as refused:
-        load_object(path)
+        load_pickled_object(path)
     assert str(refused.value).startswith(f"{path}: ") and "\n" not in str(refused.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nothing"):
-        load_object(tmp_path / "nothing.npy")
+        load_pickled_object(tmp_path / "nothing.npy")

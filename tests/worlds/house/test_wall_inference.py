@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from shapely.geometry import Polygon
 
 from housewise.worlds.house.geometry import Box
-from housewise.worlds.house.wall_inference import free_floor, structure
+from housewise.worlds.house.wall_inference import build_walls, infer_free_floor
 from tests.worlds.house.toy import BED, COUNTER, DOOR, FLOOR, FURNITURE, RADIUS, TABLE, box_of, footprint, walkable
 
 STANDING = [box_of(key) for key in FURNITURE if key != DOOR]
@@ -20,7 +20,7 @@ def rect(box: Box) -> Polygon:
 
 @pytest.fixture(scope="module")
 def floor() -> Polygon:
-    return free_floor(walkable(), STANDING)
+    return infer_free_floor(walkable(), STANDING)
 
 
 def test_what_furniture_covers_and_what_is_before_it_is_floor(floor: Polygon) -> None:
@@ -41,14 +41,14 @@ def test_the_whole_floor_is_found_and_little_more(floor: Polygon) -> None:
 
 def test_what_hangs_high_is_no_furniture() -> None:
     cabinet = Box((1.0, 1.8, -0.3), (2.0, 2.4, 0.0))
-    assert free_floor(walkable(), [*STANDING, cabinet]).intersection(rect(cabinet)).area < 1e-6
+    assert infer_free_floor(walkable(), [*STANDING, cabinet]).intersection(rect(cabinet)).area < 1e-6
     cupboard = Box((1.0, 0.0, -0.3), (2.0, 2.4, 0.0))
-    assert free_floor(walkable(), [*STANDING, cupboard]).buffer(1e-6).covers(rect(cupboard))
+    assert infer_free_floor(walkable(), [*STANDING, cupboard]).buffer(1e-6).covers(rect(cupboard))
 
 
 def test_a_mirror_inside_a_wall_can_be_seen_from_the_floor() -> None:
     mirror = Box((1.0, 1.0, -0.08), (2.0, 1.8, -0.02))
-    floor = free_floor(walkable(), STANDING, [mirror])
+    floor = infer_free_floor(walkable(), STANDING, [mirror])
     assert floor.buffer(1e-6).covers(rect(mirror))
     assert floor.buffer(1e-6).covers(shapely.box(1.0, -0.08, 2.0, 0.5))
     assert isinstance(floor, Polygon)
@@ -56,12 +56,12 @@ def test_a_mirror_inside_a_wall_can_be_seen_from_the_floor() -> None:
 
 def test_what_hangs_far_from_the_floor_makes_no_hole() -> None:
     picture = Box((1.0, 1.0, -2.0), (2.0, 1.8, -1.9))
-    assert free_floor(walkable(), STANDING, [picture]).equals(free_floor(walkable(), STANDING))
+    assert infer_free_floor(walkable(), STANDING, [picture]).equals(infer_free_floor(walkable(), STANDING))
 
 
 @given(st.floats(-1, 1), st.floats(2, 5))
 def test_walls_stand_around_the_floor(low: float, high: float) -> None:
-    mesh = structure(FLOOR, low, high)
+    mesh = build_walls(FLOOR, low, high)
     corners = mesh.vertices[mesh.faces]
     level = np.ptp(corners[:, :, 1], axis=1) < 1e-9
     walls = trimesh.Trimesh(corners[~level].reshape(-1, 3), np.arange(3 * (~level).sum()).reshape(-1, 3), process=False)
@@ -72,7 +72,7 @@ def test_walls_stand_around_the_floor(low: float, high: float) -> None:
 
 
 def test_boards_lie_under_the_whole_floor() -> None:
-    mesh = structure(FLOOR, low=0.2)
+    mesh = build_walls(FLOOR, low=0.2)
     corners = mesh.vertices[mesh.faces]
     level = np.ptp(corners[:, :, 1], axis=1) < 1e-9
     boards = shapely.union_all([Polygon(triangle) for triangle in corners[level][:, :, [0, 2]]])
@@ -84,4 +84,4 @@ def test_boards_lie_under_the_whole_floor() -> None:
 
 def test_a_hole_in_the_floor_gets_walls() -> None:
     pillar = shapely.box(1, 1, 1.5, 1.5)
-    assert len(structure(FLOOR.difference(pillar)).faces) == len(structure(FLOOR).faces) + 8
+    assert len(build_walls(FLOOR.difference(pillar)).faces) == len(build_walls(FLOOR).faces) + 8

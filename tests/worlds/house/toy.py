@@ -8,7 +8,7 @@ import shapely
 from shapely.geometry import Polygon
 
 from housewise.worlds.house.env import RearrangementTask
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject
+from housewise.worlds.house.episode import HouseObject, RearrangementEpisode
 from housewise.worlds.house.geometry import Box, Pose, Vec3, yaw_rotation
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Room, Scene
@@ -44,7 +44,9 @@ def receptacle(key: str) -> Receptacle:
     room = None if key.startswith("none") else spoken_name(key.split("-")[0])
     kind = key.split("-")[1].split("_")[0]
     pose = Pose((x, base + size[1] / 2, z))
-    return Receptacle(key, spoken_receptacle_name(key), kind, room, pose, box(size, (120, 90, 60)), usable=room is not None)
+    return Receptacle(
+        key, spoken_receptacle_name(key), kind, room, pose, box(size, (120, 90, 60)), usable=room is not None
+    )
 
 
 def footprint(key: str) -> Polygon:
@@ -88,4 +90,4 @@ def toy_task() -> RearrangementTask:
 def box_of(key: str) -> Box:
     """World box of a piece of furniture."""
     (x, base, z), size = FURNITURE[key]
-    return Box.centred((x, base + size[1] / 2, z), size)
+    return Box.from_centre((x, base + size[1] / 2, z), size)

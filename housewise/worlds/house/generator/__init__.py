@@ -1,13 +1,20 @@
 """Procedural generation of houses and episodes from a seed, without a data set."""
 
 from housewise.worlds.house.episode import RearrangementEpisode
-from housewise.worlds.house.generator.episodes import Kind, generate_episode, kinds_in
+from housewise.worlds.house.generator.episodes import CategoryPlaces, find_category_places, generate_episode
 from housewise.worlds.house.generator.house import generate_house
 from housewise.worlds.house.generator.house_layout import GenerationError
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 
-__all__ = ["GenerationError", "Kind", "generate", "generate_episode", "generate_house", "kinds_in"]
+__all__ = [
+    "GenerationError",
+    "CategoryPlaces",
+    "generate",
+    "generate_episode",
+    "generate_house",
+    "find_category_places",
+]
 
 
 def generate(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ShelfState
+from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.generator.house_layout import GenerationError
 from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
@@ -23,7 +23,7 @@ _CLEARANCE = 0.004
 
 
 @dataclass(frozen=True)
-class Kind:
+class CategoryPlaces:
     """The receptacles of one house for a category of objects.
 
     Attributes:
@@ -63,9 +63,9 @@ def generate_episode(
     """
     if seed < 0 or not 0 < objects[0] <= objects[1] or not 0 <= misplaced[0] <= misplaced[1] <= objects[1]:
         raise ValueError(f"cannot make an episode of seed {seed}, objects {objects}, misplaced {misplaced}")
-    kinds = kinds_in(scene, preferences)
+    kinds = find_category_places(scene, preferences)
     for attempt in range(_ATTEMPTS):
-        episode = _attempt(scene, seed, kinds, objects, misplaced, np.random.default_rng([seed, attempt, 1]))
+        episode = _draw_episode(scene, seed, kinds, objects, misplaced, np.random.default_rng([seed, attempt, 1]))
         if episode is not None:
             return episode
     raise GenerationError(
@@ -74,7 +74,7 @@ def generate_episode(
     )
 
 
-def kinds_in(scene: Scene, preferences: Preferences) -> list[Kind]:
+def find_category_places(scene: Scene, preferences: Preferences) -> list[CategoryPlaces]:
     """Return the categories with correct and wrong receptacles in a house, with the receptacles on which they fit."""
     room_kinds = {room.name: room.kind for room in scene.rooms}
     alike: dict[tuple[str, str], list[tuple[str, Vec3]]] = {}
@@ -89,7 +89,7 @@ def kinds_in(scene: Scene, preferences: Preferences) -> list[Kind]:
             side = correct if preferences.wants(category, room, kind) else wrong
             side += [key for key, surface in places if _fits(surface, size)]
         if correct and wrong:
-            kinds.append(Kind(category, tuple(correct), tuple(wrong)))
+            kinds.append(CategoryPlaces(category, tuple(correct), tuple(wrong)))
     return kinds
 
 
@@ -100,27 +100,27 @@ def _fits(surface: Vec3, size: Vec3) -> bool:
     return (across <= width and along <= depth) or (along <= width and across <= depth)
 
 
-def _attempt(
+def _draw_episode(
     scene: Scene,
     seed: int,
-    kinds: Sequence[Kind],
+    kinds: Sequence[CategoryPlaces],
     objects: tuple[int, int],
     misplaced: tuple[int, int],
     rng: np.random.Generator,
 ) -> RearrangementEpisode | None:
     wanted = int(rng.integers(objects[0], objects[1] + 1))
     out_of_place = int(rng.integers(misplaced[0], min(misplaced[1], wanted) + 1))
-    table = _Table(scene)
-    for kind in _drawn(kinds, rng):
+    table = _EpisodeLayout(scene)
+    for kind in _shuffle_categories(kinds, rng):
         if len(table.things) == wanted:
             break
-        table.lay(kind, kind.wrong if len(table.things) < out_of_place else kind.correct, rng)
-    if len(table.things) < wanted or not table.can_be_tidied():
+        table.place(kind, kind.wrong if len(table.things) < out_of_place else kind.correct, rng)
+    if len(table.things) < wanted or not table.is_solvable():
         return None
     return RearrangementEpisode(
         id=seed,
         scene=scene.name,
-        start=_start(scene, rng),
+        start=_random_start(scene, rng),
         receptacles=tuple(place.key for place in scene.receptacles if place.usable),
         objects=tuple(table.things[pick] for pick in rng.permutation(wanted)),
         shelves={key: shelf.state for key, shelf in table.shelves.items()},
@@ -128,7 +128,7 @@ def _attempt(
     )
 
 
-def _drawn(kinds: Sequence[Kind], rng: np.random.Generator) -> Iterator[Kind]:
+def _shuffle_categories(kinds: Sequence[CategoryPlaces], rng: np.random.Generator) -> Iterator[CategoryPlaces]:
     """Yield every category once in random order, and some of them twice in a row."""
     for pick in rng.permutation(len(kinds)):
         yield kinds[pick]
@@ -136,12 +136,12 @@ def _drawn(kinds: Sequence[Kind], rng: np.random.Generator) -> Iterator[Kind]:
             yield kinds[pick]
 
 
-def _start(scene: Scene, rng: np.random.Generator) -> Pose:
+def _random_start(scene: Scene, rng: np.random.Generator) -> Pose:
     x, z = scene.navmesh.random_point(rng)
     return Pose((float(x), scene.navmesh.height, float(z)), yaw_rotation(float(rng.uniform(-np.pi, np.pi))))
 
 
-class _Table:
+class _EpisodeLayout:
     """The objects of an episode while it is generated."""
 
     def __init__(self, scene: Scene) -> None:
@@ -150,12 +150,12 @@ class _Table:
         self._places = scene.by_key
         self._numbers: Counter[str] = Counter()
 
-    def lay(self, kind: Kind, places: Sequence[str], rng: np.random.Generator) -> None:
+    def place(self, kind: CategoryPlaces, places: Sequence[str], rng: np.random.Generator) -> None:
         """Draw one of some receptacles and add an object on it, if it has room."""
         place = self._places[places[int(rng.integers(len(places)))]]
         key = f"{kind.category}_{self._numbers[kind.category] + 1}"
         width, height, depth = SIZES[kind.category]
-        spot = self._shelves_of(place.key).insert(key, width, depth)
+        spot = self._packer(place.key).insert(key, width, depth)
         if spot is None:
             return
         self._numbers[kind.category] += 1
@@ -171,23 +171,22 @@ class _Table:
             )
         )
 
-    def can_be_tidied(self) -> bool:
+    def is_solvable(self) -> bool:
         """Whether all misplaced objects, one after another, find room on correct receptacles."""
         shelves = {key: ShelfPacker(shelf.state) for key, shelf in self.shelves.items()}
         for thing in self.things:
             if not thing.is_misplaced:
                 continue
             shelves[thing.receptacle].remove(thing.key)
-            goals = (shelves.setdefault(key, ShelfPacker(self._empty(key))) for key in sorted(thing.correct))
+            goals = (shelves.setdefault(key, self._empty_shelves(key)) for key in sorted(thing.correct))
             if all(goal.insert(thing.key, thing.size[0], thing.size[2]) is None for goal in goals):
                 return False
         return True
 
-    def _shelves_of(self, key: str) -> ShelfPacker:
+    def _packer(self, key: str) -> ShelfPacker:
         if key not in self.shelves:
-            self.shelves[key] = ShelfPacker(self._empty(key))
+            self.shelves[key] = self._empty_shelves(key)
         return self.shelves[key]
 
-    def _empty(self, key: str) -> ShelfState:
-        box = self._places[key].box
-        return ShelfState((box.low[0], box.low[2]), (box.size[0], box.size[2]))
+    def _empty_shelves(self, key: str) -> ShelfPacker:
+        return ShelfPacker(ShelfState.empty(self._places[key].box))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from housewise.worlds.house.generator.furniture_sizes import SIZES, TOP_CABINET_BASE, random_size
-from housewise.worlds.house.generator.rectangles import Rect, turned
+from housewise.worlds.house.generator.rectangles import Rect, rotate_quarters
 from housewise.worlds.house.geometry import Vec3
 
 ROBOT_HEIGHT = 1.5
@@ -30,7 +30,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Item:
+class FurnitureItem:
     """One piece within a group, or in the world once the group is placed.
 
     Attributes:
@@ -53,7 +53,7 @@ class Item:
     def rect(self) -> Rect:
         """Its footprint."""
         width, depth = (self.size[0], self.size[2]) if self.quarter % 2 == 0 else (self.size[2], self.size[0])
-        return Rect.centred(self.x, self.z, width, depth)
+        return Rect.from_centre(self.x, self.z, width, depth)
 
     @property
     def top(self) -> float:
@@ -69,17 +69,17 @@ class Item:
         """Whether things can be put on it; the others are there to be looked at."""
         return self.kind in SIZES
 
-    def moved(self, x: float, z: float, quarter: int) -> Item:
+    def transform(self, x: float, z: float, quarter: int) -> FurnitureItem:
         """After the group was turned by quarter turns and its origin brought to (x, z)."""
-        own = turned(self.x, self.z, quarter)
+        own = rotate_quarters(self.x, self.z, quarter)
         return replace(self, x=own[0] + x, z=own[1] + z, quarter=(self.quarter + quarter) % 4)
 
 
 @dataclass(frozen=True)
-class Group:
+class FurnitureGroup:
     """Furniture that is placed together; front is the free depth to keep before it, metres."""
 
-    items: tuple[Item, ...]
+    items: tuple[FurnitureItem, ...]
     front: float
 
     @property
@@ -95,128 +95,132 @@ class Group:
         return not any(item.blocks for item in self.items)
 
 
-Maker = Callable[[np.random.Generator], Group]
+GroupMaker = Callable[[np.random.Generator], FurnitureGroup]
 
 
-def single(kind: str, *, width: Range | None = None, depth: Range | None = None) -> Maker:
+def single(kind: str, *, width: Range | None = None, depth: Range | None = None) -> GroupMaker:
     """A maker of one piece; width and depth may narrow what is usual for its kind, metres."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         usual = random_size(kind, rng)
         size = (_within(width, rng) if width else usual[0], usual[1], _within(depth, rng) if depth else usual[2])
-        return Group((_at_wall(kind, size),), _FRONT_SPACE.get(kind, _USUAL_FRONT_SPACE))
+        return FurnitureGroup((_at_wall(kind, size),), _FRONT_SPACE.get(kind, _USUAL_FRONT_SPACE))
 
     return make
 
 
-def bed(width: Range, tables: int) -> Maker:
+def bed(width: Range, tables: int) -> GroupMaker:
     """A maker of a bed with none, one or two bedside tables and a picture above."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("bed", rng)
         items = [_at_wall("bed", (_within(width, rng), height, depth))]
         side = (_within((0.4, 0.48), rng), _within((0.46, 0.54), rng), 0.38)
         for sign in (-1, 1)[:tables]:
             items.append(_at_wall("table", side, sign * (items[0].size[0] / 2 + 0.03 + side[0] / 2)))
-        return Group((*items, _hung("picture", 1.5, rng)), 0.5)
+        return FurnitureGroup((*items, _on_wall("picture", 1.5, rng)), 0.5)
 
     return make
 
 
-def desk(rng: np.random.Generator) -> Group:
+def desk(rng: np.random.Generator) -> FurnitureGroup:
     """A table at the wall and an office chair before it."""
     table = _at_wall("table", (_within((1.1, 1.5), rng), 0.74, _within((0.6, 0.7), rng)))
     chair = random_size("office chair", rng)
-    return Group((table, Item("office chair", chair, z=table.size[2] + 0.04 + chair[2] / 2, quarter=2)), 0.3)
+    return FurnitureGroup(
+        (table, FurnitureItem("office chair", chair, z=table.size[2] + 0.04 + chair[2] / 2, quarter=2)), 0.3
+    )
 
 
-def dining(seats: int, length: Range, *, ends: bool = False) -> Maker:
+def dining(seats: int, length: Range, *, ends: bool = False) -> GroupMaker:
     """A maker of a table with so many chairs on each long side, and perhaps one at each end."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("table", rng)
         width, chair = _within(length, rng), random_size("chair", rng)
         away = 0.03 + chair[2] / 2
-        items = [Item("table", (width, height, depth))]
+        items = [FurnitureItem("table", (width, height, depth))]
         for place in range(seats):
             x = (place + 0.5) * width / seats - width / 2
-            items.append(Item("chair", chair, x, -depth / 2 - away))
-            items.append(Item("chair", chair, x, depth / 2 + away, quarter=2))
+            items.append(FurnitureItem("chair", chair, x, -depth / 2 - away))
+            items.append(FurnitureItem("chair", chair, x, depth / 2 + away, quarter=2))
         if ends:
-            items.append(Item("chair", chair, -width / 2 - away, quarter=1))
-            items.append(Item("chair", chair, width / 2 + away, quarter=3))
-        return Group(tuple(items), 0.0)
+            items.append(FurnitureItem("chair", chair, -width / 2 - away, quarter=1))
+            items.append(FurnitureItem("chair", chair, width / 2 + away, quarter=3))
+        return FurnitureGroup(tuple(items), 0.0)
 
     return make
 
 
-def dining_at_wall(rng: np.random.Generator) -> Group:
+def dining_at_wall(rng: np.random.Generator) -> FurnitureGroup:
     """A small table with one end to the wall and a chair on either side."""
     table = _at_wall("table", (_within((0.75, 0.85), rng), 0.74, _within((0.8, 1.0), rng)))
     chair = random_size("chair", rng)
     away = table.size[0] / 2 + 0.03 + chair[2] / 2
-    return Group((table, *(Item("chair", chair, sign * away, table.z, quarter=2 + sign) for sign in (-1, 1))), 0.3)
+    return FurnitureGroup(
+        (table, *(FurnitureItem("chair", chair, sign * away, table.z, quarter=2 + sign) for sign in (-1, 1))), 0.3
+    )
 
 
-def lounge(chairs: int, width: Range, *, carpet: bool = True) -> Maker:
+def lounge(chairs: int, width: Range, *, carpet: bool = True) -> GroupMaker:
     """A maker of a sofa with a coffee table before it and up to two chairs at the table's ends."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("sofa", rng)
         table, seat = random_size("coffee table", rng), random_size("sofa chair", rng)
         middle = depth + 0.42 + table[2] / 2
-        items = [_at_wall("sofa", (_within(width, rng), height, depth)), Item("coffee table", table, z=middle)]
+        items = [_at_wall("sofa", (_within(width, rng), height, depth)), FurnitureItem("coffee table", table, z=middle)]
         for sign in (-1, 1)[:chairs]:
             away = table[0] / 2 + 0.42 + seat[2] / 2
-            items.append(Item("sofa chair", seat, sign * away, middle, quarter=2 + sign))
+            items.append(FurnitureItem("sofa chair", seat, sign * away, middle, quarter=2 + sign))
         if carpet:
-            items.append(Item("carpet", (round(table[0] + 0.76, 2), 0.02, round(table[2] + 0.8, 2)), z=middle))
-        return Group((*items, _hung("picture", 1.5, rng)), 0.4)
+            items.append(FurnitureItem("carpet", (round(table[0] + 0.76, 2), 0.02, round(table[2] + 0.8, 2)), z=middle))
+        return FurnitureGroup((*items, _on_wall("picture", 1.5, rng)), 0.4)
 
     return make
 
 
-def media(rng: np.random.Generator) -> Group:
+def media(rng: np.random.Generator) -> FurnitureGroup:
     """A low console with a television on the wall above it."""
     console = (_within((1.2, 1.6), rng), 0.5, _within((0.34, 0.4), rng))
-    return Group((_at_wall("console table", console), _hung("television", 0.95, rng)), 0.6)
+    return FurnitureGroup((_at_wall("console table", console), _on_wall("television", 0.95, rng)), 0.6)
 
 
-def washstand(rng: np.random.Generator) -> Group:
+def washstand(rng: np.random.Generator) -> FurnitureGroup:
     """A sink with a mirror above."""
-    return Group((_at_wall("sink", random_size("sink", rng)), _hung("mirror", 1.3, rng)), 0.5)
+    return FurnitureGroup((_at_wall("sink", random_size("sink", rng)), _on_wall("mirror", 1.3, rng)), 0.5)
 
 
-def toilet(*, cabinet: bool) -> Maker:
+def toilet(*, cabinet: bool) -> GroupMaker:
     """A maker of a toilet, with a small cabinet above or without."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         items = [_at_wall("toilet", random_size("toilet", rng))]
         if cabinet:
             _, height, depth = random_size("top cabinet", rng)
             items.append(_at_wall("top cabinet", (0.5, height, depth), base=TOP_CABINET_BASE))
-        return Group(tuple(items), 0.5)
+        return FurnitureGroup(tuple(items), 0.5)
 
     return make
 
 
-def laundry(*kinds: str) -> Maker:
+def laundry(*kinds: str) -> GroupMaker:
     """A maker of machines side by side with a top cabinet over each."""
 
-    def make(rng: np.random.Generator) -> Group:
+    def make(rng: np.random.Generator) -> FurnitureGroup:
         row = _in_a_row(_at_wall(kind, random_size(kind, rng)) for kind in kinds)
-        return Group((*row, *_top_cabinets(row, rng)), 0.6)
+        return FurnitureGroup((*row, *_top_cabinets(row, rng)), 0.6)
 
     return make
 
 
-def kitchen_units(rng: np.random.Generator) -> list[Item]:
+def kitchen_units(rng: np.random.Generator) -> list[FurnitureItem]:
     """What a kitchen wants along its walls, what it needs first; worktops are of one height and depth."""
 
-    def low(kind: str, least: float, most: float, height: float = 0.88) -> Item:
+    def low(kind: str, least: float, most: float, height: float = 0.88) -> FurnitureItem:
         return _at_wall(kind, (_within((least, most), rng), height, 0.6))
 
-    def high(kind: str) -> Item:
+    def high(kind: str) -> FurnitureItem:
         return _at_wall(kind, random_size(kind, rng))
 
     built_in = rng.uniform() < 0.5
@@ -227,7 +231,7 @@ def kitchen_units(rng: np.random.Generator) -> list[Item]:
     return [*first, *then, *(last[pick] for pick in rng.permutation(len(last)))]
 
 
-def kitchen_row(units: Sequence[Item], rng: np.random.Generator, *, corner_left: bool) -> Group:
+def kitchen_row(units: Sequence[FurnitureItem], rng: np.random.Generator, *, corner_left: bool) -> FurnitureGroup:
     """Kitchen units side by side with cabinets above.
 
     Args:
@@ -241,15 +245,17 @@ def kitchen_row(units: Sequence[Item], rng: np.random.Generator, *, corner_left:
     tops = [unit for unit in units if unit not in [*high, *water, *fire]]
     order = [*tops[2:], *water, *tops[:1], *fire, *tops[1:2], *high]
     row = _in_a_row(order if corner_left else order[::-1])
-    hoods = [Item("hood", (item.size[0], 0.5, 0.4), item.x, 0.2, base=1.55) for item in row if item.kind in _HOT]
-    return Group((*row, *_top_cabinets(row, rng), *hoods), 0.8)
+    hoods = [
+        FurnitureItem("hood", (item.size[0], 0.5, 0.4), item.x, 0.2, base=1.55) for item in row if item.kind in _HOT
+    ]
+    return FurnitureGroup((*row, *_top_cabinets(row, rng), *hoods), 0.8)
 
 
 _HOT = ("stove", "cooktop")
 _BELOW_CABINETS = ("counter", "dishwasher", "washer", "dryer", "bottom cabinet")
 
 
-def _top_cabinets(row: Sequence[Item], rng: np.random.Generator) -> list[Item]:
+def _top_cabinets(row: Sequence[FurnitureItem], rng: np.random.Generator) -> list[FurnitureItem]:
     _, height, depth = random_size("top cabinet", rng)
     return [
         _at_wall("top cabinet", (item.size[0], height, depth), item.x, TOP_CABINET_BASE)
@@ -258,7 +264,7 @@ def _top_cabinets(row: Sequence[Item], rng: np.random.Generator) -> list[Item]:
     ]
 
 
-def _in_a_row(items: Iterable[Item]) -> list[Item]:
+def _in_a_row(items: Iterable[FurnitureItem]) -> list[FurnitureItem]:
     """Items side by side, their backs in one line, the whole row around x = 0."""
     row, end = [], 0.0
     for item in items:
@@ -267,11 +273,11 @@ def _in_a_row(items: Iterable[Item]) -> list[Item]:
     return [replace(item, x=item.x - (end - _SEAM) / 2) for item in row]
 
 
-def _at_wall(kind: str, size: Vec3, x: float = 0.0, base: float = 0.0) -> Item:
-    return Item(kind, size, x, size[2] / 2, base=base)
+def _at_wall(kind: str, size: Vec3, x: float = 0.0, base: float = 0.0) -> FurnitureItem:
+    return FurnitureItem(kind, size, x, size[2] / 2, base=base)
 
 
-def _hung(kind: str, base: float, rng: np.random.Generator) -> Item:
+def _on_wall(kind: str, base: float, rng: np.random.Generator) -> FurnitureItem:
     return _at_wall(kind, random_size(kind, rng), base=base)
 
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from housewise.worlds.house.generator.mesh_builder import Color, Shape
-from housewise.worlds.house.generator.palette import BLACK, CLAY, GLASS, LEAF, STEEL, WATER, WHITE, Palette, tinted
+from housewise.worlds.house.generator.mesh_builder import Color, MeshBuilder
+from housewise.worlds.house.generator.palette import BLACK, CLAY, GLASS, LEAF, STEEL, WATER, WHITE, Palette, tint
 from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.scene import Mesh
 
-Builder = Callable[[Shape, float, float, float, Palette], None]
+Builder = Callable[[MeshBuilder, float, float, float, Palette], None]
 """Adds the parts of a piece of some width, height and depth to a shape."""
 
 
-def _legs(s: Shape, w: float, h: float, d: float, thick: float, color: Color) -> None:
+def _legs(s: MeshBuilder, w: float, h: float, d: float, thick: float, color: Color) -> None:
     for x in (-w / 2, w / 2 - thick):
         for z in (-d / 2, d / 2 - thick):
             s.box((x, x + thick), (0, h), (z, z + thick), color)
 
 
-def _doors(s: Shape, w: float, y: tuple[float, float], z: float, count: int, color: Color, knob: Color) -> None:
+def _doors(s: MeshBuilder, w: float, y: tuple[float, float], z: float, count: int, color: Color, knob: Color) -> None:
     """Cabinet doors side by side with a narrow gap and a handle each, 2 cm thick in front of z."""
     each = w / count
     for place in range(count):
@@ -34,19 +34,19 @@ def _doors(s: Shape, w: float, y: tuple[float, float], z: float, count: int, col
         s.box((grip, grip + 0.02), (middle, middle + reach), (z + 0.02, z + 0.03), knob)
 
 
-def _unit(s: Shape, w: float, h: float, d: float, body: Color, top: Color) -> None:
+def _unit(s: MeshBuilder, w: float, h: float, d: float, body: Color, top: Color) -> None:
     """A kitchen unit's body on a set-back plinth with a worktop; leaves 3 cm in front for its doors."""
     s.box((-w / 2 + 0.002, w / 2 - 0.002), (0.0, 0.08), (-d / 2, d / 2 - 0.08), BLACK)
     s.box((-w / 2, w / 2), (0.08, h - 0.04), (-d / 2, d / 2 - 0.03), body)
     s.box((-w / 2, w / 2), (h - 0.04, h), (-d / 2, d / 2), top)
 
 
-def _basket(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _basket(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     straw: Color = (190, 152, 100)
     t = 0.025
     s.box((-w / 2, w / 2), (0, t), (-d / 2, d / 2), straw)
     for low, high in ((t, h * 0.35), (h * 0.35, h * 0.7), (h * 0.7, h)):
-        tone = tinted(straw, 0.8 if low < h * 0.5 < high else 1.0)
+        tone = tint(straw, 0.8 if low < h * 0.5 < high else 1.0)
         for x in (-w / 2, w / 2 - t):
             s.box((x, x + t), (low, high), (-d / 2, d / 2), tone)
         for z in (-d / 2, d / 2 - t):
@@ -54,7 +54,7 @@ def _basket(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2 + t, w / 2 - t), (t, h * 0.4), (-d / 2 + t, d / 2 - t), p.accent)
 
 
-def _bathtub(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _bathtub(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     rim = 0.07
     s.box((-w / 2, w / 2), (0, h * 0.35), (-d / 2, d / 2), WHITE)
     for x in (-w / 2, w / 2 - rim):
@@ -65,7 +65,7 @@ def _bathtub(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, -w / 2 + 0.16), (h - 0.03, h), (-0.03, 0.03), STEEL)
 
 
-def _bed(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _bed(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     back, mattress = -d / 2, 0.48
     s.box((-w / 2, w / 2), (0, h), (back, back + 0.06), p.wood)
     s.box((-w / 2, w / 2), (0.1, 0.3), (back + 0.06, d / 2), p.dark)
@@ -79,26 +79,26 @@ def _bed(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
         s.box((middle - 0.3, middle + 0.3), (mattress, mattress + 0.12), (back + 0.1, back + 0.48), WHITE)
 
 
-def _bottom_cabinet(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _bottom_cabinet(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (0, 0.06), (-d / 2, d / 2 - 0.06), p.dark)
     s.box((-w / 2, w / 2), (0.06, h - 0.03), (-d / 2, d / 2 - 0.03), p.wood)
     _doors(s, w, (0.06, h - 0.03), d / 2 - 0.03, 2, p.front, STEEL)
     s.box((-w / 2, w / 2), (h - 0.03, h), (-d / 2, d / 2), p.wood)
 
 
-def _top_cabinet(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _top_cabinet(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.03), p.wood)
     _doors(s, w, (0, h), d / 2 - 0.03, 2 if w > 0.5 else 1, p.front, STEEL)
     s.box((-w / 2, w / 2), (0, 0.01), (d / 2 - 0.03, d / 2), p.dark)
 
 
-def _carpet(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _carpet(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h * 0.8), (-d / 2, d / 2), p.accent)
-    s.box((-w / 2 + 0.1, w / 2 - 0.1), (0, h * 0.9), (-d / 2 + 0.1, d / 2 - 0.1), tinted(p.accent, 1.25))
+    s.box((-w / 2 + 0.1, w / 2 - 0.1), (0, h * 0.9), (-d / 2 + 0.1, d / 2 - 0.1), tint(p.accent, 1.25))
     s.box((-w / 2 + 0.2, w / 2 - 0.2), (0, h), (-d / 2 + 0.2, d / 2 - 0.2), p.accent)
 
 
-def _chair(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _chair(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     seat, thick = 0.45, 0.04
     _legs(s, w, seat - thick, d, thick, p.dark)
     s.box((-w / 2, w / 2), (seat - thick, seat), (-d / 2, d / 2), p.wood)
@@ -109,15 +109,15 @@ def _chair(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
         s.box((-w / 2 + thick, w / 2 - thick), (seat + low, seat + high), (-d / 2 + 0.005, -d / 2 + 0.03), p.wood)
 
 
-def _chest(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _chest(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2 + 0.015, w / 2 - 0.015), (0, h - 0.12), (-d / 2 + 0.015, d / 2 - 0.015), p.wood)
-    s.box((-w / 2, w / 2), (h - 0.12, h), (-d / 2, d / 2), tinted(p.wood, 0.85))
+    s.box((-w / 2, w / 2), (h - 0.12, h), (-d / 2, d / 2), tint(p.wood, 0.85))
     for x in (-w / 3, w / 3 - 0.05):
         s.box((x, x + 0.05), (0, h - 0.12), (d / 2 - 0.015, d / 2 - 0.005), p.dark)
     s.box((-0.04, 0.04), (h - 0.18, h - 0.08), (d / 2 - 0.01, d / 2), STEEL)
 
 
-def _coffee_machine(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _coffee_machine(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     top = 0.8
     _legs(s, w, top - 0.03, d, 0.035, p.dark)
     s.box((-w / 2, w / 2), (top - 0.03, top), (-d / 2, d / 2), p.wood)
@@ -130,39 +130,39 @@ def _coffee_machine(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     s.cylinder(0, 0.07, 0.04, (top + 0.04, top + 0.12), WHITE)
 
 
-def _table(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _table(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     top = 0.035
     _legs(s, w - 0.06, h - top, d - 0.06, 0.06, p.dark)
     s.box((-w / 2 + 0.06, w / 2 - 0.06), (h - top - 0.08, h - top), (-d / 2 + 0.05, d / 2 - 0.05), p.dark)
     s.box((-w / 2, w / 2), (h - top, h), (-d / 2, d / 2), p.wood)
 
 
-def _coffee_table(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _coffee_table(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _legs(s, w, h - 0.04, d, 0.05, p.dark)
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (0.12, 0.14), (-d / 2 + 0.02, d / 2 - 0.02), p.dark)
     s.box((-w / 2, w / 2), (h - 0.04, h), (-d / 2, d / 2), p.wood)
 
 
-def _console_table(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _console_table(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _legs(s, w, h - 0.16, d - 0.03, 0.04, p.dark)
     s.box((-w / 2, w / 2), (h - 0.16, h), (-d / 2, d / 2 - 0.03), p.wood)
     _doors(s, w, (h - 0.16, h), d / 2 - 0.03, 2, p.front, STEEL)
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (0.14, 0.16), (-d / 2, d / 2 - 0.04), p.wood)
 
 
-def _counter(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
-    _unit(s, w, h, d, p.wood, tinted(p.dark, 1.2))
+def _counter(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
+    _unit(s, w, h, d, p.wood, tint(p.dark, 1.2))
     _doors(s, w, (0.08, h - 0.04), d / 2 - 0.03, 2 if w > 0.7 else 1, p.front, STEEL)
 
 
-def _dishwasher(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
-    _unit(s, w, h, d, STEEL, tinted(STEEL, 0.8))
-    s.box((-w / 2 + 0.01, w / 2 - 0.01), (0.1, h - 0.16), (d / 2 - 0.03, d / 2 - 0.01), tinted(STEEL, 1.15))
+def _dishwasher(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
+    _unit(s, w, h, d, STEEL, tint(STEEL, 0.8))
+    s.box((-w / 2 + 0.01, w / 2 - 0.01), (0.1, h - 0.16), (d / 2 - 0.03, d / 2 - 0.01), tint(STEEL, 1.15))
     s.box((-w / 2 + 0.01, w / 2 - 0.01), (h - 0.15, h - 0.05), (d / 2 - 0.03, d / 2 - 0.015), BLACK)
-    s.box((-w / 3, w / 3), (h - 0.2, h - 0.18), (d / 2 - 0.02, d / 2), tinted(STEEL, 0.7))
+    s.box((-w / 3, w / 3), (h - 0.2, h - 0.18), (d / 2 - 0.02, d / 2), tint(STEEL, 0.7))
 
 
-def _stove(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _stove(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _unit(s, w, h - 0.006, d, WHITE, BLACK)
     s.box((-w / 2 + 0.03, w / 2 - 0.03), (0.2, h - 0.2), (d / 2 - 0.03, d / 2 - 0.015), BLACK)
     s.box((-w / 3, w / 3), (h - 0.19, h - 0.17), (d / 2 - 0.03, d / 2), STEEL)
@@ -172,20 +172,20 @@ def _stove(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     _rings(s, w, h, d)
 
 
-def _rings(s: Shape, w: float, h: float, d: float) -> None:
+def _rings(s: MeshBuilder, w: float, h: float, d: float) -> None:
     for x in (-w / 4, w / 4):
         for z in (-d / 4, d / 4):
             s.cylinder(x, z, 0.08, (h - 0.02, h), (150, 62, 52))
 
 
-def _cooktop(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _cooktop(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _unit(s, w, h - 0.006, d, p.wood, BLACK)
     for low, high in ((0.08, 0.34), (0.34, 0.6), (0.6, h - 0.04)):
         _doors(s, w, (low, high), d / 2 - 0.03, 1, p.front, STEEL)
     _rings(s, w, h, d)
 
 
-def _oven(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _oven(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.03), p.wood)
     _doors(s, w, (0.06, 0.55), d / 2 - 0.03, 1, p.front, STEEL)
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (0.58, h - 0.06), (d / 2 - 0.03, d / 2 - 0.015), STEEL)
@@ -193,11 +193,11 @@ def _oven(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 3, w / 3), (h - 0.25, h - 0.22), (d / 2 - 0.02, d / 2), STEEL)
 
 
-def _microwave(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _microwave(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     split = h - 0.32
     s.box((-w / 2, w / 2), (0, split), (-d / 2, d / 2 - 0.03), p.wood)
     _doors(s, w, (0.04, split), d / 2 - 0.03, 1, p.front, STEEL)
-    s.box((-w / 2, w / 2), (split, h), (-d / 2, d / 2 - 0.015), tinted(STEEL, 1.1))
+    s.box((-w / 2, w / 2), (split, h), (-d / 2, d / 2 - 0.015), tint(STEEL, 1.1))
     s.box((-w / 2 + 0.03, w / 4), (split + 0.05, h - 0.05), (d / 2 - 0.02, d / 2 - 0.01), BLACK)
     s.box((w / 4 + 0.02, w / 4 + 0.04), (split + 0.06, h - 0.06), (d / 2 - 0.02, d / 2), WHITE)
     for place in range(3):
@@ -205,29 +205,29 @@ def _microwave(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
         s.box((w / 2 - 0.08, w / 2 - 0.04), (y, y + 0.03), (d / 2 - 0.02, d / 2 - 0.01), BLACK)
 
 
-def _fridge(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _fridge(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     split = h * 0.38
-    s.box((-w / 2, w / 2), (0.03, h), (-d / 2, d / 2 - 0.06), tinted(STEEL, 1.2))
+    s.box((-w / 2, w / 2), (0.03, h), (-d / 2, d / 2 - 0.06), tint(STEEL, 1.2))
     s.box((-w / 2 + 0.03, w / 2 - 0.03), (0, 0.03), (-d / 2 + 0.03, d / 2 - 0.08), BLACK)
     for low, high in ((0.03, split - 0.006), (split + 0.006, h)):
-        s.box((-w / 2, w / 2), (low, high), (d / 2 - 0.055, d / 2 - 0.025), tinted(STEEL, 1.3))
+        s.box((-w / 2, w / 2), (low, high), (d / 2 - 0.055, d / 2 - 0.025), tint(STEEL, 1.3))
     for low, high in ((split - 0.4, split - 0.08), (split + 0.08, split + 0.5)):
-        s.box((w / 2 - 0.08, w / 2 - 0.05), (low, high), (d / 2 - 0.03, d / 2), tinted(STEEL, 0.6))
+        s.box((w / 2 - 0.08, w / 2 - 0.05), (low, high), (d / 2 - 0.03, d / 2), tint(STEEL, 0.6))
 
 
-def _heater(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _heater(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     ribs = max(5, round(w / 0.1))
     each = w / ribs
     for place in range(ribs):
         left = -w / 2 + place * each
         s.box((left, left + 0.7 * each), (0.1, h), (-d / 2, d / 2), WHITE)
     for y in (0.14, h - 0.08):
-        s.box((-w / 2, w / 2), (y, y + 0.04), (-d / 4, d / 4), tinted(WHITE, 0.9))
+        s.box((-w / 2, w / 2), (y, y + 0.04), (-d / 4, d / 4), tint(WHITE, 0.9))
     for x in (-w / 2, w / 2 - 0.04):
         s.box((x, x + 0.04), (0, 0.14), (-d / 4, d / 4), STEEL)
 
 
-def _office_chair(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _office_chair(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0.02, 0.07), (-0.03, 0.03), BLACK)
     s.box((-0.03, 0.03), (0.02, 0.07), (-d / 2, d / 2), BLACK)
     for x, z in ((-w / 2 + 0.03, 0), (w / 2 - 0.03, 0), (0, -d / 2 + 0.03), (0, d / 2 - 0.03)):
@@ -240,7 +240,7 @@ def _office_chair(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
         s.box((x, x + 0.05), (0.66, 0.69), (-d / 2 + 0.08, d / 4), BLACK)
 
 
-def _piano(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _piano(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     lacquer: Color = (52, 34, 30)
     s.box((-w / 2, w / 2), (0, h), (-d / 2, -d / 2 + 0.3), lacquer)
     s.box((-w / 2, w / 2), (0.58, 0.68), (-d / 2 + 0.3, d / 2), lacquer)
@@ -251,33 +251,33 @@ def _piano(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     for place in range(keys):
         x = -w / 2 + 0.06 + (place + 0.7) * (w - 0.12) / keys
         s.box((x, x + 0.03), (0.7, 0.715), (-d / 2 + 0.3, d / 2 - 0.14), BLACK)
-    s.box((-0.25, 0.25), (0.78, 1.0), (-d / 2 + 0.3, -d / 2 + 0.32), tinted(WHITE, 0.95))
+    s.box((-0.25, 0.25), (0.78, 1.0), (-d / 2 + 0.3, -d / 2 + 0.32), tint(WHITE, 0.95))
 
 
-def _shelf(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _shelf(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     t = 0.025
     for x in (-w / 2, w / 2 - t):
         s.box((x, x + t), (0, h), (-d / 2, d / 2), p.wood)
-    s.box((-w / 2 + t, w / 2 - t), (0, h), (-d / 2, -d / 2 + 0.01), tinted(p.wood, 0.8))
+    s.box((-w / 2 + t, w / 2 - t), (0, h), (-d / 2, -d / 2 + 0.01), tint(p.wood, 0.8))
     boards = max(3, round(h / 0.36))
     for place in range(boards + 1):
         y = 0.06 + (h - t - 0.06) * place / boards
         s.box((-w / 2 + t, w / 2 - t), (y, y + t), (-d / 2 + 0.01, d / 2), p.wood)
     # Book spines on one board tell a shelf from a crate; they are drawn, not things to tidy up.
     low = 0.06 + t + (h - t - 0.06) / boards
-    for place, color in enumerate((p.accent, p.fabric, p.dark, tinted(p.accent, 0.7), p.wall)):
+    for place, color in enumerate((p.accent, p.fabric, p.dark, tint(p.accent, 0.7), p.wall)):
         x = -w / 2 + t + 0.02 + 0.045 * place
         s.box((x, x + 0.04), (low, low + 0.2 + 0.02 * (place % 3)), (-d / 2 + 0.02, d / 2 - 0.06), color)
 
 
-def _shredder(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
-    s.box((-w / 2 + 0.02, w / 2 - 0.02), (0, h - 0.16), (-d / 2 + 0.02, d / 2 - 0.02), tinted(STEEL, 0.8))
+def _shredder(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
+    s.box((-w / 2 + 0.02, w / 2 - 0.02), (0, h - 0.16), (-d / 2 + 0.02, d / 2 - 0.02), tint(STEEL, 0.8))
     s.box((-w / 2, w / 2), (h - 0.16, h), (-d / 2, d / 2), BLACK)
     s.box((-w / 2 + 0.05, w / 2 - 0.05), (h - 0.005, h), (-0.015, 0.015), WHITE)
     s.box((-w / 4, w / 4), (h * 0.25, h * 0.55), (d / 2 - 0.03, d / 2 - 0.01), WHITE)
 
 
-def _sink(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _sink(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     rim = h - 0.12
     bowl = (-w / 2 + 0.07, w / 2 - 0.07)
     s.box((-w / 2 + 0.01, w / 2 - 0.01), (0.0, rim - 0.15), (-d / 2, d / 2 - 0.03), p.wood)
@@ -292,10 +292,10 @@ def _sink(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-0.015, 0.015), (h - 0.03, h), (-d / 2 + 0.08, -d / 2 + 0.2), STEEL)
 
 
-def _sofa(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _sofa(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     arm, back, seat = 0.17, 0.22, 0.42
     _legs(s, w - 0.06, 0.08, d - 0.06, 0.05, p.dark)
-    s.box((-w / 2, w / 2), (0.08, 0.3), (-d / 2, d / 2), tinted(p.fabric, 0.85))
+    s.box((-w / 2, w / 2), (0.08, 0.3), (-d / 2, d / 2), tint(p.fabric, 0.85))
     s.box((-w / 2, w / 2), (0.3, h), (-d / 2, -d / 2 + back), p.fabric)
     for x in (-w / 2, w / 2 - arm):
         s.box((x, x + arm), (0.3, 0.6), (-d / 2 + back, d / 2), p.fabric)
@@ -303,39 +303,39 @@ def _sofa(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
     each = (w - 2 * arm) / seats
     for place in range(seats):
         x = -w / 2 + arm + place * each
-        s.box((x + 0.006, x + each - 0.006), (0.3, seat), (-d / 2 + back, d / 2 - 0.01), tinted(p.fabric, 1.12))
+        s.box((x + 0.006, x + each - 0.006), (0.3, seat), (-d / 2 + back, d / 2 - 0.01), tint(p.fabric, 1.12))
     left = -w / 2 + arm + 0.03
     s.box((left, left + 0.36), (seat, seat + 0.3), (-d / 2 + back, -d / 2 + back + 0.12), p.accent)
 
 
-def _stool(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _stool(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _legs(s, w * 0.7, h - 0.05, d * 0.7, 0.035, p.dark)
     s.box((-w * 0.3, w * 0.3), (0.15, 0.18), (-0.015, 0.015), p.dark)
     s.box((-w / 2, w / 2), (h - 0.05, h), (-d * 0.35, d * 0.35), p.wood)
     s.box((-w * 0.35, w * 0.35), (h - 0.05, h), (-d / 2, d / 2), p.wood)
 
 
-def _toilet(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _toilet(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     tank, seat = 0.2, 0.42
     s.box((-w / 2, w / 2), (seat - 0.04, h - 0.03), (-d / 2, -d / 2 + tank), WHITE)
-    s.box((-w / 2, w / 2), (h - 0.03, h), (-d / 2, -d / 2 + tank), tinted(WHITE, 0.92))
-    s.box((-w / 4, w / 4), (0, seat - 0.12), (-d / 2 + 0.05, d / 2 - 0.15), tinted(WHITE, 0.95))
+    s.box((-w / 2, w / 2), (h - 0.03, h), (-d / 2, -d / 2 + tank), tint(WHITE, 0.92))
+    s.box((-w / 4, w / 4), (0, seat - 0.12), (-d / 2 + 0.05, d / 2 - 0.15), tint(WHITE, 0.95))
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (seat - 0.12, seat), (-d / 2 + tank, d / 2 - 0.1), WHITE)
     s.box((-w / 3, w / 3), (seat - 0.12, seat), (d / 2 - 0.1, d / 2), WHITE)
     s.box((-w / 4, w / 4), (seat, seat + 0.006), (-d / 2 + tank + 0.08, d / 2 - 0.1), WATER)
 
 
-def _washer(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _washer(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _front_loader(s, w, h, d, WATER)
 
 
-def _dryer(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _dryer(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _front_loader(s, w, h, d, BLACK)
 
 
-def _front_loader(s: Shape, w: float, h: float, d: float, glass: Color) -> None:
+def _front_loader(s: MeshBuilder, w: float, h: float, d: float, glass: Color) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.03), WHITE)
-    s.box((-w / 2 + 0.02, w / 2 - 0.02), (h - 0.13, h - 0.03), (d / 2 - 0.03, d / 2 - 0.02), tinted(STEEL, 0.9))
+    s.box((-w / 2 + 0.02, w / 2 - 0.02), (h - 0.13, h - 0.03), (d / 2 - 0.03, d / 2 - 0.02), tint(STEEL, 0.9))
     s.box((w / 2 - 0.12, w / 2 - 0.06), (h - 0.11, h - 0.05), (d / 2 - 0.02, d / 2 - 0.005), BLACK)
     y = h * 0.45
     # An octagon made of three boxes reads as the round window of the drum.
@@ -344,34 +344,34 @@ def _front_loader(s: Shape, w: float, h: float, d: float, glass: Color) -> None:
         s.box((-across * 0.7, across * 0.7), (y - along * 0.7, y + along * 0.7), (d / 2 - 0.02, d / 2), glass)
 
 
-def _plant(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _plant(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     pot = 0.32
     s.cone(0, 0, (0.11, 0.15), (0, pot), CLAY)
     s.cylinder(0, 0, 0.02, (pot, h * 0.6), p.dark, sides=4)
     low = pot + 0.1
     s.box((-w / 2, w / 2), (low + 0.1, h - 0.2), (-d / 4, d / 4), LEAF)
-    s.box((-w / 4, w / 4), (low + 0.16, h - 0.14), (-d / 2, d / 2), tinted(LEAF, 1.15))
-    s.box((-w / 4, w / 4), (low, h), (-d / 4, d / 4), tinted(LEAF, 0.9))
+    s.box((-w / 4, w / 4), (low + 0.16, h - 0.14), (-d / 2, d / 2), tint(LEAF, 1.15))
+    s.box((-w / 4, w / 4), (low, h), (-d / 4, d / 4), tint(LEAF, 0.9))
 
 
-def _television(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _television(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.01), BLACK)
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (0.03, h - 0.02), (d / 2 - 0.01, d / 2), (22, 30, 52))
 
 
-def _picture(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _picture(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.01), p.dark)
     s.box((-w / 2 + 0.03, w / 2 - 0.03), (0.03, h - 0.03), (d / 2 - 0.01, d / 2 - 0.004), WHITE)
     s.box((-w / 2 + 0.1, w / 2 - 0.1), (0.1, h / 2), (d / 2 - 0.005, d / 2), p.fabric)
     s.box((-w / 2 + 0.1, w / 2 - 0.1), (h / 2, h - 0.1), (d / 2 - 0.005, d / 2), p.accent)
 
 
-def _mirror(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _mirror(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.01), STEEL)
     s.box((-w / 2 + 0.03, w / 2 - 0.03), (0.03, h - 0.03), (d / 2 - 0.01, d / 2), GLASS)
 
 
-def _hood(s: Shape, w: float, h: float, d: float, p: Palette) -> None:
+def _hood(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 2, w / 2), (0, 0.1), (-d / 2, d / 2), STEEL)
     s.box((-w / 5, w / 5), (0.1, h), (-d / 2, 0), STEEL)
 
@@ -388,12 +388,12 @@ BUILDERS: dict[str, Builder] = {
 }  # fmt: skip
 
 
-def build(kind: str, size: Vec3, palette: Palette) -> Mesh:
+def build_furniture_mesh(kind: str, size: Vec3, palette: Palette) -> Mesh:
     """The mesh of a piece of furniture around the centre of its box.
 
     Raises:
         KeyError: when the kind is neither in SIZES nor in DECOR_SIZES.
     """
-    shape = Shape()
+    shape = MeshBuilder()
     BUILDERS[kind](shape, *size, palette)
     return shape.mesh((0.0, size[1] / 2, 0.0))

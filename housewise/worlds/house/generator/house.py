@@ -9,16 +9,16 @@ import numpy as np
 import shapely
 
 from housewise.worlds.house.generator.furnish import furnish
-from housewise.worlds.house.generator.furniture_groups import Item
-from housewise.worlds.house.generator.furniture_shapes import build
-from housewise.worlds.house.generator.house_layout import GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.furniture_groups import FurnitureItem
+from housewise.worlds.house.generator.furniture_shapes import build_furniture_mesh
+from housewise.worlds.house.generator.house_layout import GenerationError, HouseLayout, draw_layout
 from housewise.worlds.house.generator.palette import Palette, house_palettes
-from housewise.worlds.house.generator.room_space import ROBOT_RADIUS, footprints, walkable
+from housewise.worlds.house.generator.room_space import ROBOT_RADIUS, footprints, walkable_floor
 from housewise.worlds.house.generator.structure import build_structure
 from housewise.worlds.house.geometry import Pose, yaw_rotation
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
-from housewise.worlds.house.spoken_names import spoken_receptacle
+from housewise.worlds.house.spoken_names import spoken_receptacle_name
 
 REACH = 1.2
 """How far, horizontally, the robot is at most from a receptacle's box when it stands closest, metres."""
@@ -56,7 +56,7 @@ def generate_house(seed: int, rooms: int | None = None) -> Scene:
 
 
 def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
-    plan = draw_plan(count, rng)
+    plan = draw_layout(count, rng)
     furniture = furnish(plan, rng)
     number = sum(item.is_receptacle for items in furniture for item in items)
     if not FEWEST_RECEPTACLES <= number <= MOST_RECEPTACLES:
@@ -64,7 +64,7 @@ def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
     area = reachable_area(plan, [item for items in furniture for item in items])
     palettes = house_palettes(count, rng)
     decor = [
-        _mesh(item, palette).placed(_pose(item))
+        _mesh(item, palette).transform(_pose(item))
         for items, palette in zip(furniture, palettes, strict=True)
         for item in items
         if not item.is_receptacle
@@ -75,7 +75,7 @@ def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
 
 
 def _receptacles(
-    rooms: Sequence[Room], furniture: Sequence[Sequence[Item]], palettes: Sequence[Palette]
+    rooms: Sequence[Room], furniture: Sequence[Sequence[FurnitureItem]], palettes: Sequence[Palette]
 ) -> tuple[Receptacle, ...]:
     placed = [
         (room, item, palette)
@@ -86,27 +86,27 @@ def _receptacles(
     return tuple(_receptacle(number, *each) for number, each in enumerate(placed))
 
 
-def _receptacle(number: int, room: Room, item: Item, palette: Palette) -> Receptacle:
+def _receptacle(number: int, room: Room, item: FurnitureItem, palette: Palette) -> Receptacle:
     key = f"{room.name}-{item.kind}_{number}_0.urdf".replace(" ", "_")
-    return Receptacle(key, spoken_receptacle(key), item.kind, room.name, _pose(item), _mesh(item, palette))
+    return Receptacle(key, spoken_receptacle_name(key), item.kind, room.name, _pose(item), _mesh(item, palette))
 
 
-def _mesh(item: Item, palette: Palette) -> Mesh:
-    return build(item.kind, item.size, palette)
+def _mesh(item: FurnitureItem, palette: Palette) -> Mesh:
+    return build_furniture_mesh(item.kind, item.size, palette)
 
 
-def _pose(item: Item) -> Pose:
+def _pose(item: FurnitureItem) -> Pose:
     return Pose((item.x, item.base + item.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
 
 
-def reachable_area(plan: Plan, items: Sequence[Item]) -> Any:
+def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem]) -> Any:
     """Where the robot can be: the one part of the free floor that leads to every room and receptacle."""
     floors = [
         rect
         for place, planned in enumerate(plan.rooms)
-        for rect in walkable(planned.interior, [door for door in plan.doors if place in door.rooms])
+        for rect in walkable_floor(planned.interior, [door for door in plan.doors if place in door.rooms])
     ]
-    solids = [item.rect.grown(ROBOT_RADIUS) for item in items if item.blocks]
+    solids = [item.rect.expand(ROBOT_RADIUS) for item in items if item.blocks]
     free = shapely.union_all([rect.polygon() for rect in floors]).difference(
         shapely.union_all([rect.polygon() for rect in solids])
     )

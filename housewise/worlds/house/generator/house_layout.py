@@ -49,7 +49,7 @@ _THROUGH = ("corridor", "lobby", "living room", "dining room", "kitchen", "telev
 _OPEN = ("living room", "dining room", "kitchen", "television room")
 
 # How odd it is to walk from the one room straight into the other; pairs that lack are never joined.
-_ODDNESS: dict[frozenset[str], float] = {
+_DOOR_COSTS: dict[frozenset[str], float] = {
     frozenset(pair.split(" - ")): odd
     for odd, pairs in {
         0.5: ("kitchen - pantry room", "kitchen - dining room", "corridor - living room", "corridor - lobby"),
@@ -93,7 +93,7 @@ class PlannedRoom:
     @property
     def interior(self) -> Rect:
         """The floor between the walls' faces."""
-        return self.rect.grown(-WALL / 2)
+        return self.rect.expand(-WALL / 2)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Door:
     gap: Rect
     axis: int
 
-    def reaching(self, into: float, beside: float) -> Rect:
+    def expand(self, into: float, beside: float) -> Rect:
         """The gap made longer through the wall on both sides, and wider (or narrower) along it, metres."""
         along, across = (beside, into) if self.axis == 0 else (into, beside)
         gap = self.gap
@@ -118,7 +118,7 @@ class Door:
 
 
 @dataclass(frozen=True)
-class Plan:
+class HouseLayout:
     """A floor plan.
 
     Attributes:
@@ -134,7 +134,7 @@ class Plan:
     outline: Rect
 
 
-def draw_plan(count: int, rng: np.random.Generator) -> Plan:
+def draw_layout(count: int, rng: np.random.Generator) -> HouseLayout:
     """Draw a floor plan.
 
     Args:
@@ -148,13 +148,13 @@ def draw_plan(count: int, rng: np.random.Generator) -> Plan:
     if not 3 <= count <= 8:
         raise ValueError(f"a house has 3 to 8 rooms, not {count}")
     kinds = _choose_kinds(count, rng)
-    rects = _flipped(_best_sketch(kinds, rng), rng)
-    pairs = _joined(kinds, rects)
+    rects = _mirror_randomly(_best_sketch(kinds, rng), rng)
+    pairs = _connect_rooms(kinds, rects)
     if pairs is None:
         raise GenerationError(f"the rooms of a plan cannot be joined: {', '.join(kinds)}")
     outline = _outline(rects)
     doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
-    return Plan(_named(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
+    return HouseLayout(_name_rooms(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
 
 
 def _choose_kinds(count: int, rng: np.random.Generator) -> list[str]:
@@ -193,7 +193,7 @@ def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     else:
         total = sum(areas.values())
         width = np.sqrt(total * rng.uniform(1.0, 1.5))
-        rects = _halved(_rect(0, 0, width, total / width), areas, rng)
+        rects = _split_recursively(_rect(0, 0, width, total / width), areas, rng)
     return [rects[place] for place in range(len(kinds))]
 
 
@@ -208,14 +208,14 @@ def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.rando
     depth = np.sqrt((sum(areas.values()) + 7) / rng.uniform(1.1, 1.7))
     left, right = sum(day.values()) / depth, (above + below) / (depth - corridor)
     near = (depth - corridor) * above / (above + below)
-    rects = _halved(_rect(0, 0, left, depth), day, rng)
-    rects |= _in_a_row(_rect(left, 0, left + right, near), upper, areas)
-    rects |= _in_a_row(_rect(left, near + corridor, left + right, depth), lower, areas)
+    rects = _split_recursively(_rect(0, 0, left, depth), day, rng)
+    rects |= _split_in_row(_rect(left, 0, left + right, near), upper, areas)
+    rects |= _split_in_row(_rect(left, near + corridor, left + right, depth), lower, areas)
     rects[kinds.index("corridor")] = _rect(left, near, left + right, near + corridor)
     return rects
 
 
-def _halved(rect: Rect, areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
+def _split_recursively(rect: Rect, areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
     """Cut a rectangle in two again and again, mostly across, until every part holds one room."""
     places = list(areas)
     if len(places) == 1:
@@ -233,10 +233,10 @@ def _halved(rect: Rect, areas: dict[int, float], rng: np.random.Generator) -> di
     else:
         z = rect.z0 + share * rect.depth
         halves = _rect(rect.x0, rect.z0, rect.x1, z), _rect(rect.x0, z, rect.x1, rect.z1)
-    return _halved(halves[0], first, rng) | _halved(halves[1], second, rng)
+    return _split_recursively(halves[0], first, rng) | _split_recursively(halves[1], second, rng)
 
 
-def _in_a_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) -> dict[int, Rect]:
+def _split_in_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) -> dict[int, Rect]:
     """Divide a rectangle along x in proportion to the rooms' areas."""
     ends = np.cumsum([areas[place] for place in places]) / sum(areas[place] for place in places)
     borders = [rect.x0, *(rect.x0 + ends * rect.width)]
@@ -251,7 +251,7 @@ def _rect(x0: float, z0: float, x1: float, z1: float) -> Rect:
     return Rect(*(round(float(value), 2) for value in (x0, z0, x1, z1)))
 
 
-def _flipped(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
+def _mirror_randomly(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
     """The same plan mirrored and turned at random."""
     flip_x, flip_z, swap = rng.uniform(size=3) < 0.5
     outline = _outline(rects)
@@ -271,10 +271,10 @@ def _outline(rects: Sequence[Rect]) -> Rect:
 def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:
     """How far a draft is from a good plan; infinite when its rooms cannot be joined sensibly."""
     shapes = sum(_shape_cost(kind, rect) for kind, rect in zip(kinds, rects, strict=True))
-    pairs = _joined(kinds, rects) if shapes <= _SKETCH_LIMIT else None
+    pairs = _connect_rooms(kinds, rects) if shapes <= _SKETCH_LIMIT else None
     if pairs is None:
         return float("inf")
-    return shapes + 0.5 * sum(_oddness(kinds, pair) - 0.5 for pair in pairs)
+    return shapes + 0.5 * sum(_door_cost(kinds, pair) - 0.5 for pair in pairs)
 
 
 def _shape_cost(kind: str, rect: Rect) -> float:
@@ -284,17 +284,17 @@ def _shape_cost(kind: str, rect: Rect) -> float:
     return (_SKETCH_LIMIT + 1 if lacking > 0.15 else 20 * lacking) + 3 * narrow**2
 
 
-def _joined(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
+def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
     """The least odd way to join all rooms by doors, or None; only some kinds of room are walked through."""
     count = len(kinds)
     pairs = [
         (one, other)
         for one in range(count)
         for other in range(one + 1, count)
-        if frozenset((kinds[one], kinds[other])) in _ODDNESS and _shared(rects[one], rects[other]) is not None
+        if frozenset((kinds[one], kinds[other])) in _DOOR_COSTS and _shared_wall(rects[one], rects[other]) is not None
     ]
     group, used, chosen = list(range(count)), [0] * count, []
-    for one, other in sorted(pairs, key=lambda pair: _oddness(kinds, pair)):
+    for one, other in sorted(pairs, key=lambda pair: _door_cost(kinds, pair)):
         ends = [place for place in (one, other) if kinds[place] not in _THROUGH]
         if group[one] == group[other] or any(used[place] for place in ends):
             continue
@@ -304,8 +304,8 @@ def _joined(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]
     return chosen if len(chosen) == count - 1 else None
 
 
-def _oddness(kinds: Sequence[str], pair: tuple[int, int]) -> float:
-    return _ODDNESS[frozenset((kinds[pair[0]], kinds[pair[1]]))]
+def _door_cost(kinds: Sequence[str], pair: tuple[int, int]) -> float:
+    return _DOOR_COSTS[frozenset((kinds[pair[0]], kinds[pair[1]]))]
 
 
 def _shortcuts(
@@ -319,14 +319,14 @@ def _shortcuts(
         if (one, other) not in pairs
         and kinds[one] in _OPEN
         and kinds[other] in _OPEN
-        and frozenset((kinds[one], kinds[other])) in _ODDNESS
-        and _oddness(kinds, (one, other)) <= 1
-        and _shared(rects[one], rects[other]) is not None
+        and frozenset((kinds[one], kinds[other])) in _DOOR_COSTS
+        and _door_cost(kinds, (one, other)) <= 1
+        and _shared_wall(rects[one], rects[other]) is not None
         and rng.uniform() < 0.5
     ]
 
 
-def _shared(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
+def _shared_wall(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
     """The wall between two rooms that is long enough for a door: its axis, line, start and end."""
     for axis in (0, 1):
         (low, high), (low_too, high_too) = one.span(1 - axis), other.span(1 - axis)
@@ -340,7 +340,7 @@ def _shared(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
 
 
 def _door(kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rng: np.random.Generator) -> Door:
-    shared = _shared(rects[pair[0]], rects[pair[1]])
+    shared = _shared_wall(rects[pair[0]], rects[pair[1]])
     assert shared is not None
     axis, line, start, end = shared
     opening = kinds[pair[0]] in _OPEN and kinds[pair[1]] in _OPEN
@@ -375,7 +375,7 @@ def _entrance(kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: n
     raise GenerationError("no room has an outer wall for the front door")
 
 
-def _named(kinds: Sequence[str], rects: Sequence[Rect]) -> tuple[PlannedRoom, ...]:
+def _name_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> tuple[PlannedRoom, ...]:
     seen: Counter[str] = Counter()
     rooms = []
     for kind, rect in zip(kinds, rects, strict=True):

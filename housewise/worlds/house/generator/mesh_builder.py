@@ -25,7 +25,7 @@ _FACES = np.array(
 _SHADE = np.repeat([0.93, 0.93, 0.75, 1.0, 0.86, 0.86], 2)
 
 
-class Shape:
+class MeshBuilder:
     """Collects parts and makes one mesh of them.
 
     A piece of furniture is shaped in its own frame: x to the right, y up from the floor, z to the front;
@@ -41,7 +41,7 @@ class Shape:
     def box(self, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color) -> None:
         """Add a box that reaches from the lower to the higher value along each axis, metres."""
         low, high = np.array([x[0], y[0], z[0]]), np.array([x[1], y[1], z[1]])
-        self.add(low + _CORNERS * (high - low), _FACES, _shaded(color, _SHADE))
+        self.add(low + _CORNERS * (high - low), _FACES, _shade_color(color, _SHADE))
 
     def cylinder(self, x: float, z: float, radius: float, y: tuple[float, float], color: Color, sides: int = 8) -> None:
         """Add an upright cylinder; with 4, 8, 12 ... sides its box is exactly two radii wide."""
@@ -67,7 +67,7 @@ class Shape:
         )
         side = 0.9 + 0.06 * ring[:, 0]
         ends = np.ones(len(fan))
-        self.add(vertices, faces, _shaded(color, np.concatenate([side, side, 0.75 * ends, ends])))
+        self.add(vertices, faces, _shade_color(color, np.concatenate([side, side, 0.75 * ends, ends])))
 
     def quads(self, corners: ArrayLike, colors: ArrayLike) -> None:
         """Add flat panels.
@@ -97,5 +97,5 @@ class Shape:
         )
 
 
-def _shaded(color: Color, shade: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _shade_color(color: Color, shade: NDArray[np.float64]) -> NDArray[np.uint8]:
     return np.asarray(np.clip(np.outer(shade, color), 0, 255), dtype=np.uint8)

@@ -53,20 +53,20 @@ def house_palettes(rooms: int, rng: np.random.Generator) -> list[Palette]:
     return [_room_palette(hue, [_WOODS[wood] for wood in woods], rng) for hue in hues]
 
 
-def tinted(color: Color, factor: float) -> Color:
+def tint(color: Color, factor: float) -> Color:
     """A colour made darker (factor below 1) or lighter."""
     r, g, b = (min(255, max(0, round(part * factor))) for part in color)
     return (r, g, b)
 
 
 def _room_palette(hue: float, woods: list[Color], rng: np.random.Generator) -> Palette:
-    wood = tinted(woods[int(rng.uniform() < 0.3)], rng.uniform(0.92, 1.06))
+    wood = tint(woods[int(rng.uniform() < 0.3)], rng.uniform(0.92, 1.06))
     plain = bool(rng.uniform() < 0.5)
     saturation, value = rng.uniform(0.2, 0.33), rng.uniform(0.66, 0.82)
     return Palette(
         wood=wood,
-        dark=tinted(wood, 0.6),
-        front=WHITE if plain else tinted(wood, 1.12),
+        dark=tint(wood, 0.6),
+        front=WHITE if plain else tint(wood, 1.12),
         fabric=_hsv(rng.uniform(), rng.uniform(0.2, 0.55), rng.uniform(0.45, 0.8)),
         accent=_hsv(rng.uniform(), rng.uniform(0.4, 0.65), rng.uniform(0.6, 0.85)),
         floor=(_hsv(hue, saturation, value), _hsv(hue, saturation + 0.05, value - 0.07)),

@@ -18,7 +18,7 @@ class Rect:
     z1: float
 
     @classmethod
-    def centred(cls, x: float, z: float, width: float, depth: float) -> Rect:
+    def from_centre(cls, x: float, z: float, width: float, depth: float) -> Rect:
         """The rectangle of a width (along x) and a depth (along z) around a point."""
         return cls(x - width / 2, z - depth / 2, x + width / 2, z + depth / 2)
 
@@ -38,7 +38,7 @@ class Rect:
     def centre(self) -> tuple[float, float]:
         return (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
 
-    def grown(self, by: float) -> Rect:
+    def expand(self, by: float) -> Rect:
         """With every side moved outwards; inwards when by is negative."""
         return Rect(self.x0 - by, self.z0 - by, self.x1 + by, self.z1 + by)
 
@@ -61,6 +61,6 @@ class Rect:
         return shapely.box(self.x0, self.z0, self.x1, self.z1)
 
 
-def turned(x: float, z: float, quarter: int) -> tuple[float, float]:
+def rotate_quarters(x: float, z: float, quarter: int) -> tuple[float, float]:
     """A point after quarter turns about y, counter-clockwise seen from above; +z turns to +x first."""
     return ((x, z), (z, -x), (-x, -z), (-z, x))[quarter % 4]

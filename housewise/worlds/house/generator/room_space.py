@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import shapely
 
-from housewise.worlds.house.generator.furniture_groups import Group, Item
+from housewise.worlds.house.generator.furniture_groups import FurnitureGroup, FurnitureItem
 from housewise.worlds.house.generator.house_layout import Door
-from housewise.worlds.house.generator.rectangles import Rect, turned
+from housewise.worlds.house.generator.rectangles import Rect, rotate_quarters
 
 ROBOT_RADIUS = 0.18
 
@@ -25,7 +25,7 @@ _GRID = 0.15
 
 
 @dataclass(frozen=True)
-class Spot:
+class WallStretch:
     """A free stretch along a wall.
 
     Attributes:
@@ -46,7 +46,7 @@ class Spot:
         return self.end - self.start
 
     @property
-    def along(self) -> int:
+    def direction(self) -> int:
         """1 when the x of furniture at this wall grows with the world's coordinate, -1 when against it."""
         return 1 if self.side in (0, 3) else -1
 
@@ -66,19 +66,19 @@ class RoomSpace:
 
     def __init__(self, interior: Rect, doors: Sequence[Door], closed: Sequence[Door] = ()) -> None:
         self.interior = interior
-        self.items: list[Item] = []
-        self._kept = [door.reaching(_DOOR_DEPTH, 0.05) for door in (*doors, *closed)]
+        self.items: list[FurnitureItem] = []
+        self._kept = [door.expand(_DOOR_DEPTH, 0.05) for door in (*doors, *closed)]
         self._solids: list[Rect] = []
         self._fronts: list[Rect] = []
         self._blocked: Any = shapely.Polygon()
-        self._floor = shapely.unary_union([part.polygon() for part in walkable(interior, doors, _MARGIN)])
+        self._floor = shapely.unary_union([part.polygon() for part in walkable_floor(interior, doors, _MARGIN)])
         self._thresholds = shapely.points([door.gap.centre for door in doors])
 
-    def spots(self, depth: float, front: float, least: float) -> list[Spot]:
+    def wall_stretches(self, depth: float, front: float, least: float) -> list[WallStretch]:
         """Where something of a depth, with a free depth before it, can stand along the walls, at least so long."""
-        return [spot for side in range(4) for spot in self._free_along(side, depth, front) if spot.length >= least]
+        return [spot for side in range(4) for spot in self._free_stretches(side, depth, front) if spot.length >= least]
 
-    def put_at_wall(self, group: Group, spot: Spot, place: float) -> bool:
+    def put_at_wall(self, group: FurnitureGroup, spot: WallStretch, place: float) -> bool:
         """Put a group with its back to the wall.
 
         Args:
@@ -91,14 +91,14 @@ class RoomSpace:
         """
         rect, room = group.rect, self.interior
         middle = spot.start + place * (spot.length - rect.width) + rect.width / 2
-        along = middle - spot.along * rect.centre[0]
+        along = middle - spot.direction * rect.centre[0]
         x, z = (
             (along, room.z0 + _WALL_GAP), (room.x0 + _WALL_GAP, along),
             (along, room.z1 - _WALL_GAP), (room.x1 - _WALL_GAP, along),
         )[spot.side]  # fmt: skip
         return self._put(group, x, z, spot.side)
 
-    def put_in_the_open(self, group: Group, space: float, rng: np.random.Generator, tries: int = 5) -> bool:
+    def put_in_the_open(self, group: FurnitureGroup, space: float, rng: np.random.Generator, tries: int = 5) -> bool:
         """Put a group away from the walls, with so much free space around it, as near the middle as it goes.
 
         Returns:
@@ -111,7 +111,7 @@ class RoomSpace:
             for x, z in self._open_centres(rect, quarter, space)
         ]
         for _, x, z, quarter in sorted(spots)[:tries]:
-            off = turned(*rect.centre, quarter)
+            off = rotate_quarters(*rect.centre, quarter)
             if self._put(group, x - off[0], z - off[1], quarter):
                 return True
         return False
@@ -119,7 +119,7 @@ class RoomSpace:
     def _open_centres(self, rect: Rect, quarter: int, space: float) -> list[tuple[float, float]]:
         """Where the middle of a rectangle could be, on a grid."""
         width, depth = (rect.width, rect.depth) if quarter == 0 else (rect.depth, rect.width)
-        inner, half = self.interior.grown(-space), np.array([width, depth]) / 2
+        inner, half = self.interior.expand(-space), np.array([width, depth]) / 2
         xs = np.arange(inner.x0 + half[0], inner.x1 - half[0] + 1e-9, _GRID)
         zs = np.arange(inner.z0 + half[1], inner.z1 - half[1] + 1e-9, _GRID)
         centres = np.stack(np.meshgrid(xs, zs, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -129,7 +129,7 @@ class RoomSpace:
             free &= (away > gap - 1e-9).any(axis=1)
         return [(float(x), float(z)) for x, z in centres[free]]
 
-    def _free_along(self, side: int, depth: float, front: float) -> Iterator[Spot]:
+    def _free_stretches(self, side: int, depth: float, front: float) -> Iterator[WallStretch]:
         axis = side % 2
         start, end = self.interior.span(axis)
         start, end = start + _WALL_GAP, end - _WALL_GAP
@@ -139,10 +139,10 @@ class RoomSpace:
         at = start
         for low, high in sorted(rect.span(axis) for rect in taken):
             if low > at:
-                yield Spot(side, at, low, (at == start, False))
+                yield WallStretch(side, at, low, (at == start, False))
             at = max(at, high)
         if end > at:
-            yield Spot(side, at, end, (at == start, True))
+            yield WallStretch(side, at, end, (at == start, True))
 
     def _strip(self, side: int, depth: float) -> Rect:
         room = self.interior
@@ -153,39 +153,39 @@ class RoomSpace:
             Rect(room.x1 - depth, room.z0, room.x1, room.z1),
         )[side]
 
-    def _put(self, group: Group, x: float, z: float, quarter: int) -> bool:
-        items = [item.moved(x, z, quarter) for item in group.items]
+    def _put(self, group: FurnitureGroup, x: float, z: float, quarter: int) -> bool:
+        items = [item.transform(x, z, quarter) for item in group.items]
         if any(new.blocks != old.blocks and new.rect.overlaps(old.rect) for new in items for old in self.items):
             return False
         solids = [item.rect for item in items if item.blocks]
-        grown = [rect.grown(ROBOT_RADIUS + _MARGIN).polygon() for rect in solids]
+        grown = [rect.expand(ROBOT_RADIUS + _MARGIN).polygon() for rect in solids]
         blocked = shapely.union_all([self._blocked, *grown])
-        if not self._all_reached([*self.items, *items], blocked):
+        if not self._is_all_reachable([*self.items, *items], blocked):
             return False
         self.items += items
         self._solids += solids
         self._blocked = blocked
         if group.front > 0:
             own = group.rect
-            ahead = Item("", (own.width, 0.0, group.front), own.centre[0], own.z1 + group.front / 2)
-            self._fronts.append(ahead.moved(x, z, quarter).rect)
+            ahead = FurnitureItem("", (own.width, 0.0, group.front), own.centre[0], own.z1 + group.front / 2)
+            self._fronts.append(ahead.transform(x, z, quarter).rect)
         return True
 
-    def _all_reached(self, items: Sequence[Item], blocked: Any) -> bool:
+    def _is_all_reachable(self, items: Sequence[FurnitureItem], blocked: Any) -> bool:
         """Whether one can walk from every door to every other, and up to every item."""
         parts = shapely.get_parts(self._floor.difference(blocked))
         reached = [part for part in parts if shapely.contains(part, self._thresholds).all()]
         return bool(reached) and bool((shapely.distance(footprints(items), reached[0]) <= _COMFORT_REACH).all())
 
 
-def walkable(interior: Rect, doors: Sequence[Door], margin: float = 0.0) -> list[Rect]:
+def walkable_floor(interior: Rect, doors: Sequence[Door], margin: float = 0.0) -> list[Rect]:
     """Where the robot's centre can be in an empty room and its doorways, with a margin to the walls."""
     radius = ROBOT_RADIUS + margin
     # A centimetre of overlap, lest rounding part a room from its doorways.
-    return [interior.grown(-radius), *(door.reaching(radius + 0.01, -radius) for door in doors)]
+    return [interior.expand(-radius), *(door.expand(radius + 0.01, -radius) for door in doors)]
 
 
-def footprints(items: Sequence[Item]) -> Any:
+def footprints(items: Sequence[FurnitureItem]) -> Any:
     """The items' footprints as an array of shapely polygons."""
     rects = [item.rect for item in items]
     return shapely.box(*np.array([(r.x0, r.z0, r.x1, r.z1) for r in rects]).T)

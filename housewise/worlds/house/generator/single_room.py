@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.worlds.house.generator.furniture_groups import Item
-from housewise.worlds.house.generator.furniture_shapes import build
+from housewise.worlds.house.generator.furniture_groups import FurnitureItem
+from housewise.worlds.house.generator.furniture_shapes import build_furniture_mesh
 from housewise.worlds.house.generator.house import reachable_area
-from housewise.worlds.house.generator.house_layout import WALL, Door, Plan, PlannedRoom
+from housewise.worlds.house.generator.house_layout import WALL, Door, HouseLayout, PlannedRoom
 from housewise.worlds.house.generator.palette import Palette, house_palettes
 from housewise.worlds.house.generator.rectangles import Rect
 from housewise.worlds.house.generator.structure import build_structure
@@ -25,7 +25,7 @@ _SEED = 0  # of colours
 
 
 @dataclass(frozen=True)
-class Piece:
+class FurniturePiece:
     """A piece of furniture.
 
     Attributes:
@@ -39,7 +39,7 @@ class Piece:
     size: Vec3
 
 
-def one_room(name: str, kind: str, pieces: Sequence[Piece]) -> Scene:
+def build_single_room(name: str, kind: str, pieces: Sequence[FurniturePiece]) -> Scene:
     """A furnished room, with the floor at y = 0; the same pieces make the same room.
 
     Args:
@@ -52,8 +52,8 @@ def one_room(name: str, kind: str, pieces: Sequence[Piece]) -> Scene:
         GenerationError: when the robot cannot get to one of them.
     """
     items, inside = _rows(pieces)
-    planned = PlannedRoom(Room(f"{kind} 0", kind), inside.grown(WALL / 2))
-    plan = Plan((planned,), (), _entrance(planned.rect), planned.rect)
+    planned = PlannedRoom(Room(f"{kind} 0", kind), inside.expand(WALL / 2))
+    plan = HouseLayout((planned,), (), _entrance(planned.rect), planned.rect)
     rng = np.random.default_rng(_SEED)
     [palette] = house_palettes(1, rng)
     structure = build_structure(plan, [items], [palette], rng)
@@ -63,14 +63,14 @@ def one_room(name: str, kind: str, pieces: Sequence[Piece]) -> Scene:
     return Scene(name, (planned.room,), receptacles, structure, NavMesh(reachable_area(plan, items), 0.0))
 
 
-def _rows(pieces: Sequence[Piece]) -> tuple[list[Item], Rect]:
+def _rows(pieces: Sequence[FurniturePiece]) -> tuple[list[FurnitureItem], Rect]:
     """Every other piece at the one wall, the rest at the other; and the floor between the walls."""
     depth = 2 * max(piece.size[2] for piece in pieces) + _AISLE
-    items, ends = list[Item](), [_BETWEEN, _BETWEEN]
+    items, ends = list[FurnitureItem](), [_BETWEEN, _BETWEEN]
     for number, piece in enumerate(pieces):
         row, (width, _, back) = number % 2, piece.size
         z = depth - back / 2 if row else back / 2
-        items.append(Item(piece.kind, piece.size, ends[row] + width / 2, z, quarter=2 * row))
+        items.append(FurnitureItem(piece.kind, piece.size, ends[row] + width / 2, z, quarter=2 * row))
         ends[row] += width + _BETWEEN
     return items, Rect(0.0, 0.0, round(max(ends), 2), round(depth, 2))
 
@@ -80,6 +80,8 @@ def _entrance(rect: Rect) -> Door:
     return Door((0, 0), Rect(rect.x1 - WALL / 2, middle - _DOOR / 2, rect.x1 + WALL / 2, middle + _DOOR / 2), 1)
 
 
-def _receptacle(piece: Piece, item: Item, room: Room, palette: Palette) -> Receptacle:
+def _receptacle(piece: FurniturePiece, item: FurnitureItem, room: Room, palette: Palette) -> Receptacle:
     pose = Pose((item.x, piece.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
-    return Receptacle(piece.name, piece.name, piece.kind, room.name, pose, build(piece.kind, piece.size, palette))
+    return Receptacle(
+        piece.name, piece.name, piece.kind, room.name, pose, build_furniture_mesh(piece.kind, piece.size, palette)
+    )

@@ -8,10 +8,10 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.worlds.house.generator.furniture_groups import Item
-from housewise.worlds.house.generator.house_layout import WALL, Door, Plan
-from housewise.worlds.house.generator.mesh_builder import Color, Shape
-from housewise.worlds.house.generator.palette import GLASS, STEEL, WHITE, Palette, tinted
+from housewise.worlds.house.generator.furniture_groups import FurnitureItem
+from housewise.worlds.house.generator.house_layout import WALL, Door, HouseLayout
+from housewise.worlds.house.generator.mesh_builder import Color, MeshBuilder
+from housewise.worlds.house.generator.palette import GLASS, STEEL, WHITE, Palette, tint
 from housewise.worlds.house.generator.rectangles import Rect
 from housewise.worlds.house.scene import Mesh
 
@@ -36,7 +36,10 @@ _OUTSIDE, _SOLID, _DOORWAY = -1, -2, -3
 
 
 def build_structure(
-    plan: Plan, furniture: Sequence[Sequence[Item]], palettes: Sequence[Palette], rng: np.random.Generator
+    plan: HouseLayout,
+    furniture: Sequence[Sequence[FurnitureItem]],
+    palettes: Sequence[Palette],
+    rng: np.random.Generator,
 ) -> Mesh:
     """The house without its furniture, world frame.
 
@@ -46,7 +49,7 @@ def build_structure(
         palettes: the colours of each room.
         rng: for the tones of floor boards.
     """
-    shape = Shape()
+    shape = MeshBuilder()
     _add_walls(shape, plan, palettes)
     for planned, palette in zip(plan.rooms, palettes, strict=True):
         _add_floor(shape, planned.interior, planned.room.kind in _TILED, palette.floor, rng)
@@ -59,7 +62,7 @@ def build_structure(
     return shape.mesh()
 
 
-def _add_walls(shape: Shape, plan: Plan, palettes: Sequence[Palette]) -> None:
+def _add_walls(shape: MeshBuilder, plan: HouseLayout, palettes: Sequence[Palette]) -> None:
     """Upright faces between wall and room, each in the room's colour, and the walls' tops."""
     xs, zs, owner = _cells(plan)
     colors = {place: palette.wall for place, palette in enumerate(palettes)} | {_OUTSIDE: _FACADE, _DOORWAY: WHITE}
@@ -78,10 +81,10 @@ def _add_walls(shape: Shape, plan: Plan, palettes: Sequence[Palette]) -> None:
                 _add_level(shape, Rect(xs[column], zs[start], xs[column + 1], zs[end]), WALL_HEIGHT, _CAP)
 
 
-def _cells(plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _cells(plan: HouseLayout) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """A grid through every edge of the plan, and what is in each cell: a room's number, wall, doorway, outside."""
-    outer = plan.outline.grown(WALL / 2)
-    rects = [outer.grown(1.0), outer, *(planned.interior for planned in plan.rooms), *(d.gap for d in plan.doors)]
+    outer = plan.outline.expand(WALL / 2)
+    rects = [outer.expand(1.0), outer, *(planned.interior for planned in plan.rooms), *(d.gap for d in plan.doors)]
     marks = [_OUTSIDE, _SOLID, *range(len(plan.rooms)), *([_DOORWAY] * len(plan.doors))]
     xs = np.unique(np.round([value for rect in rects for value in rect.span(0)], 4))
     zs = np.unique(np.round([value for rect in rects for value in rect.span(1)], 4))
@@ -117,16 +120,18 @@ def _runs(marks: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def _add_upright(shape: Shape, start: tuple[float, float], end: tuple[float, float], color: Color, beside: int) -> None:
+def _add_upright(
+    shape: MeshBuilder, start: tuple[float, float], end: tuple[float, float], color: Color, beside: int
+) -> None:
     """A wall's face; in rooms with a skirting board at its foot."""
     (x0, z0), (x1, z1) = start, end
     foot = _SKIRTING if beside >= 0 else 0.0
-    bands = [(foot, WALL_HEIGHT, color), (0.0, foot, tinted(WHITE, 0.95))][: 2 if foot else 1]
+    bands = [(foot, WALL_HEIGHT, color), (0.0, foot, tint(WHITE, 0.95))][: 2 if foot else 1]
     corners = [[(x0, low, z0), (x1, low, z1), (x1, high, z1), (x0, high, z0)] for low, high, _ in bands]
     shape.quads(corners, [band[2] for band in bands])
 
 
-def _add_level(shape: Shape, rect: Rect, height: float, color: Color) -> None:
+def _add_level(shape: MeshBuilder, rect: Rect, height: float, color: Color) -> None:
     shape.quads([_level(rect, height)], [color])
 
 
@@ -137,7 +142,9 @@ def _level(rect: Rect, height: float) -> list[tuple[float, float, float]]:
     ]  # fmt: skip
 
 
-def _add_floor(shape: Shape, room: Rect, tiled: bool, tones: tuple[Color, Color], rng: np.random.Generator) -> None:
+def _add_floor(
+    shape: MeshBuilder, room: Rect, tiled: bool, tones: tuple[Color, Color], rng: np.random.Generator
+) -> None:
     """Tiles like a chequerboard, or boards of slightly different tone whose ends do not line up."""
     length, width = _TILE if tiled else _BOARD
     quads, shares = [], []
@@ -151,7 +158,7 @@ def _add_floor(shape: Shape, room: Rect, tiled: bool, tones: tuple[Color, Color]
     shape.quads(quads, (1 - share) * np.array(tones[0]) + share * np.array(tones[1]))
 
 
-def _add_doorway(shape: Shape, plan: Plan, door: Door, palettes: Sequence[Palette]) -> None:
+def _add_doorway(shape: MeshBuilder, plan: HouseLayout, door: Door, palettes: Sequence[Palette]) -> None:
     """The floor in the gap, the wall above it, and a frame that stands out a little."""
     _add_level(shape, door.gap, 0.001, palettes[door.rooms[0]].dark)
     first, second = sorted(door.rooms, key=lambda place: plan.rooms[place].rect.centre[1 - door.axis])
@@ -162,27 +169,27 @@ def _add_doorway(shape: Shape, plan: Plan, door: Door, palettes: Sequence[Palett
         face = [(x0, LINTEL, z0), (x1, LINTEL, z1), (x1, WALL_HEIGHT, z1), (x0, WALL_HEIGHT, z0)]
         shape.quads([face], [palettes[place].wall])
     _add_level(shape, door.gap, WALL_HEIGHT, _CAP)
-    rim = door.reaching(0.012, 0.0)
+    rim = door.expand(0.012, 0.0)
     # A centimetre into the gap, so that no two faces lie in one plane.
     for start, end in ((low - 0.05, low + 0.01), (high - 0.01, high + 0.05)):
         x, z = ((start, end), rim.span(1)) if door.axis == 0 else (rim.span(0), (start, end))
         shape.box(x, (0.0, LINTEL + 0.05), z, _FRAME)
-    beam = door.reaching(0.011, -0.01)
+    beam = door.expand(0.011, -0.01)
     shape.box(beam.span(0), (LINTEL - 0.01, LINTEL + 0.05), beam.span(1), _FRAME)
 
 
-def _add_front_door(shape: Shape, door: Door) -> None:
-    leaf = door.reaching(0.02, 0.0)
+def _add_front_door(shape: MeshBuilder, door: Door) -> None:
+    leaf = door.expand(0.02, 0.0)
     shape.box((leaf.x0, leaf.x1), (0.0, 2.05), (leaf.z0, leaf.z1), _FRONT_DOOR)
-    panel = door.reaching(0.03, -0.15)
+    panel = door.expand(0.03, -0.15)
     for low, high in ((0.2, 0.9), (1.15, 1.85)):
-        shape.box((panel.x0, panel.x1), (low, high), (panel.z0, panel.z1), tinted(_FRONT_DOOR, 1.2))
-    grip = door.reaching(0.07, -0.08)
+        shape.box((panel.x0, panel.x1), (low, high), (panel.z0, panel.z1), tint(_FRONT_DOOR, 1.2))
+    grip = door.expand(0.07, -0.08)
     width, depth = (0.05, grip.depth) if door.axis == 0 else (grip.width, 0.05)
     shape.box((grip.x0, grip.x0 + width), (1.0, 1.05), (grip.z0, grip.z0 + depth), STEEL)
 
 
-def _windows(plan: Plan, place: int, items: Sequence[Item]) -> Iterator[Door]:
+def _windows(plan: HouseLayout, place: int, items: Sequence[FurnitureItem]) -> Iterator[Door]:
     """Gaps for windows in a room's outer walls, where nothing high stands before them."""
     room = plan.rooms[place]
     for axis in (0, 1):
@@ -215,13 +222,13 @@ def _gaps(start: float, end: float, taken: Sequence[tuple[float, float]]) -> Ite
         at = max(at, high)
 
 
-def _add_window(shape: Shape, window: Door) -> None:
+def _add_window(shape: MeshBuilder, window: Door) -> None:
     low, high = _WINDOW
-    frame, pane = window.reaching(0.012, 0.0), window.reaching(0.016, -0.05)
+    frame, pane = window.expand(0.012, 0.0), window.expand(0.016, -0.05)
     shape.box((frame.x0, frame.x1), (low, high), (frame.z0, frame.z1), WHITE)
     shape.box((pane.x0, pane.x1), (low + 0.05, high - 0.05), (pane.z0, pane.z1), GLASS)
     x, z = window.gap.centre
-    bar = window.reaching(0.02, 0.0)
+    bar = window.expand(0.02, 0.0)
     if window.axis == 0:
         shape.box((x - 0.02, x + 0.02), (low, high), (bar.z0, bar.z1), WHITE)
     else:

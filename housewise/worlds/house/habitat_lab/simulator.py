@@ -23,7 +23,7 @@ from housewise.worlds.house.geometry import yaw_rotation
 from housewise.worlds.house.habitat_lab.dataset import load_task
 from housewise.worlds.house.habitat_lab.settings_checks import check_simulator
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.house.simulator.base import SENSORS, Action, Camera
+from housewise.worlds.house.simulator.base import SENSORS, Camera, LowLevelAction
 
 _TYPES = {
     "rgb": SensorTypes.COLOR,
@@ -117,7 +117,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
 
     @property
     def action_space(self) -> spaces.Discrete:
-        return spaces.Discrete(len(Action))
+        return spaces.Discrete(len(LowLevelAction))
 
     def reconfigure(self, config: DictConfig, episode: Episode | None = None) -> None:
         """Load the house of an episode, which the next reset starts."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import DataError, excerpt
-from housewise.worlds.house.housekeep.unpickle import load_object
+from housewise.worlds.house.housekeep.unpickle import load_pickled_object
 from housewise.worlds.house.preferences import HousePreferences, Places, Preferences
 
 ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
@@ -39,7 +39,7 @@ class Annotations:
 
     def majority(self) -> Preferences:
         """What most annotators want."""
-        return _Annotated("majority", self, (self.ranks > 0).sum(axis=2) >= _MAJORITY)
+        return _AnnotatedPreferences("majority", self, (self.ranks > 0).sum(axis=2) >= _MAJORITY)
 
     def annotator(self, number: int) -> Preferences:
         """What one annotator wants.
@@ -50,7 +50,7 @@ class Annotations:
         Raises:
             DataError: when there is no such annotator.
         """
-        return _Annotated(f"annotator-{number}", self, self._wanted_by(number))
+        return _AnnotatedPreferences(f"annotator-{number}", self, self._wanted_by(number))
 
     def person(self, number: int) -> HousePreferences:
         """One annotator with all that they want.
@@ -77,7 +77,7 @@ class Annotations:
 
 
 @dataclass(eq=False)
-class _Annotated:
+class _AnnotatedPreferences:
     name: str
     annotations: Annotations
     wanted: NDArray[np.bool_]
@@ -96,7 +96,7 @@ def read_annotations(root: Path) -> Annotations:
         DataError: when the file is missing, damaged or not what it should be.
     """
     path = root / ANNOTATIONS
-    data = load_object(path)
+    data = load_pickled_object(path)
     try:
         places = [tuple(part.replace("_", " ") for part in str(name).split("|")) for name in data["room_receptacles"]]
         categories = [str(name) for name in data["objects"]]

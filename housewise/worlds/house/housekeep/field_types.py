@@ -24,19 +24,19 @@ class Fields(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-def _unit(rotation: Quat) -> Quat:
+def _check_unit_length(rotation: Quat) -> Quat:
     if abs(float(np.linalg.norm(rotation)) - 1) > _UNIT:
         raise ValueError("not a rotation: the length of a quaternion has to be 1")
     return rotation
 
 
-def _printable(name: str) -> str:
+def _check_printable(name: str) -> str:
     if not name.strip(" _") or not name.isprintable():
         raise ValueError("not a name: it is empty, or has letters that cannot be shown")
     return name
 
 
-def _own(name: str) -> str:
+def _check_file_name(name: str) -> str:
     if Path(name).name != name or "\\" in name:
         raise ValueError("not the name of a file: it leads elsewhere")
     return name
@@ -51,15 +51,15 @@ Component = Annotated[float, Field(ge=-1 - _UNIT, le=1 + _UNIT)]
 Point = tuple[Coordinate, Coordinate, Coordinate]
 Spot = tuple[Coordinate, Coordinate]
 Extent = tuple[Length, Length]
-Turn = Annotated[tuple[Component, Component, Component, Component], AfterValidator(_unit)]
+Turn = Annotated[tuple[Component, Component, Component, Component], AfterValidator(_check_unit_length)]
 """A quaternion (x, y, z, w) of length 1."""
-Name = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
-FileName = Annotated[Name, AfterValidator(_own)]
+Name = Annotated[str, Field(max_length=200), AfterValidator(_check_printable)]
+FileName = Annotated[Name, AfterValidator(_check_file_name)]
 """Of a file in a folder that we choose."""
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
-def unpacked(path: Path) -> bytes:
+def read_gzip(path: Path) -> bytes:
     """What a gzip file holds.
 
     Raises:

@@ -24,12 +24,12 @@ from housewise.worlds.house.housekeep.field_types import (
     Share,
     Spot,
     Turn,
-    unpacked,
+    read_gzip,
 )
-from housewise.worlds.house.spoken_names import spoken_receptacle
+from housewise.worlds.house.spoken_names import spoken_receptacle_name
 
 
-class Entry(Fields):
+class FurnitureEntry(Fields):
     """One piece of furniture in a scene's metadata."""
 
     pos: Point
@@ -37,17 +37,17 @@ class Entry(Fields):
     room: Name | None = None
 
 
-class Metadata(Fields):
+class SceneMetadata(Fields):
     """The file that names a scene's furniture; what stands on other furniture is mapped to it."""
 
-    urdfs: dict[FileName, Entry] = Field(min_length=1)
+    urdfs: dict[FileName, FurnitureEntry] = Field(min_length=1)
     default_mapping: list[tuple[str, str]] | None = None
 
     @field_validator("urdfs")
     @classmethod
-    def _named(cls, urdfs: dict[str, Entry]) -> dict[str, Entry]:
+    def _check_names(cls, urdfs: dict[str, FurnitureEntry]) -> dict[str, FurnitureEntry]:
         for file, entry in urdfs.items():
-            spoken_receptacle(f"{entry.room}-{file}")
+            spoken_receptacle_name(f"{entry.room}-{file}")
         return urdfs
 
 
@@ -75,7 +75,7 @@ class _Shelf(Fields):
     spaces: list[_Space]
 
 
-class Packer(Fields):
+class PackerFields(Fields):
     """The free and the taken space on one receptacle."""
 
     shelves: list[_Shelf]
@@ -84,7 +84,7 @@ class Packer(Fields):
     matches: list[_Match]
 
     @model_validator(mode="after")
-    def _matched(self) -> Packer:
+    def _check_matches(self) -> PackerFields:
         for match in self.matches:
             there = 0 <= match.shelf_idx < len(self.shelves)
             if not there or not 0 <= match.space_idx < len(self.shelves[match.shelf_idx].spaces):
@@ -106,7 +106,7 @@ class EpisodeFields(Fields):
     objs_rot: list[Turn]
     objs_files: list[str] = Field(default_factory=list)
     recs_keys: list[Name] = Field(min_length=1)
-    recs_packers: dict[Name, Packer] = Field(default_factory=dict)
+    recs_packers: dict[Name, PackerFields] = Field(default_factory=dict)
 
 
 class _Loader(SafeLoader):  # type: ignore[misc]
@@ -120,13 +120,13 @@ def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
 _Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
-def read_metadata(path: Path) -> Metadata:
+def read_metadata(path: Path) -> SceneMetadata:
     """What a file says of a scene's furniture.
 
     Raises:
         DataError: when it is damaged or holds what it may not.
     """
-    return validate_model(Metadata, read_yaml(path, "fetch the file again", _Loader), path, "fetch the file again")
+    return validate_model(SceneMetadata, read_yaml(path, "fetch the file again", _Loader), path, "fetch the file again")
 
 
 def read_episodes(path: Path) -> dict[int, dict[str, Any]]:
@@ -136,7 +136,7 @@ def read_episodes(path: Path) -> dict[int, dict[str, Any]]:
         DataError: when the file is damaged, or unpacks to far more than files of the data do.
     """
     try:
-        episodes = json.loads(unpacked(path).decode("utf-8"))["episodes"]
+        episodes = json.loads(read_gzip(path).decode("utf-8"))["episodes"]
         if not isinstance(episodes, list) or not episodes:
             raise ValueError("it holds no episode")
         return {int(episode["episode_id"]): episode for episode in episodes}

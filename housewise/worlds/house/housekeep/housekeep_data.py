@@ -15,17 +15,31 @@ from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.user_folders import expand_user
 from housewise.core.validation import describe_validation_error
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
+from housewise.worlds.house.episode import (
+    HouseObject,
+    ObjectModel,
+    RearrangementEpisode,
+    ShelfItem,
+    ShelfRow,
+    ShelfSpan,
+    ShelfState,
+)
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations
-from housewise.worlds.house.housekeep.file_schemas import Entry, EpisodeFields, Packer, read_episodes, read_metadata
+from housewise.worlds.house.housekeep.file_schemas import (
+    EpisodeFields,
+    FurnitureEntry,
+    PackerFields,
+    read_episodes,
+    read_metadata,
+)
 from housewise.worlds.house.housekeep.navmesh_file import read_navmesh
-from housewise.worlds.house.housekeep.obj_models import read_model
+from housewise.worlds.house.housekeep.obj_models import read_obj_model
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
 from housewise.worlds.house.solids import box
 from housewise.worlds.house.spoken_names import HOUSE, ROBOT, kind_from_name, spoken_name, spoken_receptacle_name
-from housewise.worlds.house.wall_inference import infer_free_floor, build_walls
+from housewise.worlds.house.wall_inference import build_walls, infer_free_floor
 
 EPISODES = "data/datasets/cos_eor_v11_pruned"
 """Where episodes are in a Housekeep folder: a folder for each split."""
@@ -35,7 +49,7 @@ _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
 
 # Neither can hold anything; planners are never told of them.
 _FIXTURES = ("door", "window", "picture")
-COMING_AND_GOING = frozenset({"bottom cabinet", "shelf", "top cabinet"})
+OPTIONAL_RECEPTACLE_KINDS = frozenset({"bottom cabinet", "shelf", "top cabinet"})
 """Kinds of receptacles of which an episode has all that the scene has, or none; all others take part in every one."""
 _HANGING = ("mirror", "towel_rack", "door", "window", "picture")
 _SIZES: dict[str, Vec3] = {"stove": (0.7, 0.9, 0.7), "dishwasher": (0.6, 0.9, 0.6), "dryer": (0.65, 0.9, 0.65)}
@@ -83,12 +97,14 @@ class HousekeepData:
         notes: list[str] = []
         receptacles = tuple(self._receptacle(name, file, entry, notes) for file, entry in entries.items())
         navmesh = read_navmesh(self._navmesh(name))
-        standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
+        standing = [thing.box for thing in receptacles if not _is_one_of(thing.key, _HANGING)]
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
-        hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
+        hanging = [thing.box for thing in receptacles if _is_one_of(thing.key, _HANGING)]
         walls = build_walls(infer_free_floor(navmesh.area, standing, hanging))
         rooms = _rooms(receptacles)
-        if twice := _twice([HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]):
+        if twice := _first_duplicate(
+            [HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]
+        ):
             where = self.root / _SCENES / "assets" / name / _METADATA
             raise DataError(f"{where}: several things are called {twice!r}; fetch the file again")
         shell = self.root / _SCENES / "scenes" / f"{name}.glb"
@@ -122,7 +138,7 @@ class HousekeepData:
             raise DataError(
                 f"{path}: episode {number}, {describe_validation_error(error)}; fetch the file again"
             ) from error
-        return _convert(checked, self.scene(scene), path, self.root)
+        return _build_episode(checked, self.scene(scene), path, self.root)
 
     def episodes(self, scene: str) -> Iterator[RearrangementEpisode]:
         """Every episode of a scene."""
@@ -162,7 +178,7 @@ class HousekeepData:
     def _navmesh(self, scene: str) -> Path:
         return self.root / _SCENES / "scenes" / f"{scene}_approx.navmesh"
 
-    def _entries(self, scene: str) -> dict[str, Entry]:
+    def _entries(self, scene: str) -> dict[str, FurnitureEntry]:
         folder = self.root / _SCENES / "assets" / scene
         furnished = read_metadata(folder / _METADATA)
         carried = {thing for thing, _ in furnished.default_mapping or ()}
@@ -170,19 +186,19 @@ class HousekeepData:
         doors = read_metadata(folder / _DOORS).urdfs if (folder / _DOORS).exists() else {}
         return entries | {file: entry for file, entry in doors.items() if "door" in file}
 
-    def _receptacle(self, scene: str, file: str, entry: Entry, notes: list[str]) -> Receptacle:
+    def _receptacle(self, scene: str, file: str, entry: FurnitureEntry, notes: list[str]) -> Receptacle:
         key = f"{entry.room}-{file}"
         kind = _kind(file)
         pose = Pose(entry.pos, entry.rot)
         model = self.root / _SCENES / "assets_assemble" / scene / file.removesuffix(".urdf") / "model.obj"
         there = model.exists()
         if there:
-            mesh = read_model(model)
+            mesh = read_obj_model(model)
         else:
             mesh = self._substitute(scene, key, kind, pose)
             notes.append(f"{key}: no model, a box stands in")
         room = None if entry.room is None else spoken_name(entry.room)
-        usable = room is not None and not _is(key, _FIXTURES)
+        usable = room is not None and not _is_one_of(key, _FIXTURES)
         return Receptacle(key, spoken_receptacle_name(key), kind, room, pose, mesh, usable, model if there else None)
 
     def _substitute(self, scene: str, key: str, kind: str, pose: Pose) -> Mesh:
@@ -193,17 +209,17 @@ class HousekeepData:
             size = (packer.size[0], size[1], packer.size[1])
         # What stands on the floor is twice as high as its centre.
         world = box((size[0], max(2 * pose.position[1], _LEAST_HEIGHT), size[2]), (190, 190, 195))
-        turned_back = Pose((0.0, 0.0, 0.0), _inverse(pose.rotation))
+        turned_back = Pose((0.0, 0.0, 0.0), _inverse_rotation(pose.rotation))
         return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
 
-    def _packer(self, scene: str, key: str) -> Packer | None:
+    def _packer(self, scene: str, key: str) -> PackerFields | None:
         if not self.has_episodes(scene):
             return None
         for number, raw in self._raw_episodes(scene).items():
             packers = raw.get("recs_packers")
             if isinstance(packers, dict) and key in packers:
                 try:
-                    return Packer.model_validate(packers[key])
+                    return PackerFields.model_validate(packers[key])
                 except ValidationError as error:
                     where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
                     raise DataError(f"{where}: {describe_validation_error(error)}; fetch the file again") from error
@@ -225,15 +241,15 @@ class HousekeepData:
         return read_episodes(self._episode_file(scene))
 
 
-def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> RearrangementEpisode:
+def _build_episode(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> RearrangementEpisode:
     where = f"{path}: episode {raw.episode_id}"
     for key in raw.recs_keys:
         if key not in scene.by_key:
             raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
-    if twice := _twice(raw.recs_keys):
+    if twice := _first_duplicate(raw.recs_keys):
         raise DataError(f"{where}, field recs_keys: {twice!r} is there more than once; fetch it again")
     rooms, places = (room.name for room in scene.rooms), (thing.name for thing in scene.receptacles)
-    if twice := _twice([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
+    if twice := _first_duplicate([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
         raise DataError(f"{where}, field objs_keys: several things are called {twice!r}; fetch it again")
     count = len(raw.objs_keys)
     if not len(raw.objs_cats) == len(raw.objs_pos) == count:
@@ -243,14 +259,18 @@ def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> Rearra
             size = f"{len(raw.recs_keys)} x {count}"
             raise DataError(f"{where}, field start_matrix or end_matrix: not {size}; fetch it again")
     start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
-    objects = tuple(_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
-    objects = tuple(replace(thing, model=_model(raw, number, root, where)) for number, thing in enumerate(objects))
+    objects = tuple(_build_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
+    objects = tuple(
+        replace(thing, model=_find_object_model(raw, number, root, where)) for number, thing in enumerate(objects)
+    )
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
-    return RearrangementEpisode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
+    return RearrangementEpisode(
+        raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name
+    )
 
 
-def _object(
+def _build_object(
     raw: EpisodeFields, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str
 ) -> HouseObject:
     key = raw.objs_keys[number]
@@ -272,13 +292,13 @@ def _object(
     )
 
 
-def _twice(names: Sequence[str]) -> str | None:
+def _first_duplicate(names: Sequence[str]) -> str | None:
     """The first name that is there again."""
     seen: set[str] = set()
     return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
-def _model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectModel | None:
+def _find_object_model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectModel | None:
     """An object's model, where the folder has it."""
     if number >= min(len(raw.objs_files), len(raw.objs_rot)):
         return None
@@ -299,7 +319,7 @@ def _footprint(raw: EpisodeFields, receptacle: str, key: str) -> tuple[float, fl
     return (0.1, 0.1)
 
 
-def _shelf_state(packer: Packer) -> ShelfState:
+def _shelf_state(packer: PackerFields) -> ShelfState:
     rows = tuple(
         ShelfRow(
             x=shelf.bottom_left[0],
@@ -321,14 +341,14 @@ def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
     A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
     """
     names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
-    firsts = {name: _anchor([thing for thing in receptacles if thing.room == name]) for name in names}
+    firsts = {name: _anchor_receptacle([thing for thing in receptacles if thing.room == name]) for name in names}
     order = [thing.key for thing in receptacles]
     rooms = [Room(name, kind_from_name(name), first.key) for name, first in firsts.items()]
     return tuple(sorted(rooms, key=lambda room: order.index(room.anchor or "")))
 
 
-def _anchor(inside: Sequence[Receptacle]) -> Receptacle:
-    lasting = [thing for thing in inside if thing.usable and thing.kind not in COMING_AND_GOING]
+def _anchor_receptacle(inside: Sequence[Receptacle]) -> Receptacle:
+    lasting = [thing for thing in inside if thing.usable and thing.kind not in OPTIONAL_RECEPTACLE_KINDS]
     return (lasting or [thing for thing in inside if thing.usable] or inside)[0]
 
 
@@ -336,10 +356,10 @@ def _kind(file: str) -> str:
     return spoken_name("_".join(file.removesuffix(".urdf").split("_")[:-2]).replace("_no_top", ""))
 
 
-def _is(key: str, kinds: tuple[str, ...]) -> bool:
+def _is_one_of(key: str, kinds: tuple[str, ...]) -> bool:
     return any(kind in key.split("-", 1)[-1] for kind in kinds)
 
 
-def _inverse(rotation: Quat) -> Quat:
+def _inverse_rotation(rotation: Quat) -> Quat:
     x, y, z, w = rotation
     return (-x, -y, -z, w)

@@ -14,7 +14,7 @@ from trimesh.resolvers import FilePathResolver
 from housewise.core.errors import DataError, excerpt
 from housewise.core.files import read_bytes
 from housewise.worlds.house.geometry import FARTHEST
-from housewise.worlds.house.model_checks import check_parts
+from housewise.worlds.house.model_checks import check_referenced_files
 from housewise.worlds.house.scene import Mesh
 
 _GREY = (150, 150, 150)
@@ -33,7 +33,7 @@ class _RegularFiles(FilePathResolver):  # type: ignore[misc]
         raise FileNotFoundError(name)
 
 
-def read_model(path: Path) -> Mesh:
+def read_obj_model(path: Path) -> Mesh:
     """The triangles of an OBJ file around the centre of its bounding box.
 
     habitat-sim moves a model's origin there too, so poses of the data apply as they are.
@@ -41,7 +41,7 @@ def read_model(path: Path) -> Mesh:
     Raises:
         DataError: when the file cannot be read.
     """
-    check_parts(path)
+    check_referenced_files(path)
     try:
         mesh = Mesh.join([_part(part) for part in model_parts(path)])
     except Exception as error:  # trimesh raises whatever its parsers meet

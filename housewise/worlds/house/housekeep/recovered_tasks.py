@@ -27,9 +27,9 @@ from housewise.core.files import find_paths
 from housewise.core.validation import read_model
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3, yaw_rotation
-from housewise.worlds.house.housekeep.housekeep_data import COMING_AND_GOING, EPISODES, HousekeepData
+from housewise.worlds.house.housekeep.housekeep_data import EPISODES, OPTIONAL_RECEPTACLE_KINDS, HousekeepData
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.shelf_packing import Shelves
+from housewise.worlds.house.shelf_packing import ShelfPacker
 
 _USUAL_SIZE: Vec3 = (0.1, 0.1, 0.1)
 _SPLIT = "recovered"
@@ -58,7 +58,7 @@ class _File(BaseModel):
     scenes: dict[str, list[RecoveredTask]]
 
 
-def read_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
+def read_recovered_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
     """Recovered tasks by scene, tests first.
 
     Raises:
@@ -68,7 +68,7 @@ def read_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
     return {scene: sorted(tasks, key=lambda task: task.set != "test") for scene, tasks in scenes.items()}
 
 
-def recover(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Path) -> Path:
+def write_recovered_episodes(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Path) -> Path:
     """Make a Housekeep folder that has the episodes of recovered tasks as well, numbered from 0; what is there stays.
 
     Args:
@@ -128,8 +128,8 @@ class _Layout:
         """An episode in Housekeep's own format."""
         rng = np.random.default_rng(number)
         places, keys = self._present(task), [_key(name) for name in task.start]
-        shelves: dict[str, Shelves] = {}
-        spots = [self._lay(name, self._place(place), shelves) for name, place in task.start.items()]
+        shelves: dict[str, ShelfPacker] = {}
+        spots = [self._place_object(name, self._place(place), shelves) for name, place in task.start.items()]
         x, z = self._scene.navmesh.random_point(rng)
         wanted = [{self._place(name).name for name in task.correct.get(thing, ())} for thing in task.start]
         return {
@@ -152,7 +152,7 @@ class _Layout:
     def _present(self, task: RecoveredTask) -> list[Receptacle]:
         """The receptacles that take part in a task."""
         named = {self._place(name).kind for name in (*task.start.values(), *itertools.chain(*task.correct.values()))}
-        absent = frozenset() if named & COMING_AND_GOING else COMING_AND_GOING
+        absent = frozenset() if named & OPTIONAL_RECEPTACLE_KINDS else OPTIONAL_RECEPTACLE_KINDS
         return [place for place in self._places.values() if place.kind not in absent]
 
     def _place(self, name: str) -> Receptacle:
@@ -160,12 +160,11 @@ class _Layout:
             raise DataError(f"{self._scene.name} has no receptacle {name!r}; the recovered tasks are for other data")
         return self._places[name]
 
-    def _lay(
-        self, name: str, place: Receptacle, shelves: dict[str, Shelves]
+    def _place_object(
+        self, name: str, place: Receptacle, shelves: dict[str, ShelfPacker]
     ) -> tuple[list[float], tuple[float, float]]:
         """Middle and footprint of a thing that is laid on a receptacle; one that is too large is made to fit."""
-        low, size = place.box.low, place.box.size
-        shelf = shelves.setdefault(place.key, Shelves(ShelfState((low[0], low[2]), (size[0], size[2]))))
+        shelf = shelves.setdefault(place.key, ShelfPacker(ShelfState.empty(place.box)))
         width, height, depth = self._sizes.get(_category(_key(name)), _USUAL_SIZE)
         for shrunk in (1.0, 0.75, 0.5, 0.25, 0.1):
             spot = shelf.insert(_key(name), shrunk * width, shrunk * depth)

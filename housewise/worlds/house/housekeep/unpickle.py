@@ -43,7 +43,7 @@ class UnsafePickleError(DataError):
     """The file asks for something that only a program would need."""
 
 
-class _Named(Enum):
+class _AllowedGlobal(Enum):
     """What a file may name: how numpy and Python spell arrays, and bytes in old protocols."""
 
     RECONSTRUCT = "_reconstruct"
@@ -54,22 +54,26 @@ class _Named(Enum):
 
 
 _NAMES = {
-    **{(f"numpy.{core}.multiarray", each.value): each for core in ("core", "_core") for each in list(_Named)[:2]},
-    ("numpy", "ndarray"): _Named.NDARRAY,
-    ("numpy", "dtype"): _Named.DTYPE,
-    ("_codecs", "encode"): _Named.ENCODE,
+    **{
+        (f"numpy.{core}.multiarray", each.value): each
+        for core in ("core", "_core")
+        for each in list(_AllowedGlobal)[:2]
+    },
+    ("numpy", "ndarray"): _AllowedGlobal.NDARRAY,
+    ("numpy", "dtype"): _AllowedGlobal.DTYPE,
+    ("_codecs", "encode"): _AllowedGlobal.ENCODE,
 }
 
 
 @dataclass
-class _Raw:
+class _Unfinished:
     """An array, or a type of numbers (by its code), of which the rest is still to come."""
 
     code: str | None
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ObjectArray:
     """An array of no dimension that holds any object: what a file consists of."""
 
     content: Any
@@ -83,18 +87,18 @@ class _Node:
         value: what it is.
         weight: how many numbers and letters it has, written out in full.
         depth: how deep it is nested.
-        plain: whether it is of no other use than to be read.
-        done: whether something holds it, so that it must not change any more.
+        is_plain: whether it is of no other use than to be read.
+        is_frozen: whether something holds it, so that it must not change any more.
     """
 
     value: Any
     weight: int = 1
     depth: int = 0
-    plain: bool = True
-    done: bool = False
+    is_plain: bool = True
+    is_frozen: bool = False
 
 
-def load_object(path: Path) -> Any:
+def load_pickled_object(path: Path) -> Any:
     """The Python object inside a ``.npy`` file that holds one.
 
     Only arrays of plain numbers and texts, numbers, texts and containers of them are admitted; nothing in the file is
@@ -185,7 +189,7 @@ class _Machine:
                 raise UnsafePickleError(f"it uses {operation.name}, which neither numbers, texts nor arrays need")
             self._operations[operation.name](argument)
         (node,) = self._stack
-        if not isinstance(node.value, _Held):
+        if not isinstance(node.value, _ObjectArray):
             raise ValueError("it does not hold a single object")
         return node.value.content
 
@@ -214,37 +218,37 @@ class _Machine:
 
     def _get(self, index: int) -> None:
         node = self._memo[index]
-        node.done = True
+        node.is_frozen = True
         self._stack.append(node)
 
     def _tuple(self, parts: list[_Node]) -> None:
         node = _Node(())
         self._hold(node, parts)
-        node.value, node.plain = tuple(part.value for part in parts), all(part.plain for part in parts)
+        node.value, node.is_plain = tuple(part.value for part in parts), all(part.is_plain for part in parts)
         self._stack.append(node)
 
     def _append(self, parts: list[_Node]) -> None:
-        self._changed(list, parts).extend(part.value for part in parts)
+        self._extensible(list, parts).extend(part.value for part in parts)
 
     def _set(self, parts: list[_Node]) -> None:
         keys, values = parts[::2], parts[1::2]
         if not all(isinstance(key.value, str) for key in keys):
             raise UnsafePickleError("it has a dictionary with keys that are no texts")
-        self._changed(dict, parts).update((key.value, part.value) for key, part in zip(keys, values, strict=True))
+        self._extensible(dict, parts).update((key.value, part.value) for key, part in zip(keys, values, strict=True))
 
-    def _changed(self, kind: type, parts: Sequence[_Node]) -> Any:
+    def _extensible(self, kind: type, parts: Sequence[_Node]) -> Any:
         """The list or dictionary on top of the stack, which is to hold some parts."""
         node = self._stack[-1]
-        if type(node.value) is not kind or not all(part.plain for part in parts):
+        if type(node.value) is not kind or not all(part.is_plain for part in parts):
             raise UnsafePickleError(f"it puts together what is no {kind.__name__} of plain data")
         self._hold(node, parts)
         return node.value
 
     def _hold(self, node: _Node, parts: Iterable[_Node]) -> None:
-        if node.done:
+        if node.is_frozen:
             raise UnsafePickleError("it changes what is held already")
         for part in parts:
-            part.done = True
+            part.is_frozen = True
             node.weight += part.weight
             node.depth = max(node.depth, part.depth + 1)
         # A list of ten times the same list of ten times the same list ... is short in the file alone.
@@ -258,20 +262,20 @@ class _Machine:
         if named is None:
             told = f"{module}.{name}"[:_MOST_TOLD].encode("unicode_escape").decode()[:_MOST_TOLD]
             raise UnsafePickleError(f"it names {told}, which is neither a number, a text nor an array")
-        self._push(named, plain=False)
+        self._push(named, is_plain=False)
 
     def _reduce(self, function: _Node, given: _Node) -> None:
         """Begin an array or a dtype, or make a number or bytes, as the file would have numpy do it."""
         named, values = function.value, given.value if isinstance(given.value, tuple) else ()
-        if named is _Named.RECONSTRUCT and values == (_Named.NDARRAY, (0,), b"b"):
-            self._push(_Raw(None), plain=False)
-        elif named is _Named.DTYPE and _types(values) == (str, bool, bool) and _is_dtype(values[0]):
-            self._push(_Raw(values[0]), plain=False)
-        elif named is _Named.SCALAR and len(values) == 2 and isinstance(values[0], np.dtype):
+        if named is _AllowedGlobal.RECONSTRUCT and values == (_AllowedGlobal.NDARRAY, (0,), b"b"):
+            self._push(_Unfinished(None), is_plain=False)
+        elif named is _AllowedGlobal.DTYPE and _types(values) == (str, bool, bool) and _is_dtype(values[0]):
+            self._push(_Unfinished(values[0]), is_plain=False)
+        elif named is _AllowedGlobal.SCALAR and len(values) == 2 and isinstance(values[0], np.dtype):
             dtype, data = values
             self._copy(dtype.itemsize)
             self._push(_array(dtype, (), data, "C")[()], dtype.itemsize)
-        elif named is _Named.ENCODE and _types(values) == (str, str) and values[1] == "latin1":
+        elif named is _AllowedGlobal.ENCODE and _types(values) == (str, str) and values[1] == "latin1":
             self._copy(len(values[0]))
             self._push(values[0].encode("latin1"), len(values[0]))
         else:
@@ -286,21 +290,21 @@ class _Machine:
     def _build(self, begun: _Node, state: _Node) -> None:
         """Finish an array or a dtype."""
         raw, values = begun.value, state.value
-        if not isinstance(raw, _Raw) or not isinstance(values, tuple) or begun.done:
+        if not isinstance(raw, _Unfinished) or not isinstance(values, tuple) or begun.is_frozen:
             raise UnsafePickleError("it gives a state to what has none")
         if raw.code is None:
-            begun.value, begun.weight, begun.plain = self._filled(values)
+            begun.value, begun.weight, begun.is_plain = self._array_from_state(values)
         else:
             begun.value = _dtype(raw.code, values)
         self._stack.append(begun)
 
-    def _filled(self, state: tuple[Any, ...]) -> tuple[Any, int, bool]:
+    def _array_from_state(self, state: tuple[Any, ...]) -> tuple[Any, int, bool]:
         """An array, its weight, and whether it is plain, from the state that numpy gives it."""
         if _types(state)[:2] != (int, tuple) or len(state) != 5 or state[0] != 1 or type(state[3]) is not bool:
             raise UnsafePickleError("it has an array in a form that numpy does not write")
         _, shape, dtype, fortran, data = state
         if type(dtype) is str and dtype == _OBJECT and shape == () and isinstance(data, list) and len(data) == 1:
-            return _Held(data[0]), 1, False
+            return _ObjectArray(data[0]), 1, False
         if not isinstance(dtype, np.dtype):
             raise UnsafePickleError("it has an array of objects inside")
         array = _array(dtype, shape, data, "F" if fortran else "C")

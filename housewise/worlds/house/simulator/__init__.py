@@ -1,4 +1,4 @@
-"""Simulators of a house, behind one interface: ``raycast`` runs anywhere, ``habitat`` is habitat-sim."""
+"""Opens simulators of a house by name: ``raycast`` is embedded and runs anywhere, ``habitat`` is habitat-sim."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from housewise.core.render_devices import ANY, GpuSetting, next_device
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
 SimulatorName = str
-"""``raycast``, ``habitat``, or one that another package names in its entry points (``housewise.simulators``)."""
+"""``raycast``, ``habitat``, or a simulator of another package's entry points (``housewise.simulators``)."""
 
 
 @dataclass(frozen=True)
 class SimulatorChoice:
-    """Which simulator to open, and where it renders.
+    """A simulator and the devices on which it renders.
 
     Attributes:
-        name: of the simulator.
-        gpu: CUDA devices that it may render on.
+        name: Name of the simulator.
+        gpu: CUDA devices on which it may render.
     """
 
     name: SimulatorName = "raycast"
@@ -29,17 +29,17 @@ class SimulatorChoice:
 
 
 RAYCAST = SimulatorChoice()
-"""The one that runs anywhere."""
+"""The embedded simulator, which runs anywhere."""
 
 
 class SimulatorOpener(Protocol):
-    """Makes a simulator."""
+    """The type of functions that open a simulator."""
 
     def __call__(self, sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
-        """See open_simulator; ``gpu`` is the number of one CUDA device, or -1.
+        """Open a simulator; see open_simulator. ``gpu`` is the number of one CUDA device, or -1.
 
         Raises:
-            UserError: when it is not installed, or cannot make pictures here; the message says what to do.
+            UserError: If the simulator is not installed or cannot render; the message says what to do.
         """
         ...
 
@@ -56,17 +56,17 @@ def open_simulator(
     camera: Camera | None = None,
     gpu: GpuSetting = ANY,
 ) -> Simulator:
-    """A simulator to play in, for one episode after the other.
+    """Open a simulator, in which any number of episodes can be played.
 
     Args:
-        chosen: which, by name; or which, and where it renders.
-        sensors: arrays that an observation carries; fewer are faster.
-        camera: the robot's.
-        gpu: CUDA devices that ``habitat`` may render on, where a name is given; simulators take several in turn. -1
-            takes whatever there is, software as well.
+        chosen: The simulator's name, or its name with its devices.
+        sensors: Arrays of each observation; fewer are faster.
+        camera: The robot's camera.
+        gpu: CUDA devices on which ``habitat`` may render, if ``chosen`` is a name. Simulators take several devices in
+            turn. -1 takes any available device, including a software renderer.
 
     Raises:
-        UserError: when it is not installed, or cannot make pictures here; the message says what to do.
+        UserError: If the simulator is not installed or cannot render; the message says what to do.
     """
     choice = chosen if isinstance(chosen, SimulatorChoice) else SimulatorChoice(chosen, gpu)
     needs = ("camera", "reset", "observe", "close")
@@ -76,10 +76,10 @@ def open_simulator(
 
 
 def check_simulator(name: SimulatorName) -> None:
-    """See that a simulator is installed; nothing is opened.
+    """Check that a simulator is installed, without opening it.
 
     Raises:
-        UserError: It is not; the message says what to do.
+        UserError: If the simulator is not installed; the message says what to do.
     """
     opener = load_plugin(SIMULATORS, name, "simulator")
     if opener is open_habitat:
@@ -89,14 +89,14 @@ def check_simulator(name: SimulatorName) -> None:
 
 
 def open_raycast(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
-    """See SimulatorOpener: embedded, runs anywhere."""
+    """Open the embedded simulator; see SimulatorOpener."""
     from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
     return RaycastSimulator(camera, sensors)
 
 
 def open_habitat(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
-    """See SimulatorOpener: habitat-sim, in a process of its own."""
+    """Open habitat-sim in a process of its own; see SimulatorOpener."""
     from housewise.worlds.house.simulator.habitat import HabitatSimulator, habitat_navmesh, habitat_sim
     from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 

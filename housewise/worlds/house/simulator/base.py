@@ -1,4 +1,4 @@
-"""What a simulator offers: a body that moves, a camera, and things that can be moved."""
+"""The interface of simulators: a robot body that moves, a camera with sensors, and objects that can be moved."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ Sensor = Literal["rgb", "depth", "instance", "semantic"]
 SENSORS: tuple[Sensor, ...] = ("rgb", "depth", "instance", "semantic")
 
 STEP = 0.25
+"""Length of a step forward, metres."""
 TURN = np.deg2rad(10.0)
+"""Angle of a turn of the body or the camera, radians."""
 LOOK_LIMIT = np.deg2rad(85.0)
+"""Greatest angle by which the camera looks up or down, radians."""
 
 
-class Action(IntEnum):
-    """Housekeep's low-level actions, in its order."""
+class LowLevelAction(IntEnum):
+    """The low-level actions of Housekeep, in its order."""
 
     STOP = 0
     MOVE_FORWARD = 1
@@ -40,10 +43,10 @@ class Camera:
     """A pinhole camera.
 
     Attributes:
-        width, height: in pixels.
-        field_of_view: horizontal, radians.
-        above_floor: height of the lens above the robot's feet, metres.
-        min_depth, max_depth: what the depth sensor can tell, metres.
+        width, height: Size of the image in pixels.
+        field_of_view: Horizontal field of view, radians.
+        above_floor: Height of the lens above the robot's feet, metres.
+        min_depth, max_depth: Range of the depth sensor, metres.
     """
 
     width: int = 128
@@ -56,12 +59,12 @@ class Camera:
 
 @dataclass(frozen=True)
 class BodyPose:
-    """Where the robot stands and looks.
+    """Position and heading of the robot, and pitch of its camera.
 
     Attributes:
-        x, z: of its feet, metres.
-        yaw: heading in radians, 0 looks along -z, counter-clockwise seen from above.
-        pitch: of the camera in radians, positive looks up.
+        x, z: Position of the feet, metres.
+        yaw: Heading in radians, counter-clockwise seen from above; 0 is -z.
+        pitch: Pitch of the camera in radians; positive values look up.
     """
 
     x: float
@@ -71,32 +74,32 @@ class BodyPose:
 
     @property
     def point(self) -> NDArray[np.float64]:
-        """(x, z)."""
+        """Position (x, z) as an array."""
         return np.array([self.x, self.z])
 
-    def at(self, point: Sequence[float] | NDArray[np.float64]) -> BodyPose:
-        """The same posture elsewhere."""
+    def moved_to(self, point: Sequence[float] | NDArray[np.float64]) -> BodyPose:
+        """Return the same heading and pitch at another position."""
         return replace(self, x=float(point[0]), z=float(point[1]))
 
 
 @runtime_checkable
-class Follower(Protocol):
-    """Knows by itself how a body gets somewhere step by step; navigation meshes of some simulators do."""
+class ActionFollower(Protocol):
+    """A path follower that chooses low-level actions; the navigation meshes of some simulators implement it."""
 
-    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> Action | None:
-        """The next low-level action on the way to a point (x, z); None on arrival, or where there is no way."""
+    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> LowLevelAction | None:
+        """Return the next action on the path to a point (x, z), or None on arrival or without a path."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What the camera shows; a sensor that was not asked for is an empty array.
+    """Images of all sensors of the camera. The array of a sensor that is not used is empty.
 
     Attributes:
         rgb: (height, width, 3) uint8.
-        depth: (height, width) float32, metres along the optical axis, within the camera's range.
-        instance: (height, width) int32, number of the thing in each pixel, 0 for walls, floor and nothing.
-        semantic: (height, width) int32, number of its kind, 0 likewise.
+        depth: (height, width) float32, metres along the optical axis, clipped to the camera's range.
+        instance: (height, width) int32, instance number of each pixel; 0 for walls, floor and background.
+        semantic: (height, width) int32, number of the kind of each pixel; 0 as for ``instance``.
     """
 
     rgb: NDArray[np.uint8]
@@ -106,14 +109,14 @@ class Observation:
 
 
 class Simulator(Protocol):
-    """A house with a robot in it.
+    """A simulated house with a robot.
 
     Attributes:
-        camera: the robot's.
-        navmesh: of the current scene.
-        body: where the robot is.
-        keys: key of each thing by its instance number; ``keys[0]`` is empty.
-        kinds: name of each kind by its semantic number; ``kinds[0]`` is empty.
+        camera: The robot's camera.
+        navmesh: Navigation mesh of the current scene.
+        body: Pose of the robot.
+        keys: Key of the receptacle or object of each instance number; ``keys[0]`` is empty.
+        kinds: Name of the kind of each semantic number; ``kinds[0]`` is empty.
     """
 
     camera: Camera
@@ -131,36 +134,36 @@ class Simulator(Protocol):
     def kinds(self) -> tuple[str, ...]: ...
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """Set up a house: the scene with those receptacles (and its doors), the objects, the robot."""
+        """Load a scene with some receptacles (and its doors), objects, and the robot."""
         ...
 
-    def act(self, action: Action) -> bool:
-        """Move the body or the camera; returns whether something was in the way.
+    def act(self, action: LowLevelAction) -> bool:
+        """Move the body or the camera, and return whether the body collided with something.
 
-        STOP and GRAB_RELEASE move nothing: what they mean is for the task to say.
+        STOP and GRAB_RELEASE move nothing; the environment implements them.
         """
         ...
 
     def stand(self, body: BodyPose) -> None:
-        """Put the robot somewhere at once."""
+        """Set the pose of the robot."""
         ...
 
     def observe(self, body: BodyPose | None = None) -> Observation:
-        """What the camera shows, from where the robot is or would be."""
+        """Return the images of the camera, from the robot's current pose or from another one."""
         ...
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
-        """Keys of the things that fill at least one pixel, from where the robot is or would be."""
+        """Return the keys of all receptacles and objects with a visible pixel, from the current pose or another one."""
         ...
 
     def aimed_at(self, reach: float) -> str | None:
-        """Key of the first thing on the ray through the image centre, None beyond reach (metres)."""
+        """Return the key of what the ray through the image centre hits within ``reach`` metres, or None."""
         ...
 
     def move_object(self, key: str, pose: Pose | None) -> None:
-        """Put an object somewhere; None takes it out of the house (into the robot's hand)."""
+        """Set the pose of an object. None removes it from the house (into the robot's hand)."""
         ...
 
     def close(self) -> None:
-        """Release what the simulator holds."""
+        """Release all resources."""
         ...

@@ -1,4 +1,4 @@
-"""A simulator that hands everything on to another one: for those that add something to whichever they are given."""
+"""A base class of simulators that wrap another simulator."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import Action, BodyPose, Camera, Observation, Simulator
+from housewise.worlds.house.simulator.base import BodyPose, Camera, LowLevelAction, Observation, Simulator
 
 
 class DelegatingSimulator:
-    """See housewise.worlds.house.simulator.base.Simulator.
+    """Forwards all calls to another simulator; subclasses override some of them.
 
     Args:
-        simulator: does the work.
+        simulator: The wrapped simulator.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -42,7 +42,7 @@ class DelegatingSimulator:
         """See Simulator.reset."""
         self._simulator.reset(scene, receptacles, objects, body)
 
-    def act(self, action: Action) -> bool:
+    def act(self, action: LowLevelAction) -> bool:
         """See Simulator.act."""
         return self._simulator.act(action)
 

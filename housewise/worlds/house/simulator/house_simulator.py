@@ -1,4 +1,4 @@
-"""What all simulators have in common: a body on a navigation mesh, and numbers for the things that it sees."""
+"""Base classes of simulators: a robot body on a navigation mesh, and instance numbers of receptacles and objects."""
 
 from __future__ import annotations
 
@@ -10,17 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import forward_of
+from housewise.worlds.house.geometry import forward_vector
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Scene
-from housewise.worlds.house.simulator.base import LOOK_LIMIT, SENSORS, STEP, TURN, Action, BodyPose, Camera, Sensor
-from housewise.worlds.house.spoken_names import spoken
+from housewise.worlds.house.simulator.base import (
+    LOOK_LIMIT,
+    SENSORS,
+    STEP,
+    TURN,
+    BodyPose,
+    Camera,
+    LowLevelAction,
+    Sensor,
+)
+from housewise.worlds.house.spoken_names import spoken_name
 
 _BUMP = 1e-3
 
 
-class CurrentHouse:
-    """What a simulator says of the house that it is set up with; see worlds.house.simulator.base.Simulator."""
+class SimulatorState:
+    """The attributes of worlds.house.simulator.base.Simulator for the current house."""
 
     _navmesh: NavMesh
     _body: BodyPose
@@ -44,12 +53,12 @@ class CurrentHouse:
         return self._kinds
 
 
-class HouseSimulator(CurrentHouse):
-    """The part of housewise.worlds.house.simulator.base.Simulator that does not depend on how pictures are made.
+class HouseSimulator(SimulatorState):
+    """The part of housewise.worlds.house.simulator.base.Simulator that does not depend on rendering.
 
     Args:
-        camera: the robot's.
-        sensors: which arrays an observation carries; fewer are faster.
+        camera: The robot's camera.
+        sensors: Arrays of each observation; fewer are faster.
     """
 
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
@@ -58,17 +67,17 @@ class HouseSimulator(CurrentHouse):
         self._number: dict[str, int] = {}
         self._kind_of = np.zeros(1, dtype=np.int32)
 
-    def act(self, action: Action) -> bool:
+    def act(self, action: LowLevelAction) -> bool:
         """See Simulator.act."""
         body = self._body
-        if action == Action.MOVE_FORWARD:
-            goal = body.point + STEP * forward_of(body.yaw)[[0, 2]]
-            self._body = body.at(self._navmesh.move(body.point, goal))
+        if action == LowLevelAction.MOVE_FORWARD:
+            goal = body.point + STEP * forward_vector(body.yaw)[[0, 2]]
+            self._body = body.moved_to(self._navmesh.move(body.point, goal))
             return bool(np.linalg.norm(self._body.point - goal) > _BUMP)
-        if action in (Action.TURN_LEFT, Action.TURN_RIGHT):
-            self._body = replace(body, yaw=body.yaw + (TURN if action == Action.TURN_LEFT else -TURN))
-        elif action in (Action.LOOK_UP, Action.LOOK_DOWN):
-            pitch = body.pitch + (TURN if action == Action.LOOK_UP else -TURN)
+        if action in (LowLevelAction.TURN_LEFT, LowLevelAction.TURN_RIGHT):
+            self._body = replace(body, yaw=body.yaw + (TURN if action == LowLevelAction.TURN_LEFT else -TURN))
+        elif action in (LowLevelAction.LOOK_UP, LowLevelAction.LOOK_DOWN):
+            pitch = body.pitch + (TURN if action == LowLevelAction.LOOK_UP else -TURN)
             self._body = replace(body, pitch=float(np.clip(pitch, -LOOK_LIMIT, LOOK_LIMIT)))
         return False
 
@@ -76,16 +85,18 @@ class HouseSimulator(CurrentHouse):
         """See Simulator.stand."""
         self._body = body
 
-    def things(self, instance: NDArray[Any]) -> frozenset[str]:
-        """Keys of the things in an instance image."""
+    def visible_in(self, instance: NDArray[Any]) -> frozenset[str]:
+        """Return the keys of the receptacles and objects in an instance image."""
         present = np.bincount(instance.ravel(), minlength=1)
         return frozenset(self._keys[number] for number in np.flatnonzero(present) if number)
 
-    def _furnish(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject]) -> list[Receptacle]:
-        """Number what is in the house: the furniture in the order given, doors, objects.
+    def _number_contents(
+        self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject]
+    ) -> list[Receptacle]:
+        """Assign instance numbers to the receptacles (in the given order), the doors and the objects.
 
         Returns:
-            The furniture that is there, doors last.
+            The receptacles of the episode and the doors, in the order of their numbers.
         """
         present = set(receptacles)
         furniture = [thing for thing in scene.receptacles if thing.key in present or thing.kind == "door"]
@@ -93,7 +104,7 @@ class HouseSimulator(CurrentHouse):
         furniture.sort(key=lambda thing: order.get(thing.key, len(order)))
         self._keys = ("", *(thing.key for thing in furniture), *(thing.key for thing in objects))
         self._number = {key: number for number, key in enumerate(self._keys)}
-        kinds = ["", *(thing.kind for thing in furniture), *(spoken(thing.category) for thing in objects)]
+        kinds = ["", *(thing.kind for thing in furniture), *(spoken_name(thing.category) for thing in objects)]
         self._kinds = ("", *sorted(set(kinds[1:])))
         self._kind_of = np.array([self._kinds.index(kind) for kind in kinds], dtype=np.int32)
         return furniture

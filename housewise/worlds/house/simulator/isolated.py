@@ -1,4 +1,4 @@
-"""A simulator in a process of its own: its OpenGL context disturbs nobody, and its crash ends only that process."""
+"""Runs a simulator in a process of its own, which isolates its OpenGL context and its crashes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import Action, BodyPose, Camera, Observation, Simulator
-from housewise.worlds.house.simulator.house_simulator import CurrentHouse
+from housewise.worlds.house.simulator.base import BodyPose, Camera, LowLevelAction, Observation, Simulator
+from housewise.worlds.house.simulator.house_simulator import SimulatorState
 
 Opener = Callable[[], Simulator]
 Navigation = Callable[[Scene], NavMesh]
 
 _LAST_WORDS = 5.0
 _LONGEST_OUTPUT, _LAST_LINES = 2000, 3
-# What ends the program that asks ends this process as well, since nobody asks any more; then it clears its folder away.
+# The process ignores signals. It ends when its parent process closes the connection, and then removes its folder.
 _SERVE = """
 import os, shutil, signal, sys
 from multiprocessing.connection import Connection
@@ -45,18 +45,18 @@ finally:
 
 
 class _EndedError(Exception):
-    """The process has ended without an answer; the message says how."""
+    """The process ended without an answer; the message says how."""
 
 
 class _Process:
-    """A process for a simulator, with a temporary folder and an output of its own."""
+    """A process for a simulator, with its own temporary folder and output."""
 
     def __init__(self) -> None:
-        # A process that is killed leaves its temporary files to this one.
+        # A killed process does not remove its temporary files; this object does.
         self._folder = TemporaryDirectory(prefix="housewise-simulator-", ignore_cleanup_errors=True)
         self._output = TemporaryFile()  # noqa: SIM115 - read when the process has ended
         self._line, there = Pipe()
-        # Unlike multiprocessing's, such a process needs no guarded main module, and may start from a daemon's.
+        # Unlike multiprocessing, subprocess needs no guard in the main module and works in daemonic processes.
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(there.fileno())],
             pass_fds=[there.fileno()],
@@ -68,33 +68,29 @@ class _Process:
         there.close()
 
     def open(self, opener: Opener) -> Camera:
-        """Have the simulator made; see answer.
-
-        Returns:
-            The robot's camera.
-        """
+        """Open the simulator in the process and return the robot's camera; see ``receive`` for errors."""
         self._send(sys.path)
         self._send(opener)
-        camera: Camera = self.answer()
+        camera: Camera = self.receive()
         return camera
 
-    def ask(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the simulator; see answer."""
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the simulator; see ``receive`` for errors."""
         self._send((method, arguments))
-        return self.answer()
+        return self.receive()
 
-    def answer(self) -> Any:
-        """What the process answers.
+    def receive(self) -> Any:
+        """Return the answer of the process.
 
         Raises:
-            UserError: what the simulator raised that a user can mend.
-            RuntimeError: anything else that it raised.
-            _EndedError: when the process ends instead.
+            UserError: If the simulator raised it.
+            RuntimeError: If the simulator raised any other error.
+            _EndedError: If the process ended instead.
         """
         try:
             problem, answer = self._line.recv()
         except (EOFError, OSError) as error:
-            raise self._ended() from error
+            raise self._exit_error() from error
         if isinstance(problem, UserError):
             raise problem
         if problem is not None:
@@ -102,10 +98,10 @@ class _Process:
         return answer
 
     def end(self) -> int:
-        """End the process, and wait for that, but not for long.
+        """End the process, or kill it after a few seconds.
 
         Returns:
-            Its exit code; that of a process that a signal ended is negative.
+            The exit code, negative if a signal ended the process.
         """
         with suppress(OSError):
             self._line.send(None)
@@ -123,10 +119,10 @@ class _Process:
         try:
             self._line.send(content)
         except OSError as error:
-            raise self._ended() from error
+            raise self._exit_error() from error
 
-    def _ended(self) -> _EndedError:
-        """How the process ended, with the last of what it wrote since it was asked."""
+    def _exit_error(self) -> _EndedError:
+        """Return an error that says how the process ended, with its last output since the last call."""
         code, output = self.end(), self._output.fileno()
         how = f"exit code {code}" if code >= 0 else _signal_name(-code)
         last = os.pread(output, _LONGEST_OUTPUT, max(self._written, os.fstat(output).st_size - _LONGEST_OUTPUT))
@@ -134,16 +130,18 @@ class _Process:
         return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(excerpt, lines[-_LAST_LINES:])]))
 
 
-class IsolatedSimulator(CurrentHouse):
-    """See housewise.worlds.house.simulator.base.Simulator; reset opens a simulator anew whose process has ended.
+class IsolatedSimulator(SimulatorState):
+    """A simulator in another process; implements housewise.worlds.house.simulator.base.Simulator.
+
+    If the process has ended, ``reset`` starts a new one.
 
     Args:
-        opener: makes the simulator; called in the new process, which it is sent to.
-        navmesh: makes the navigation mesh of a scene, here.
-        remedy: what to do when the process ends while it opens the simulator, for the error message.
+        opener: Opens the simulator; sent to the process and called there.
+        navmesh: Makes the navigation mesh of a scene; called in this process.
+        remedy: What to do if the process ends while it opens the simulator, for the error message.
 
     Raises:
-        UserError: when the simulator cannot be made.
+        UserError: If the simulator cannot be opened.
     """
 
     def __init__(self, opener: Opener, navmesh: Navigation, remedy: str) -> None:
@@ -165,42 +163,42 @@ class IsolatedSimulator(CurrentHouse):
         self._process = process
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """See Simulator.reset; a scene is sent once."""
+        """See Simulator.reset. The same scene is sent to the process once."""
         if self._process is None and not self._closed:
             self._open()
         same, self._scene = scene is self._scene, None
-        self._keys, self._kinds, self._body = self._ask("reset", None if same else scene, receptacles, objects, body)
+        self._keys, self._kinds, self._body = self._call("reset", None if same else scene, receptacles, objects, body)
         if not same:
             self._navmesh = self._make_navmesh(scene)
         self._scene = scene
 
-    def act(self, action: Action) -> bool:
+    def act(self, action: LowLevelAction) -> bool:
         """See Simulator.act."""
-        blocked, self._body = self._ask("act", action)
+        blocked, self._body = self._call("act", action)
         return bool(blocked)
 
     def stand(self, body: BodyPose) -> None:
         """See Simulator.stand."""
-        self._body = self._ask("stand", body)
+        self._body = self._call("stand", body)
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
-        observation: Observation = self._ask("observe", body)
+        observation: Observation = self._call("observe", body)
         return observation
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
-        keys: frozenset[str] = self._ask("visible", body)
+        keys: frozenset[str] = self._call("visible", body)
         return keys
 
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at."""
-        key: str | None = self._ask("aimed_at", reach)
+        key: str | None = self._call("aimed_at", reach)
         return key
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
-        self._ask("move_object", key, pose)
+        self._call("move_object", key, pose)
 
     def close(self) -> None:
         """End the process."""
@@ -212,22 +210,22 @@ class IsolatedSimulator(CurrentHouse):
         if hasattr(self, "_process"):
             self.close()
 
-    def _ask(self, method: str, *arguments: Any) -> Any:
+    def _call(self, method: str, *arguments: Any) -> Any:
         """Call a method of the simulator.
 
         Raises:
-            SimulatorError: when its process ends, or ended before.
-            UserError: when it was closed.
+            SimulatorError: If its process ends or has ended.
+            UserError: If the simulator is closed.
         """
         if self._closed:
             raise UserError("the simulator is closed; open another one")
         if self._process is None:
-            raise SimulatorError("the simulator's process has ended; reset opens it anew")
+            raise SimulatorError("the simulator's process has ended; reset starts a new one")
         try:
-            return self._process.ask(method, *arguments)
+            return self._process.call(method, *arguments)
         except _EndedError as error:
             self._process = self._scene = None
-            raise SimulatorError(f"{error}; it is opened anew for the next episode") from error
+            raise SimulatorError(f"{error}; a new one is started for the next episode") from error
 
 
 def _signal_name(number: int) -> str:
@@ -238,10 +236,10 @@ def _signal_name(number: int) -> str:
 
 
 def serve(line: Connection) -> None:
-    """What the process does: answer until told to end, or until nobody asks any more."""
+    """Answer calls of the parent process until it sends None or closes the connection."""
     try:
         opener: Opener = line.recv()
-        desk = _Desk(opener())
+        desk = _RequestHandler(opener())
     except Exception as error:
         line.send(_problem(error))
         return
@@ -265,8 +263,8 @@ def _problem(error: Exception) -> tuple[Any, None]:
     return (error if isinstance(error, UserError) else traceback.format_exc(), None)
 
 
-class _Desk:
-    """Answers for a simulator, with what the other side keeps a copy of."""
+class _RequestHandler:
+    """Calls the simulator's methods, and also returns the state of which the parent process keeps a copy."""
 
     def __init__(self, simulator: Simulator) -> None:
         self.simulator = simulator
@@ -280,7 +278,7 @@ class _Desk:
         self.simulator.reset(self._scene, receptacles, objects, body)
         return self.simulator.keys, self.simulator.kinds, self.simulator.body
 
-    def act(self, action: Action) -> tuple[bool, BodyPose]:
+    def act(self, action: LowLevelAction) -> tuple[bool, BodyPose]:
         return self.simulator.act(action), self.simulator.body
 
     def stand(self, body: BodyPose) -> BodyPose:

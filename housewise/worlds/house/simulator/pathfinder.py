@@ -1,4 +1,4 @@
-"""Habitat's own navigation: Recast's and Detour's mesh, asked through habitat-sim's PathFinder."""
+"""Navigation with habitat-sim's PathFinder, which uses Recast and Detour."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from housewise.core.errors import DataError
 from housewise.worlds.house.navmesh import Array, NavMesh
-from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose
+from housewise.worlds.house.simulator.base import STEP, TURN, BodyPose, LowLevelAction
 
 _NEAR = 0.75 * STEP
-"""Where the follower stops, metres from its goal: habitat-sim's own choice."""
+"""Distance from the goal at which the follower stops, metres; the default of habitat-sim."""
 _THRASHING = 16
-"""Turns to and fro after which it goes on regardless: likewise."""
+"""Number of alternating turns after which the follower moves forward; the default of habitat-sim."""
 
 
 class PathFinderNavMesh(NavMesh):
@@ -73,8 +73,8 @@ class PathFinderNavMesh(NavMesh):
         reached = self.pathfinder.try_step(self._world(start), self._world(end))
         return np.asarray(reached, dtype=np.float64)[[0, 2]]
 
-    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> Action | None:
-        """See Follower: habitat-sim's greedy follower of geodesic shortest paths."""
+    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> LowLevelAction | None:
+        """See ActionFollower. Uses habitat-sim's greedy follower of geodesic shortest paths."""
         if self._goal is None or not np.array_equal(self._goal, goal):
             self._follower.reset()
             self._goal = np.array(goal)
@@ -98,12 +98,12 @@ class PathFinderNavMesh(NavMesh):
         return self._nav.GreedyGeodesicFollowerImpl(self.pathfinder, *moves, _NEAR, STEP, TURN, True, _THRASHING)
 
     @cached_property
-    def _actions(self) -> dict[Any, Action]:
+    def _actions(self) -> dict[Any, LowLevelAction]:
         codes = self._nav.GreedyFollowerCodes
         return {
-            codes.FORWARD: Action.MOVE_FORWARD,
-            codes.LEFT: Action.TURN_LEFT,
-            codes.RIGHT: Action.TURN_RIGHT,
+            codes.FORWARD: LowLevelAction.MOVE_FORWARD,
+            codes.LEFT: LowLevelAction.TURN_LEFT,
+            codes.RIGHT: LowLevelAction.TURN_RIGHT,
         }
 
     def _shortest(self, start: ArrayLike, end: ArrayLike) -> Any:

@@ -1,4 +1,4 @@
-"""The embedded simulator: traces the house's triangles with Embree; no GPU, no OpenGL."""
+"""The embedded simulator, which traces rays with Embree and needs neither a GPU nor OpenGL."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from numpy.typing import NDArray
 
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Array, Pose
-from housewise.worlds.house.object_placeholders import object_mesh
+from housewise.worlds.house.object_placeholders import placeholder_mesh
 from housewise.worlds.house.scene import Mesh, Scene
 from housewise.worlds.house.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from housewise.worlds.house.simulator.embree import Rays, Triangles
 from housewise.worlds.house.simulator.house_simulator import HouseSimulator
-from housewise.worlds.house.simulator.shading import SKY, lit_colors
+from housewise.worlds.house.simulator.shading import SKY, shaded_colors
 
 _STATIC, _MOVING = 0, 1
 
 
 class _Layer:
-    """Triangles that are traced together, each belonging to one numbered thing.
+    """Meshes in one search tree.
 
     Args:
-        number: of the layer.
-        parts: (thing's number, mesh in the world frame).
+        number: Number of the layer.
+        parts: Instance number and mesh in the world frame of each part.
 
     Attributes:
-        owner: (triangles + 1,) number of the thing that each triangle belongs to.
-        color: (triangles + 1, 3) RGB as lit.
-        triangles: as Embree traces them.
+        owner: (triangles + 1,) instance number of each triangle.
+        color: (triangles + 1, 3) shaded RGB.
+        triangles: Search tree of the triangles.
     """
 
     def __init__(self, number: int, parts: Sequence[tuple[int, Mesh]]) -> None:
         mesh = Mesh.join([mesh for _, mesh in parts])
         owners = [np.full(len(mesh.faces), number, dtype=np.int32) for number, mesh in parts]
-        # The last row answers for rays that hit nothing (Embree numbers those -1).
+        # The last row is that of rays without a hit, whose triangle is -1.
         self.owner = np.concatenate([*owners, np.zeros(1, dtype=np.int32)])
-        self.color = np.concatenate([lit_colors(mesh), np.array([SKY], dtype=np.float32)])
+        self.color = np.concatenate([shaded_colors(mesh), np.array([SKY], dtype=np.float32)])
         self.triangles = Triangles(mesh.vertices, mesh.faces, number)
 
 
-_HOUSES: WeakValueDictionary[tuple[Scene, tuple[str, ...]], _Layer] = WeakValueDictionary()
-"""What stands still in the houses that simulators hold now, by house and keys of the furniture."""
+_STATIC_LAYERS: WeakValueDictionary[tuple[Scene, tuple[str, ...]], _Layer] = WeakValueDictionary()
+"""Layers of the static parts of houses that simulators use now, by scene and keys of the furniture."""
 
 
-class _Picture(Rays):
+class _CameraRays(Rays):
     """The rays of a camera.
 
     Attributes:
-        cosine: (pixels,) of the angle between each ray and the optical axis.
+        cosine: (pixels,) cosine of the angle between each ray and the optical axis.
     """
 
     def __init__(self, camera: Camera) -> None:
@@ -62,39 +62,39 @@ class _Picture(Rays):
         self.cosine = -directions[..., 2].ravel()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy has packets of its own, at addresses of its own."""
+        """Make a copy allocate its own packets."""
         return type(self), (self._camera,)
 
 
 class RaycastSimulator(HouseSimulator):
-    """See housewise.worlds.house.simulator.base.Simulator.
+    """The embedded simulator; implements housewise.worlds.house.simulator.base.Simulator.
 
     Args:
-        camera: the robot's.
-        sensors: which arrays an observation carries; fewer are faster.
+        camera: The robot's camera.
+        sensors: Arrays of each observation; fewer are faster.
     """
 
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
         super().__init__(camera, sensors)
-        self._picture = _Picture(self.camera)
-        self._middle = _Picture(replace(self.camera, width=1, height=1))
+        self._picture = _CameraRays(self.camera)
+        self._middle = _CameraRays(replace(self.camera, width=1, height=1))
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """See Simulator.reset; the house is built once for all simulators that hold it."""
-        furniture = self._furnish(scene, receptacles, objects)
+        """See Simulator.reset. Simulators of the same house share its search tree."""
+        furniture = self._number_contents(scene, receptacles, objects)
         house = (scene, self._keys[1 : len(furniture) + 1])
-        layer = _HOUSES.get(house)
+        layer = _STATIC_LAYERS.get(house)
         if layer is None:
-            placed = [(self._number[thing.key], thing.mesh.placed(thing.pose)) for thing in furniture]
-            layer = _HOUSES[house] = _Layer(_STATIC, [(0, scene.structure), *placed])
+            placed = [(self._number[thing.key], thing.mesh.transform(thing.pose)) for thing in furniture]
+            layer = _STATIC_LAYERS[house] = _Layer(_STATIC, [(0, scene.structure), *placed])
         self._static = layer
         self._navmesh = scene.navmesh
-        self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
+        self._shapes = {thing.key: placeholder_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
         self._moving: _Layer | None = None
         for thing in objects:
             self.move_object(thing.key, thing.pose)
-        self._body = body.at(scene.navmesh.snap(body.point))
+        self._body = body.moved_to(scene.navmesh.snap(body.point))
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
@@ -119,7 +119,7 @@ class RaycastSimulator(HouseSimulator):
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
         _, owner, _ = self._trace(body or self._body, self._picture)
-        return self.things(owner)
+        return self.visible_in(owner)
 
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at."""
@@ -128,20 +128,20 @@ class RaycastSimulator(HouseSimulator):
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
-        self._placed[key] = None if pose is None else self._shapes[key].placed(pose)
+        self._placed[key] = None if pose is None else self._shapes[key].transform(pose)
         self._moving = None
 
     def close(self) -> None:
-        """Nothing to release."""
+        """See Simulator.close. There is nothing to release."""
 
     def _trace(
-        self, body: BodyPose, rays: _Picture
+        self, body: BodyPose, rays: _CameraRays
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
-        """Distance, owner and (on call) colour that each ray from the lens meets."""
+        """Trace the rays; return the distance and the instance number of each hit, and a function for the colours."""
         moving = self._moving = self._moving or self._object_layer()
         lens = np.array([body.x, self._navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
-        # Where an object touches furniture the later layer wins.
+        # Where an object touches furniture, the hit of the layer traced last counts.
         rays.trace(moving.triangles)
         rays.trace(self._static.triangles)
         triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
@@ -160,7 +160,7 @@ class RaycastSimulator(HouseSimulator):
 
 
 def _directions(camera: Camera) -> NDArray[np.float32]:
-    """Unit vectors (height, width, 3) through the pixels in the camera's frame (-z ahead), from the upper left on."""
+    """Return unit vectors (height, width, 3) through the pixels in the camera's frame, where -z is ahead."""
     half = np.tan(camera.field_of_view / 2)
     right = (np.arange(camera.width) + 0.5) / camera.width * 2 - 1
     up = 1 - (np.arange(camera.height) + 0.5) / camera.height * 2
@@ -170,7 +170,7 @@ def _directions(camera: Camera) -> NDArray[np.float32]:
 
 
 def _rotation(body: BodyPose) -> Array:
-    """(3, 3) matrix from the camera's frame to the world: pitch about x, then yaw about y."""
+    """Return the (3, 3) rotation from the camera's frame to the world: pitch about x, then yaw about y."""
     cos_yaw, sin_yaw = np.cos(body.yaw), np.sin(body.yaw)
     cos_pitch, sin_pitch = np.cos(body.pitch), np.sin(body.pitch)
     turn = np.array([[cos_yaw, 0, sin_yaw], [0, 1, 0], [-sin_yaw, 0, cos_yaw]])

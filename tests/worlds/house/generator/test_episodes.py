@@ -9,7 +9,7 @@ from housewise.worlds.house.generator.furniture_sizes import SIZES as FURNITURE
 from housewise.worlds.house.generator.furniture_sizes import TOP_CABINET_BASE
 from housewise.worlds.house.generator.object_sizes import SIZES
 from housewise.worlds.house.geometry import Box
-from housewise.worlds.house.preferences import HousePreferences, load_preferences, bundled_people
+from housewise.worlds.house.preferences import HousePreferences, bundled_people, load_preferences
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 
@@ -58,7 +58,7 @@ def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(
 @given(SEEDS, WHO)
 def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
-    boxes = {thing.key: Box.centred(thing.pose.position, thing.size) for thing in episode.objects}
+    boxes = {thing.key: Box.from_centre(thing.pose.position, thing.size) for thing in episode.objects}
     for thing in episode.objects:
         box, below = boxes[thing.key], scene.by_key[thing.receptacle].box
         assert box.low[1] == pytest.approx(below.top)

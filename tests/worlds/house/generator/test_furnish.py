@@ -6,18 +6,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from housewise.worlds.house.generator.furnish import furnish
-from housewise.worlds.house.generator.furniture_groups import Item
+from housewise.worlds.house.generator.furniture_groups import FurnitureItem
 from housewise.worlds.house.generator.house import reachable_area
-from housewise.worlds.house.generator.house_layout import GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.house_layout import GenerationError, HouseLayout, draw_layout
 from housewise.worlds.house.generator.room_space import ROBOT_RADIUS
 
 SEEDS = st.integers(0, 10_000)
 
 
-def furnished(seed: int) -> tuple[Plan, list[list[Item]]]:
+def furnished(seed: int) -> tuple[HouseLayout, list[list[FurnitureItem]]]:
     rng = np.random.default_rng(seed)
     try:
-        plan = draw_plan(3 + seed % 6, rng)
+        plan = draw_layout(3 + seed % 6, rng)
         return plan, furnish(plan, rng)
     except GenerationError:
         assume(False)
@@ -28,9 +28,9 @@ def furnished(seed: int) -> tuple[Plan, list[list[Item]]]:
 @given(SEEDS)
 def test_furniture_stands_within_its_room_and_clear_of_the_doors(seed: int) -> None:
     plan, furniture = furnished(seed)
-    doorways = [door.reaching(0.7, 0.0) for door in (*plan.doors, plan.entrance)]
+    doorways = [door.expand(0.7, 0.0) for door in (*plan.doors, plan.entrance)]
     for planned, items in zip(plan.rooms, furniture, strict=True):
-        inside = planned.interior.grown(1e-6).polygon()
+        inside = planned.interior.expand(1e-6).polygon()
         for item in items:
             assert inside.covers(item.rect.polygon())
             assert not item.blocks or not any(item.rect.overlaps(doorway) for doorway in doorways)
@@ -54,7 +54,7 @@ def test_the_robot_keeps_its_radius_from_walls_and_furniture(seed: int) -> None:
     area = reachable_area(plan, [item for items in furniture for item in items])
     floor = shapely.union_all([room.interior.polygon() for room in plan.rooms] + [d.gap.polygon() for d in plan.doors])
     # Floors meet doorways with rounding errors; a micrometre closes them.
-    walls = plan.outline.grown(1.0).polygon().difference(floor.buffer(1e-6, join_style="mitre"))
+    walls = plan.outline.expand(1.0).polygon().difference(floor.buffer(1e-6, join_style="mitre"))
     assert area.distance(walls) >= ROBOT_RADIUS - 1e-5
     for item in (item for items in furniture for item in items if item.blocks):
         assert area.distance(item.rect.polygon()) >= ROBOT_RADIUS - 1e-9

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from housewise.worlds.house.generator.furniture_shapes import build
+from housewise.worlds.house.generator.furniture_shapes import build_furniture_mesh
 from housewise.worlds.house.generator.furniture_sizes import DECOR_SIZES, SIZES, random_size
 from housewise.worlds.house.generator.palette import house_palettes
 from housewise.worlds.house.geometry import Box
@@ -16,14 +16,14 @@ def test_a_piece_fills_its_box_around_its_centre(kind: str) -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         size = random_size(kind, rng)
-        box = Box.around(build(kind, size, PALETTE).vertices)
+        box = Box.bounding(build_furniture_mesh(kind, size, PALETTE).vertices)
         assert box.size == pytest.approx(size)
         assert box.centre == pytest.approx((0, 0, 0))
 
 
 @pytest.mark.parametrize("kind", [*SIZES, *DECOR_SIZES])
 def test_faces_look_outwards_and_each_has_a_colour(kind: str) -> None:
-    mesh = build(kind, random_size(kind, np.random.default_rng(2)), PALETTE)
+    mesh = build_furniture_mesh(kind, random_size(kind, np.random.default_rng(2)), PALETTE)
     assert mesh.faces.max() < len(mesh.vertices)
     assert mesh.colors.shape == mesh.faces.shape
     assert mesh.colors.dtype == np.uint8

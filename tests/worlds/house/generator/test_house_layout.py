@@ -5,15 +5,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.house_layout import WALL, GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.house_layout import WALL, GenerationError, HouseLayout, draw_layout
 
 SEEDS = st.integers(0, 10_000)
 COUNTS = st.integers(3, 8)
 
 
-def plan_of(seed: int, count: int) -> Plan:
+def plan_of(seed: int, count: int) -> HouseLayout:
     try:
-        return draw_plan(count, np.random.default_rng(seed))
+        return draw_layout(count, np.random.default_rng(seed))
     except GenerationError:
         assume(False)
         raise
@@ -41,7 +41,7 @@ def test_doors_pierce_the_wall_between_their_rooms_and_join_all(seed: int, count
         assert high - low >= 0.9 - 2e-3
         near, far = door.gap.span(1 - door.axis)
         assert far - near == pytest.approx(WALL)
-        beyond = door.reaching(0.01, 0.0)
+        beyond = door.expand(0.01, 0.0)
         touched = [place for place, room in enumerate(plan.rooms) if room.interior.overlaps(beyond)]
         assert sorted(touched) == sorted(door.rooms)
 
@@ -67,4 +67,4 @@ def test_names_are_numbered_by_kind_and_every_home_can_be_lived_in(seed: int, co
 @pytest.mark.parametrize("count", [2, 9])
 def test_other_numbers_of_rooms_are_refused(count: int) -> None:
     with pytest.raises(ValueError, match="3 to 8 rooms"):
-        draw_plan(count, np.random.default_rng(0))
+        draw_layout(count, np.random.default_rng(0))

@@ -3,8 +3,8 @@ import shapely
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.house_layout import WALL, GenerationError, Plan, draw_plan
-from housewise.worlds.house.generator.mesh_builder import Shape
+from housewise.worlds.house.generator.house_layout import WALL, GenerationError, HouseLayout, draw_layout
+from housewise.worlds.house.generator.mesh_builder import MeshBuilder
 from housewise.worlds.house.generator.palette import house_palettes
 from housewise.worlds.house.generator.structure import LINTEL, WALL_HEIGHT, _add_walls, build_structure
 from housewise.worlds.house.scene import Mesh
@@ -12,11 +12,11 @@ from housewise.worlds.house.scene import Mesh
 SEEDS = st.integers(0, 10_000)
 
 
-def built(seed: int) -> tuple[Plan, Mesh]:
+def built(seed: int) -> tuple[HouseLayout, Mesh]:
     """An unfurnished house."""
     rng = np.random.default_rng(seed)
     try:
-        plan = draw_plan(3 + seed % 6, rng)
+        plan = draw_layout(3 + seed % 6, rng)
     except GenerationError:
         assume(False)
         raise
@@ -31,7 +31,7 @@ def test_walls_leave_the_doorways_open(seed: int) -> None:
     low = (corners[:, :, 1].min(axis=1) < LINTEL - 0.05) & (corners[:, :, 1].max(axis=1) > 0.1)
     traces = shapely.linestrings(corners[low][:, :, [0, 2]])
     for door in plan.doors:
-        opening = door.reaching(0.2, -0.02).polygon()
+        opening = door.expand(0.2, -0.02).polygon()
         assert not shapely.intersects(traces, opening).any()
 
 
@@ -39,7 +39,7 @@ def test_walls_leave_the_doorways_open(seed: int) -> None:
 @given(SEEDS)
 def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> None:
     plan, _ = built(seed)
-    shape = Shape()
+    shape = MeshBuilder()
     _add_walls(shape, plan, house_palettes(len(plan.rooms), np.random.default_rng(seed)))
     mesh = shape.mesh()
     corners = mesh.vertices[mesh.faces]
@@ -51,7 +51,7 @@ def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> 
         [room.interior.polygon() for room in plan.rooms] + [door.gap.polygon() for door in plan.doors]
     )
     # A micrometre closes what rounding leaves between floors and doorways.
-    solid = plan.outline.grown(WALL / 2).polygon().difference(open_floor.buffer(1e-6, join_style="mitre"))
+    solid = plan.outline.expand(WALL / 2).polygon().difference(open_floor.buffer(1e-6, join_style="mitre"))
     assert not shapely.contains_xy(solid, before[:, 0], before[:, 2]).any()
     area = np.linalg.norm(normals[upright], axis=1).sum() / 2
     assert np.isclose(area, solid.length * WALL_HEIGHT, rtol=1e-4)
