@@ -166,7 +166,7 @@ class Run:
             raise stopped
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
-            raise FailedEpisodesError.of(failed, len(self.jobs), figures)
+            raise FailedEpisodesError.summarize(failed, len(self.jobs), figures)
         return figures
 
     @contextmanager
