@@ -14,7 +14,7 @@ from housewise.core.console import Console, run_cli
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
-from housewise.experiments.documents.marks import filled
+from housewise.experiments.documents.marks import fill_marks
 from housewise.experiments.documents.tables import TABLES
 
 
@@ -45,7 +45,7 @@ def main(
     files.read_all()
     for path in documents(root):
         name = path.relative_to(root).as_posix()
-        text, differences = filled(path.read_text(encoding="utf-8"), name, files, TABLES)
+        text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, TABLES)
         wrong += len(differences)
         for each in differences:
             console.print(f"{name}: {each}")

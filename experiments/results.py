@@ -27,7 +27,7 @@ from housewise.systems.personalize.record import HouseRecord
 MARK = "†"
 
 
-def nested(values: Mapping[Any, Any]) -> dict[str, Any]:
+def nest_by_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
     """Values by tuples of keys as dictionaries within each other, for JSON."""
     found: dict[str, Any] = {}
     for (*outer, last), value in values.items():
@@ -54,7 +54,7 @@ class Figure:
     episodes: int | None = None
 
     @classmethod
-    def of(cls, episodes: Iterable[tuple[Hashable, float]]) -> Figure | None:
+    def from_episodes(cls, episodes: Iterable[tuple[Hashable, float]]) -> Figure | None:
         """The figure of some episodes, each with its task; None when there are none."""
         found = list(episodes)
         if not found:
@@ -64,18 +64,18 @@ class Figure:
         return cls(float(np.mean(values)), error, len(found))
 
     @classmethod
-    def over(cls, records: Iterable[HouseRecord], measure: Callable[[Result], float]) -> Figure | None:
+    def from_records(cls, records: Iterable[HouseRecord], measure: Callable[[Result], float]) -> Figure | None:
         """A measure's figure over some episodes, None when there are none."""
-        return cls.of((record.header.task, measure(record.result)) for record in records)
+        return cls.from_episodes((record.header.task, measure(record.result)) for record in records)
 
     @classmethod
-    def gained(
+    def from_gains(
         cls, after: Iterable[HouseRecord], before: Iterable[HouseRecord], measure: Callable[[Result], float]
     ) -> Figure | None:
         """By how much a measure has grown, episode by episode, over those that are in both; None when none is."""
         earlier = {record.name: measure(record.result) for record in before}
         both = [record for record in after if record.name in earlier]
-        return cls.of((record.header.task, measure(record.result) - earlier[record.name]) for record in both)
+        return cls.from_episodes((record.header.task, measure(record.result) - earlier[record.name]) for record in both)
 
     def __str__(self) -> str:
         return f"{self.mean:.1f}" if self.error is None else f"{self.mean:.1f} ± {self.error:.1f}"
@@ -136,14 +136,16 @@ class Results:
     def words(self) -> list[tuple[str, ...]]:
         """Every row in words: its name, then for each column our figure, how many episodes, the published figure."""
         at = {(cell.row, cell.column): cell for cell in self.cells}
-        return [(self._called(row), *(_told(at.get((row, column))) for column in self.columns)) for row in self.rows]
+        return [
+            (self._row_label(row), *(_cell_text(at.get((row, column))) for column in self.columns)) for row in self.rows
+        ]
 
     @property
     def markdown(self) -> str:
         """The table as Markdown, with its title above and its notes below."""
         lines = [("", *self.columns), ("---", *["---:"] * len(self.columns)), *self.words]
         body = "\n".join(f"| {' | '.join(line)} |".replace("\n", "<br>") for line in lines)
-        return "\n\n".join([f"**{self.title}**", body, *self._said]) + "\n"
+        return "\n\n".join([f"**{self.title}**", body, *self._caption]) + "\n"
 
     @property
     def csv(self) -> str:
@@ -171,15 +173,15 @@ class Results:
             }
             for cell in self.cells
         ]
-        return {"title": self.title, "cells": cells, "notes": list(self._said)}
+        return {"title": self.title, "cells": cells, "notes": list(self._caption)}
 
     def show(self, console: Console) -> None:
         """Print the table and its notes, no more columns at a time than a terminal has room for."""
         console.print(table(self.title, ("", *self.columns), self.words))
-        console.print(Group(*(Text(note) for note in self._said)))
+        console.print(Group(*(Text(note) for note in self._caption)))
 
     @property
-    def _said(self) -> list[str]:
+    def _caption(self) -> list[str]:
         marked = any(cell.marked for cell in self.cells)
         given = any(cell.published for cell in self.cells)
         beside = ", the paper's in brackets" if given else ""
@@ -189,7 +191,7 @@ class Results:
             *([f"{MARK} started from an adapter, which had learned from other houses beforehand"] if marked else []),
         ]
 
-    def _called(self, row: str) -> str:
+    def _row_label(self, row: str) -> str:
         marked = any(cell.marked for cell in self.cells if cell.row == row)
         return f"{row} {MARK}" if marked else row
 
@@ -247,7 +249,7 @@ def draw(results: Sequence[Results], path: Path) -> None:
     save_figure(picture, path)
 
 
-def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
+def published_figure(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
     """What LLM-Personalize (arXiv 2404.14285) says of a condition.
 
     Args:
@@ -256,17 +258,17 @@ def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
         row: of the paper's table.
         tasks: ``"train"`` or ``"test"``.
     """
-    numbers = _published().get(measure, {}).get(scene, {}).get(row, {}).get(tasks)
+    numbers = _load_published().get(measure, {}).get(scene, {}).get(row, {}).get(tasks)
     return None if numbers is None else Figure(*numbers)
 
 
 @lru_cache(maxsize=1)
-def _published() -> dict[str, Any]:
+def _load_published() -> dict[str, Any]:
     content: dict[str, Any] = read_yaml(CONFIGS / "published" / "llm_personalize.yaml")
     return content
 
 
-def _told(cell: Cell | None) -> str:
+def _cell_text(cell: Cell | None) -> str:
     if cell is None:
         return ""
     of = f" of {cell.expected}" if cell.missing else ""

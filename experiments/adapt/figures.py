@@ -37,7 +37,7 @@ def figures(records: Sequence[Record]) -> dict[str, Any]:
     return {**{score: mean(values(records, score)) for score in SCORES}, "n": len(records)}
 
 
-def more(records: Sequence[Record], others: Sequence[Record]) -> dict[str, Any]:
+def paired_differences(records: Sequence[Record], others: Sequence[Record]) -> dict[str, Any]:
     """What breakfasts have more than others of the same names, over ``n`` pairs."""
     beside = {record.header.name: record.result.scores for record in others}
     pairs = [(record.result.scores, beside[record.header.name]) for record in records if record.header.name in beside]
@@ -48,7 +48,7 @@ def more(records: Sequence[Record], others: Sequence[Record]) -> dict[str, Any]:
     return {**gained, "n": len(pairs)}
 
 
-def heard(records: Iterable[Record], people: Mapping[str, KitchenProfile]) -> dict[str, Any]:
+def answer_value(records: Iterable[Record], people: Mapping[str, KitchenProfile]) -> dict[str, Any]:
     """What the answers were worth.
 
     Args:

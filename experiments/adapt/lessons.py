@@ -26,14 +26,16 @@ def lessons(folder: Path) -> dict[str, int] | None:
     if preferences.is_file():
         return _of_preferences(read_examples(preferences, Preference))
     if pairs.is_file():
-        return _counted([reply for pair in read_examples(pairs, EpisodeDemonstration) for reply in _replies(pair)])
+        return _count_replies(
+            [reply for pair in read_examples(pairs, EpisodeDemonstration) for reply in _replies(pair)]
+        )
     return None
 
 
 def _of_preferences(preferences: Iterable[Preference]) -> dict[str, int]:
     both = [(one.chosen, one.rejected) for one in preferences]
-    chosen = _counted([chosen for chosen, _ in both])
-    return {**chosen, "rejected_questions": _counted([rejected for _, rejected in both])["questions"]}
+    chosen = _count_replies([chosen for chosen, _ in both])
+    return {**chosen, "rejected_questions": _count_replies([rejected for _, rejected in both])["questions"]}
 
 
 def _replies(pair: EpisodeDemonstration) -> list[str]:
@@ -42,5 +44,5 @@ def _replies(pair: EpisodeDemonstration) -> list[str]:
     return [*(reply.removeprefix(pair.prefix) for reply in before), pair.reply]
 
 
-def _counted(replies: list[str]) -> dict[str, int]:
+def _count_replies(replies: list[str]) -> dict[str, int]:
     return {"replies": len(replies), "questions": sum(is_question(reply.strip()) for reply in replies)}

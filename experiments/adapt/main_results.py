@@ -29,7 +29,7 @@ from housewise.core.text_files import read_json
 from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
-from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
+from housewise.experiments.adapt.study import AGENTS, PUBLISHED, AdaptStudy, StudyAgent
 from housewise.experiments.quick import say_left_out
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files, load_profiles
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_adapt_training
@@ -44,7 +44,7 @@ QUICK = {
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
 
-def shown(rows: Mapping[str, Any]) -> FittedTable:
+def results_table(rows: Mapping[str, Any]) -> FittedTable:
     """The table: ours, and the published figures beside."""
     columns = ("agent", "seen", "unseen", "asked", "n", "published *", "asked *")
     lines = []
@@ -64,15 +64,17 @@ def _settings(
     named = {} if people is None else {"run": {"tasks": {"people": str(people)}}}
     start = {"run": {"models": {"agent": {"model": model}}}} if model else {} if quick or warm_up else SHIPPED
     few = {"run": {"tasks": {"person": [person.name for person in load_profiles(found)[:2]]}}} if quick else {}
-    return load_adapt_training(settings=_merged([named, start, few, QUICK if quick else {}]), overrides=overrides)
+    return load_adapt_training(
+        settings=_merge_settings([named, start, few, QUICK if quick else {}]), overrides=overrides
+    )
 
 
-def _merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_settings(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     whole: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
             both = isinstance(value, Mapping) and isinstance(whole.get(key), Mapping)
-            whole[key] = _merged([whole[key], value]) if both else value
+            whole[key] = _merge_settings([whole[key], value]) if both else value
     return whole
 
 
@@ -92,7 +94,7 @@ def _seconds(folder: Path) -> float:
         return 0.0
 
 
-def _chosen(study: Study, names: Sequence[str], console: Console) -> list[Agent]:
+def _select_agents(study: AdaptStudy, names: Sequence[str], console: Console) -> list[StudyAgent]:
     """The agents that are to be played.
 
     Raises:
@@ -111,14 +113,14 @@ def _chosen(study: Study, names: Sequence[str], console: Console) -> list[Agent]
     return study.agents()
 
 
-def _checked(study: Study, folds: Sequence[int]) -> Sequence[int]:
+def _check_folds(study: AdaptStudy, folds: Sequence[int]) -> Sequence[int]:
     for number in folds:
         if not 0 <= number < len(study.splits):
             raise UserError(f"--fold {number}: there are the folds 0 to {len(study.splits) - 1}")
     return folds
 
 
-def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrainingConfig) -> dict[str, Any]:
+def _figures(study: AdaptStudy, rows: Rows, folds: Sequence[int], settings: AdaptTrainingConfig) -> dict[str, Any]:
     return {
         **rows.figures(),
         "reflection": study.reflections(folds),
@@ -167,9 +169,9 @@ def main(
     console, began, made = Console(highlight=False), perf_counter(), provenance()
     say_left_out(quick, "two people, one task, one fold, few steps")
     config = _settings(people, quick, model, warm_up, overrides or ())
-    study = Study(config, out or _folder(config), TrainingDisplay(console))
-    folds = _checked(study, fold or list(range(1 if quick else len(study.splits))))
-    planned = list(product(folds, _chosen(study, agent or (), console)))
+    study = AdaptStudy(config, out or _folder(config), TrainingDisplay(console))
+    folds = _check_folds(study, fold or list(range(1 if quick else len(study.splits))))
+    planned = list(product(folds, _select_agents(study, agent or (), console)))
     earlier, rows = _seconds(study.folder), Rows(study)
     for place, (number, cook) in enumerate(planned, start=1):
         spent = (earlier + perf_counter() - began) / 60
@@ -189,7 +191,7 @@ def main(
 
 
 def _say(found: Mapping[str, Any], console: Console) -> None:
-    console.print(shown(found["rows"]))
+    console.print(results_table(found["rows"]))
     console.print("* published, unseen people: another model, person and verifier, and so another scale")
     if compared := found["at_equal_questions"]:
         console.print(

@@ -32,20 +32,26 @@ def draw(rows: Mapping[str, Any], path: Path) -> None:
     figure = new_figure(13, 4 * (len(sides) + 2))
     panels = figure.subplots(len(sides) + 2, 2)
     for pair, side in zip(panels, sides, strict=False):
-        _beside(pair, against_questions(rows, side), _printed_points(side), f"{side} people", "questions", line="")
+        _draw_pair(pair, against_questions(rows, side), _printed_points(side), f"{side} people", "questions", line="")
     *_, third, fourth = panels
     wishes, breakfast = "wishes that apply", "share of the breakfast, %"
-    _beside(
+    _draw_pair(
         third,
         by_wishes(papers),
-        _printed("questions_by_wishes", range(len(BINS))),
+        _published_lines("questions_by_wishes", range(len(BINS))),
         "questions by wishes (figure 3)",
         wishes,
         ylabel="questions",
     )
     for axes in third:
         axes.set_xticks(range(len(BINS)), BINS)
-    _beside(fourth, over_time(papers), _printed("over_time", _percent(AT)), "over the breakfast (figure 4)", breakfast)
+    _draw_pair(
+        fourth,
+        over_time(papers),
+        _published_lines("over_time", _percent(AT)),
+        "over the breakfast (figure 4)",
+        breakfast,
+    )
     handles = {name: line for axes in panels.flat for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend([*handles.values()], [*handles], loc="outside right upper", fontsize=8)
     save_figure(figure, path)
@@ -73,7 +79,7 @@ def _printed_points(side: str) -> dict[str, Line]:
     return {name: ([row[f"questions_{side}"][0]], [row[side][0]]) for name, row in _PAPERS.items()}
 
 
-def _printed(which: str, places: Sequence[float]) -> dict[str, Line]:
+def _published_lines(which: str, places: Sequence[float]) -> dict[str, Line]:
     return {name: (places, found) for name, found in PUBLISHED[which].items()}
 
 
@@ -81,7 +87,7 @@ def _percent(shares: Iterable[float]) -> list[float]:
     return [100 * share for share in shares]
 
 
-def _beside(
+def _draw_pair(
     pair: Sequence[Any],
     ours: Mapping[str, Line],
     printed: Mapping[str, Line],

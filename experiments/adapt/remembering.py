@@ -24,7 +24,7 @@ from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.tables import FittedTable, table
-from housewise.experiments.adapt.figures import figures, in_words, more
+from housewise.experiments.adapt.figures import figures, in_words, paired_differences
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.selftrain.adapt.adapt_training import play
 from housewise.selftrain.training_folder import TrainingObserver
@@ -65,7 +65,7 @@ class Cook:
         for name, numbers in {**days, AFTER_FIRST: self._numbers[1:]}.items():
             sides = {side: _of_tasks(records, numbers) for side, records in played.items()}
             rows = {side: figures(records) for side, records in sides.items()}
-            found[name] = {**rows, "more": more(sides[WITH], sides[WITHOUT])}
+            found[name] = {**rows, "more": paired_differences(sides[WITH], sides[WITHOUT])}
         return found
 
     def same_task(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Cook:
         played[NOBODY] = self._play("quiet-none", memory=_NOTHING, **self._quiet)
         return {
             **{whose: figures(records) for whose, records in played.items()},
-            "own more than": {other: more(played[OWN], played[other]) for other in (ANOTHER, NOBODY)},
+            "own more than": {other: paired_differences(played[OWN], played[other]) for other in (ANOTHER, NOBODY)},
         }
 
     @property
@@ -118,7 +118,7 @@ def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]
     return [record for record in records if record.header.setting["number"] in numbers]
 
 
-def shown(cooks: Mapping[str, Mapping[str, Any]]) -> FittedTable:
+def results_table(cooks: Mapping[str, Mapping[str, Any]]) -> FittedTable:
     """The table: every cook's breakfasts."""
     lines = []
     for cook, parts in cooks.items():
@@ -193,7 +193,7 @@ def main(
         cook.name: {"other_tasks": cook.other_tasks(), "same_task": cook.same_task(), "whose": cook.whose()}
         for cook in cooks
     }
-    console.print(shown(found))
+    console.print(results_table(found))
     if json_file is not None:
         write_json(json_file, {**found, "quick": quick, "settings": _shareable(base), **made})
 

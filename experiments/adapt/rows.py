@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from housewise.core.record import Record
-from housewise.experiments.adapt.figures import SCORES, figures, heard, mean, more
-from housewise.experiments.adapt.study import AGENTS, Study
+from housewise.experiments.adapt.figures import SCORES, answer_value, figures, mean, paired_differences
+from housewise.experiments.adapt.study import AGENTS, AdaptStudy
 from housewise.people.kitchen.preference_judge import satisfaction_curve
 from housewise.selftrain.adapt.breakfast_replay import play_breakfast, recorded_scene
 
@@ -29,7 +29,7 @@ class Rows:
         study: what they are made in.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: AdaptStudy) -> None:
         self._study = study
         self._breakfasts: dict[str, dict[int, Sequence[Record]]] = {}
         self._rows: dict[str, Any] = {}
@@ -50,10 +50,10 @@ class Rows:
         }
 
 
-def row(study: Study, name: str, by_fold: Mapping[int, Sequence[Record]]) -> dict[str, Any]:
+def row(study: AdaptStudy, name: str, by_fold: Mapping[int, Sequence[Record]]) -> dict[str, Any]:
     """What the JSON file holds of an agent."""
     sides = {
-        side: _side([(number, _of(study, number, side, records)) for number, records in by_fold.items()])
+        side: _side([(number, _records_of_side(study, number, side, records)) for number, records in by_fold.items()])
         for side in ("seen", "unseen")
     }
     unseen = _unseen(by_fold, study)
@@ -62,11 +62,11 @@ def row(study: Study, name: str, by_fold: Mapping[int, Sequence[Record]]) -> dic
         "information": AGENTS[name].information,
         "questions_by_wishes": _by_wishes(unseen),
         "over_time": over_time(study, unseen),
-        "heard": heard(unseen, study.training.people),
+        "heard": answer_value(unseen, study.training.people),
     }
 
 
-def _of(study: Study, number: int, side: str, records: Iterable[Record]) -> list[Record]:
+def _records_of_side(study: AdaptStudy, number: int, side: str, records: Iterable[Record]) -> list[Record]:
     people = study.splits[number].seen if side == "seen" else study.splits[number].unseen
     return [record for record in records if record.header.person in people]
 
@@ -99,7 +99,7 @@ def _by_wishes(records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def over_time(study: Study, records: Sequence[Record]) -> dict[str, float | None]:
+def over_time(study: AdaptStudy, records: Sequence[Record]) -> dict[str, float | None]:
     """Satisfaction after each part of the breakfast (figure 4)."""
     curves = []
     for record in records:
@@ -127,7 +127,7 @@ def at_equal_questions(rows: Mapping[str, Any], side: str = "unseen") -> dict[st
     return {"questions": asked, "ours": ours, "rivals": rivals}
 
 
-def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: Study) -> dict[str, Any]:
+def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: AdaptStudy) -> dict[str, Any]:
     """What Reflection-DPO does more than each other agent for unseen people, breakfast by breakfast in the same scenes.
 
     Returns:
@@ -139,10 +139,15 @@ def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: St
         return {}
 
     def against(by_fold: Mapping[int, Sequence[Record]]) -> dict[str, Any]:
-        ours = {number: _of(study, number, "unseen", records) for number, records in breakfasts[OURS].items()}
+        ours = {
+            number: _records_of_side(study, number, "unseen", records) for number, records in breakfasts[OURS].items()
+        }
         others = _unseen(by_fold, study)
-        means = {number: _means(more(records, others)) for number, records in ours.items()}
-        return more(list(chain(*ours.values())), others) | {"folds": means, "over_folds": _over_folds(means)}
+        means = {number: _means(paired_differences(records, others)) for number, records in ours.items()}
+        return paired_differences(list(chain(*ours.values())), others) | {
+            "folds": means,
+            "over_folds": _over_folds(means),
+        }
 
     return {name: against(by_fold) for name, by_fold in breakfasts.items() if name != OURS}
 
@@ -151,9 +156,11 @@ def _means(found: Mapping[str, Any]) -> dict[str, float | None]:
     return {score: found[score]["mean"] for score in SCORES}
 
 
-def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> list[Record]:
+def _unseen(by_fold: Mapping[int, Sequence[Record]], study: AdaptStudy) -> list[Record]:
     """Breakfasts for unseen people: nobody is unseen in two folds."""
-    return [record for number, records in by_fold.items() for record in _of(study, number, "unseen", records)]
+    return [
+        record for number, records in by_fold.items() for record in _records_of_side(study, number, "unseen", records)
+    ]
 
 
 def frontier(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -27,7 +27,7 @@ _SERIES = 1  # breakfasts in other scenes than those of training
 
 
 @dataclass(frozen=True)
-class Agent:
+class StudyAgent:
     """A row of the table.
 
     Attributes:
@@ -58,28 +58,28 @@ class Agent:
         return f"answers, {scene}" if asks else scene
 
 
-AGENTS: Mapping[str, Agent] = {
+AGENTS: Mapping[str, StudyAgent] = {
     agent.name: agent
     for agent in (
-        Agent("Never Ask", {"asking": "never"}),
-        Agent("Baseline"),
-        Agent("ReAct", {"thinks": True}),
-        Agent("STaR-GATE", learner="STaR-GATE"),
-        Agent("Reflection-DPO", learner="Reflection-DPO"),
-        Agent("Reflection-DPO, paraphrased", {"answering": "paraphrase"}, "Reflection-DPO"),
-        Agent("Always Ask", {"asking": "always"}),
-        Agent("Teacher", {"planner": "teacher"}),
-        Agent("no reflection", learner="no reflection"),
-        Agent("no DPO", learner="no DPO"),
-        Agent("oracle questions", learner="oracle questions"),
-        Agent("own asking", learner="own asking"),
-        Agent("own asking, at most 2", {"most_questions": 2}, "own asking"),
-        Agent("own asking, at most 5", {"most_questions": 5}, "own asking"),
-        Agent("own asking, at most 10", {"most_questions": 10}, "own asking"),
-        Agent("warm-up without questions", quiet=True),
-        Agent("scripted, never asks", {"planner": "never"}),
-        *(Agent(f"scripted, at most {n}", {"planner": "always", "most_questions": n}) for n in (2, 5, 10)),
-        Agent("scripted, all that matters", {"planner": "always"}),
+        StudyAgent("Never Ask", {"asking": "never"}),
+        StudyAgent("Baseline"),
+        StudyAgent("ReAct", {"thinks": True}),
+        StudyAgent("STaR-GATE", learner="STaR-GATE"),
+        StudyAgent("Reflection-DPO", learner="Reflection-DPO"),
+        StudyAgent("Reflection-DPO, paraphrased", {"answering": "paraphrase"}, "Reflection-DPO"),
+        StudyAgent("Always Ask", {"asking": "always"}),
+        StudyAgent("Teacher", {"planner": "teacher"}),
+        StudyAgent("no reflection", learner="no reflection"),
+        StudyAgent("no DPO", learner="no DPO"),
+        StudyAgent("oracle questions", learner="oracle questions"),
+        StudyAgent("own asking", learner="own asking"),
+        StudyAgent("own asking, at most 2", {"most_questions": 2}, "own asking"),
+        StudyAgent("own asking, at most 5", {"most_questions": 5}, "own asking"),
+        StudyAgent("own asking, at most 10", {"most_questions": 10}, "own asking"),
+        StudyAgent("warm-up without questions", quiet=True),
+        StudyAgent("scripted, never asks", {"planner": "never"}),
+        *(StudyAgent(f"scripted, at most {n}", {"planner": "always", "most_questions": n}) for n in (2, 5, 10)),
+        StudyAgent("scripted, all that matters", {"planner": "always"}),
     )
 }
 """Baseline is the warm-up with questions; own asking imitates the scripted cook for the people of the training. Who is
@@ -114,7 +114,7 @@ def split(people: Sequence[str], folds: int = FOLDS) -> list[Split]:
     ]
 
 
-class Study:
+class AdaptStudy:
     """All that is trained and played, in a folder.
 
     Args:
@@ -138,11 +138,11 @@ class Study:
         config = self._config.model_copy(update={"warm_up": warm_up})
         return AdaptTraining(config, self.folder / "without-questions", self._observer)
 
-    def agents(self) -> list[Agent]:
+    def agents(self) -> list[StudyAgent]:
         """Those that can be played."""
         return [agent for agent in AGENTS.values() if self.missing(agent) is None]
 
-    def missing(self, agent: Agent) -> str | None:
+    def missing(self, agent: StudyAgent) -> str | None:
         """What there is not that an agent takes."""
         if agent.quiet and not self._config.warm_up.people:
             return "there is no warm-up, with questions or without (--warm-up makes both)"
@@ -156,7 +156,7 @@ class Study:
         """The trainings of a fold."""
         return FoldTraining(self.training, f"fold-{number}", self.splits[number].seen)
 
-    def records(self, agent: Agent, number: int, seen: bool = True) -> list[Record]:
+    def records(self, agent: StudyAgent, number: int, seen: bool = True) -> list[Record]:
         """An agent's breakfasts for the people of a fold, played where they are not there yet.
 
         Args:
@@ -177,7 +177,7 @@ class Study:
         settings = self._config.run.with_changes(**changes)
         return play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder, self._observer)
 
-    def _model(self, agent: Agent, number: int) -> ModelReference:
+    def _model(self, agent: StudyAgent, number: int) -> ModelReference:
         if agent.quiet:
             return self._quiet.warm_up_model
         return self.training.warm_up_model if agent.learner is None else self.fold(number).train(agent.learner)

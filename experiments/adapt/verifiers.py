@@ -100,8 +100,8 @@ def summary(breakfasts: Sequence[Breakfast]) -> dict[str, Any]:
         "satisfied": satisfied,
         "applicable": n + given_up,
         "of_applicable": satisfied / (n + given_up) if n + given_up else None,
-        "given_up": _counted((one.person, one.given_up) for one in breakfasts),
-        "open": _counted((one.person, one.open) for one in breakfasts),
+        "given_up": _count_wishes((one.person, one.given_up) for one in breakfasts),
+        "open": _count_wishes((one.person, one.open) for one in breakfasts),
         "rate": _mean(one.rate for one in breakfasts),
         "published_rate": _mean(one.published for one in breakfasts),
         "breakfasts": len(breakfasts),
@@ -118,7 +118,7 @@ def _mean(rates: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _counted(wishes: Iterable[tuple[str, dict[str, str]]]) -> list[dict[str, Any]]:
+def _count_wishes(wishes: Iterable[tuple[str, dict[str, str]]]) -> list[dict[str, Any]]:
     counts = Counter((person, id, why) for person, found in wishes for id, why in found.items())
     return [
         {"person": person, "preference": id, "why": why, "times": times}

@@ -37,7 +37,7 @@ from housewise.experiments.bench.peers import (
     LlamaServer,
     Own,
     Plain,
-    opened,
+    closing_engines,
     tell_apart,
 )
 from housewise.experiments.quick import QuickOption, say_left_out
@@ -66,7 +66,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Task:
+class TimedTask:
     """What is timed: calls one after another, and how much they are.
 
     Attributes:
@@ -84,7 +84,7 @@ class Task:
 
 def tasks(
     conversations: Sequence[int], sizes: Sizes, vocabulary: int, episodes: Sequence[Sequence[_Ask]], number: int
-) -> list[Task]:
+) -> list[TimedTask]:
     """What is done in a round; another round reads other tokens and asks other plans.
 
     Args:
@@ -101,12 +101,12 @@ def tasks(
 
     found = []
     for count in conversations:
-        found.append(Task("reading", count, ((prompts(count, sizes.read), [1] * count),), count * sizes.read))
+        found.append(TimedTask("reading", count, ((prompts(count, sizes.read), [1] * count),), count * sizes.read))
         written = [sizes.written] * count
-        found.append(Task("writing", count, ((prompts(count, SHORT), written),), count * sizes.written))
+        found.append(TimedTask("writing", count, ((prompts(count, SHORT), written),), count * sizes.written))
         if episodes:
             calls = _plans(episodes, count, sizes.plans, number)
-            found.append(Task("plans", count, calls, sum(len(lengths) for _, lengths in calls)))
+            found.append(TimedTask("plans", count, calls, sum(len(lengths) for _, lengths in calls)))
     return found
 
 
@@ -136,18 +136,18 @@ def read_plans(run: Path, tokenizer: Any) -> list[list[_Ask]]:
         return [prompt_tokens(tokenizer, messages, "", run.name)], [plan.completion_tokens]
 
     records = read_house_records(run / "episodes")
-    events = ([plan for plan in record.record.of_type(PlanEvent) if _asked(plan)] for record in records)
+    events = ([plan for plan in record.record.of_type(PlanEvent) if _is_repeatable(plan)] for record in records)
     found = [[ask(plan) for plan in plans] for plans in events if plans]
     if not found:
         raise UserError(f"--run {run}: holds no plans of a language model; name a run that one has played")
     return found
 
 
-def _asked(plan: Any) -> bool:
+def _is_repeatable(plan: Any) -> bool:
     return bool(plan.prompt and plan.completion_tokens and not plan.earlier)
 
 
-def rate(engine: Engine, task: Task) -> float:
+def rate(engine: Engine, task: TimedTask) -> float:
     """How much an engine does in a second.
 
     Raises:
@@ -268,7 +268,7 @@ def main(
     }
     rates: dict[tuple[str, int], dict[str, list[float]]] = {}
     loads = [os.getloadavg()[0]]
-    with opened(open_engines(peers, model, max(counts), longest)) as engines, console.status("") as status:
+    with closing_engines(open_engines(peers, model, max(counts), longest)) as engines, console.status("") as status:
         content["servers"] = {name: one.facts for name, one in engines.items() if isinstance(one, LlamaServer)}
         for engine in engines.values():
             engine.write([list(range(SHORT))], [2])

@@ -37,7 +37,7 @@ from housewise.core.processes import process_pool
 from housewise.core.provenance import provenance
 from housewise.core.text_files import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
-from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
+from housewise.experiments.bench.recordings import MissingEpisodeError, RecordedStep, Recording, place_of, recordings_in
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
@@ -144,7 +144,7 @@ def _compare_parsing(recording: Recording, compared: Compared) -> None:
             compared.left_open += 1
             compared.agreed_open += ours is None
             continue
-        agreed = ours is not None and _resolved(ours, recording) == (step.kind, step.thing, step.place)
+        agreed = ours is not None and _resolve_keys(ours, recording) == (step.kind, step.thing, step.place)
         compared.parsed += 1
         compared.agreed += agreed
         if ours is not None and ours.target in vocabulary.rooms:
@@ -152,7 +152,7 @@ def _compare_parsing(recording: Recording, compared: Compared) -> None:
             compared.rooms_agreed += agreed
 
 
-def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind, str | None, str | None]:
+def _resolve_keys(action: HighLevelAction, recording: Recording) -> tuple[ActionKind, str | None, str | None]:
     """An action in the record's terms: kind, object key, receptacle key."""
     keys, objects = recording.keys, {thing.key for thing in recording.task.episode.objects}
     if action.destination is not None:
@@ -194,7 +194,7 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
     compared.differences.extend(("only", key, was_in_step) for key, was_in_step in sorted(early.items()))
 
 
-def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
+def _effect(step: RecordedStep, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
     now = player.world.placements
     place = step.place or step.before.get(step.thing or "") or ""
     kind = recording.task.scene.by_key[place].kind if place else "the hand"

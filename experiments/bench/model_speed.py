@@ -118,11 +118,11 @@ def _reader_seconds(
             tokens, _ = sample_tokens(logits, [1.0] * count, [1.0] * count, [0.5] * count)
             logits = reader.append_tokens([[token] for token in tokens])
 
-    read, _ = _timed(lambda: reader.add_rows(first))
+    read, _ = _time_call(lambda: reader.add_rows(first))
     while reader.rows:
         reader.remove_row(reader.rows - 1)
-    read_next, (_, begun) = _timed(lambda: reader.add_rows(second))
-    return read, read_next, _timed(lambda: write(begun))[0]
+    read_next, (_, begun) = _time_call(lambda: reader.add_rows(second))
+    return read, read_next, _time_call(lambda: write(begun))[0]
 
 
 def _generate_seconds(plain: Any, prompts: Sequence[Sequence[int]], written: int) -> tuple[float, float]:
@@ -135,12 +135,12 @@ def _generate_seconds(plain: Any, prompts: Sequence[Sequence[int]], written: int
     def generate(tokens: int) -> None:
         plain.generate(ids, min_new_tokens=tokens, max_new_tokens=tokens, **options)
 
-    read, _ = _timed(lambda: generate(1))
-    whole, _ = _timed(lambda: generate(1 + written))
+    read, _ = _time_call(lambda: generate(1))
+    whole, _ = _time_call(lambda: generate(1 + written))
     return read, whole - read
 
 
-def _timed(action: Callable[[], Any]) -> tuple[float, Any]:
+def _time_call(action: Callable[[], Any]) -> tuple[float, Any]:
     import torch
 
     with torch.inference_mode():

@@ -204,7 +204,7 @@ def tell_apart(peers: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def opened(engines: dict[str, Engine]) -> Iterator[dict[str, Engine]]:
+def closing_engines(engines: dict[str, Engine]) -> Iterator[dict[str, Engine]]:
     """Close engines in the end."""
     try:
         yield engines

@@ -21,7 +21,7 @@ _LAYOUTS = {"a few of each kind": (150, 120), "all different": (2000, 1000), "al
 """Kinds of things and of places that notes are about."""
 
 
-def crowded(count: int, things: int, places: int, seed: int) -> Memory:
+def contradictory_memory(count: int, things: int, places: int, seed: int) -> Memory:
     """A memory of reactions, of which many contradict each other."""
     draw = random.Random(seed)
     return Memory(
@@ -106,7 +106,7 @@ def main(
     embedder = MiniLM() if meaning else None
     figures = {}
     for name, (things, places) in _LAYOUTS.items():
-        memory = crowded(notes, things, places, seed)
+        memory = contradictory_memory(notes, things, places, seed)
         figures[name] = {"by key": recall_times(memory, queries, seed)}
         if embedder is not None:
             figures[name]["by key, then meaning"] = recall_times(memory, queries, seed, embedder)

@@ -91,7 +91,7 @@ class Player:
                 self._believe(thing, goal)
             return self._controller.place(thing, goal)
         place = self._place(action.target)
-        if place is None or (action.kind == ActionKind.GO_TO and not self._known(action.target)):
+        if place is None or (action.kind == ActionKind.GO_TO and not self._is_known(action.target)):
             return None
         return self._controller.go_to(place) if action.kind == ActionKind.GO_TO else self._controller.look_at(place)
 
@@ -106,7 +106,7 @@ class Player:
             return self._belief[key]
         return self.world.placements[key]
 
-    def _known(self, name: str) -> bool:
+    def _is_known(self, name: str) -> bool:
         return name in self._anchors or self._recording.keys.get(name) in self.seen
 
     def _believe(self, thing: str, place: str) -> None:

@@ -48,7 +48,7 @@ _RUN = re.compile(r"-run0$")
 
 
 @dataclass(frozen=True)
-class Row:
+class CommandTiming:
     """What a command took.
 
     Attributes:
@@ -115,7 +115,7 @@ class _Watch:
         self.peak_mb = max(self.peak_mb, held)
 
 
-def timed(
+def time_command(
     command: Sequence[str | Path], patience: float, until: Callable[[], bool] | None = None
 ) -> tuple[tuple[float, float, float], tuple[float, float, float], bool]:
     """Run a command and see what it takes.
@@ -184,7 +184,7 @@ def copy_records(played: Path, folder: Path, count: int) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def measure(python: Path, played: Path, folder: Path, count: int, patience: float) -> list[Row]:
+def measure(python: Path, played: Path, folder: Path, count: int, patience: float) -> list[CommandTiming]:
     """The rows of a run of so many episodes.
 
     Args:
@@ -197,25 +197,28 @@ def measure(python: Path, played: Path, folder: Path, count: int, patience: floa
     copy_records(played, folder, count)
     housewise = (python, "-m", "housewise")
     index = folder / "report.html"
-    described = _said([*housewise, "report", "--help"])
+    described = _command_output([*housewise, "report", "--help"])
     # Versions that do not know --films have pictures on all pages, and films of all.
     plain = ("--films", "0") if "--films" in described else ("--no-film",)
-    first, whole, ended = timed([*housewise, "report", folder, *plain], patience, index.is_file)
-    rows = [Row("index", count, *first), Row("pages", count, *whole, len(find_paths(folder, "report/*.html")), ended)]
-    _, whole, ended = timed([*housewise, "report", folder], patience)
-    rows.append(Row("films", count, *whole, len(find_paths(folder, "report/*.mp4")), ended))
-    _, whole, ended = timed([*housewise, "compare", folder, folder], patience)
-    return [*rows, Row("compare", count, *whole, None, ended)]
+    first, whole, ended = time_command([*housewise, "report", folder, *plain], patience, index.is_file)
+    rows = [
+        CommandTiming("index", count, *first),
+        CommandTiming("pages", count, *whole, len(find_paths(folder, "report/*.html")), ended),
+    ]
+    _, whole, ended = time_command([*housewise, "report", folder], patience)
+    rows.append(CommandTiming("films", count, *whole, len(find_paths(folder, "report/*.mp4")), ended))
+    _, whole, ended = time_command([*housewise, "compare", folder, folder], patience)
+    return [*rows, CommandTiming("compare", count, *whole, None, ended)]
 
 
 def measured_commit(python: Path) -> Any:
     """The commit of the installation that is measured, and whether its code is another; None where nobody can say."""
     code = "import json; from housewise.core.provenance import provenance as p; print(json.dumps(p()))"
-    said = json.loads(_said([python, "-c", code]))
+    said = json.loads(_command_output([python, "-c", code]))
     return {key: said[key] for key in ("commit", "changed")}
 
 
-def _said(command: Sequence[str | Path]) -> str:
+def _command_output(command: Sequence[str | Path]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=gettempdir()).stdout
 
 
@@ -244,11 +247,11 @@ def main(
     if not Path("/proc/self/smaps_rollup").exists():
         raise UserError("this takes the /proc of Linux, where the memory of several processes can be told")
     chosen, console, made = (python or Path(sys.executable)).absolute(), Console(), provenance()
-    counts, rows = episodes or list(_EPISODES), list[Row]()
+    counts, rows = episodes or list(_EPISODES), list[CommandTiming]()
     with TemporaryDirectory() as folder:
         with console.status(f"playing {houses} houses"):
             settings = ["--houses", str(houses), "--planner", "scripted", f"max_steps={max_steps}"]
-            timed([chosen, "-m", "housewise", "run", *settings, "--out", Path(folder) / "played"], patience)
+            time_command([chosen, "-m", "housewise", "run", *settings, "--out", Path(folder) / "played"], patience)
         for count in counts:
             with console.status(f"reporting on {count} episodes"):
                 rows += measure(chosen, Path(folder) / "played", Path(folder) / str(count), count, patience)

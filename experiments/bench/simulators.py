@@ -122,14 +122,14 @@ def compare(first: Simulator, second: Simulator, task: RearrangementTask, poses:
     receptacles = {number for number, key in enumerate(first.keys) if key in task.scene.by_key}
     seconds = np.zeros(2)
     for pose in poses:
-        one, seconds[0] = _timed(first, pose, seconds[0])
-        other, seconds[1] = _timed(second, pose, seconds[1])
+        one, seconds[0] = _time_observation(first, pose, seconds[0])
+        other, seconds[1] = _time_observation(second, pose, seconds[1])
         _agree(agreement, one, other, receptacles)
     agreement.rates = (len(poses) / seconds[0], len(poses) / seconds[1])
     return agreement
 
 
-def _timed(simulator: Simulator, pose: BodyPose, before: float) -> tuple[Observation, float]:
+def _time_observation(simulator: Simulator, pose: BodyPose, before: float) -> tuple[Observation, float]:
     began = time.perf_counter()
     observation = simulator.observe(pose)
     return observation, before + time.perf_counter() - began
@@ -242,7 +242,7 @@ def _tasks(data: Path | None, against: SimulatorChoice, quick: bool, console: Co
             [
                 oracle.Played(group, record.name, record.result, oracle.left_over(record))
                 for group, config in _runs(data, quick)
-                for record in _played(config.with_changes(simulator=simulator, gpu=against.gpu), console)
+                for record in _play_tasks(config.with_changes(simulator=simulator, gpu=against.gpu), console)
             ]
         )
         for simulator in ("raycast", against.name)
@@ -261,7 +261,7 @@ def _runs(data: Path | None, quick: bool) -> Iterator[tuple[str, PersonalizeSett
             yield scene, house_settings(settings={**scripted, **wanted})
 
 
-def _played(config: PersonalizeSettings, console: Console) -> list[HouseRecord]:
+def _play_tasks(config: PersonalizeSettings, console: Console) -> list[HouseRecord]:
     with TemporaryDirectory() as folder, console.status(f"tasks in {config.world.simulator}"):
         Run(Personalize(config), Path(folder)).play()
         return list(read_house_records(Path(folder) / "episodes"))

@@ -17,7 +17,6 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -52,12 +51,12 @@ from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 SETTINGS = CriticSettings(batch=10, interval=10)
 """Feedback after each batch, so that the critic has more to decide than in the main table."""
 VARIED = {
-    "τ = 0": replace(SETTINGS, sensitivity=0.0),
-    "τ = 2": replace(SETTINGS, sensitivity=2.0),
-    "B = 5, F = 10": replace(SETTINGS, batch=5),
-    "B = 20, F = 20": replace(SETTINGS, batch=20, interval=20),
-    "F = 20": replace(SETTINGS, interval=20),
-    "F = 50": replace(SETTINGS, interval=50),
+    "τ = 0": SETTINGS.model_copy(update={"sensitivity": 0.0}),
+    "τ = 2": SETTINGS.model_copy(update={"sensitivity": 2.0}),
+    "B = 5, F = 10": SETTINGS.model_copy(update={"batch": 5}),
+    "B = 20, F = 20": SETTINGS.model_copy(update={"batch": 20, "interval": 20}),
+    "F = 20": SETTINGS.model_copy(update={"interval": 20}),
+    "F = 50": SETTINGS.model_copy(update={"interval": 50}),
 }
 BUDGETS = (1, 3, 5, 15)
 
@@ -97,7 +96,7 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
     def person(adversarial: bool = False) -> ChoicesRespondent:
         return ChoicesRespondent(profile, embedder, seed, adversarial, UNSEEN_SPEECH_FILE)
 
-    def asked(questions: int) -> tuple[ElicitationResult, tuple[Rule, ...]]:
+    def learn_with_questions(questions: int) -> tuple[ElicitationResult, tuple[Rule, ...]]:
         return learn_rules(LocalComponents(embedder), person(), situations, questions)
 
     def static(start: Sequence[Rule]) -> dict[str, float]:
@@ -119,11 +118,11 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
             "worst change": min(changed, default=0.0),
         }
 
-    elicited, rules = asked(BUDGET[choices.name])
+    elicited, rules = learn_with_questions(BUDGET[choices.name])
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]
-    ungated = replace(SETTINGS, accuracy_gate=False)
+    ungated = SETTINGS.model_copy(update={"accuracy_gate": False})
     return {
-        **{name: {"accuracy": share} for name, share in controls.measured(choices).items()},
+        **{name: {"accuracy": share} for name, share in controls.control_accuracies(choices).items()},
         "learned rules, static": static(rules),
         "adversarial, with accuracy gate": adaptive(rules, adversarial=True),
         "adversarial, without": adaptive(rules, ungated, adversarial=True),
@@ -133,7 +132,10 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
         "contradicting rules, adaptive": adaptive(contradicting(rules)),
         "learned rules, adaptive": adaptive(rules),
         **{f"learned rules, adaptive, {name}": adaptive(rules, varied) for name, varied in VARIED.items()},
-        **{f"at most {questions} questions, static": static(asked(questions)[1]) for questions in BUDGETS},
+        **{
+            f"at most {questions} questions, static": static(learn_with_questions(questions)[1])
+            for questions in BUDGETS
+        },
         "rules from the dialogue alone, static": static(LocalComponents(embedder).synthesize((), answered)),
     }
 

@@ -45,7 +45,7 @@ CONTROLS: dict[str, Control] = {
 }
 
 
-def measured(choices: ChoiceSet) -> dict[str, float]:
+def control_accuracies(choices: ChoiceSet) -> dict[str, float]:
     """Accuracy of every control on the tests of a data set."""
     return {name: mean(of(choices.examples, each) for each in choices.test) for name, of in CONTROLS.items()}
 

@@ -121,11 +121,11 @@ def choosers(inference: Inference, seed: int) -> dict[str, Chooser]:
         pairs = zip(situations, made, strict=True)
         return [None if choice.action is None else situation.actions[choice.action] for situation, choice in pairs]
 
-    def drawn(situations: Sequence[Situation], rules: tuple[Rule, ...]) -> list[str | None]:
+    def draw_options(situations: Sequence[Situation], rules: tuple[Rule, ...]) -> list[str | None]:
         generator = random.Random(f"{seed}/{[rule.text for rule in rules]}")
         return [generator.choice(situation.actions) for situation in situations]
 
-    return {"rules": by_rules, "no rules": lambda situations, rules: by_rules(situations, ()), "chance": drawn}
+    return {"rules": by_rules, "no rules": lambda situations, rules: by_rules(situations, ()), "chance": draw_options}
 
 
 def main(

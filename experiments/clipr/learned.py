@@ -163,7 +163,7 @@ def figures(chosen: Sequence[int | None], wanted: Sequence[int], scenarios_of: S
     }
 
 
-def measured(some: Sequence[Test], models: Mapping[str, ModelReference], folder: Path) -> dict[str, Any]:
+def measure_rows(some: Sequence[Test], models: Mapping[str, ModelReference], folder: Path) -> dict[str, Any]:
     """Every row: models and local components, with the right rules and with another's, and chance."""
     answers = {name: by_model(start, folder) for name, start in models.items()} | {"local components": by_components}
     wanted, names = [test.own.action for test in some], [test.own.situation.id for test in some]
@@ -210,7 +210,7 @@ def main(
     else:
         trained = TrainedModel(model=model, adapter=adapter)
     some = tests(held, told, number, seed)
-    rows = measured(some, {"trained": trained, "untrained": start}, folder)
+    rows = measure_rows(some, {"trained": trained, "untrained": start}, folder)
     console.print(_table(rows))
     result = {
         "rows": rows,

@@ -42,7 +42,7 @@ from housewise.core.yaml_files import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.quick import QuickOption, say_left_out
-from housewise.experiments.results import nested
+from housewise.experiments.results import nest_by_keys
 from housewise.language.adapters import adapter_fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import find_profile
@@ -187,7 +187,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "seconds": round(seconds, 1),
         "critic": {name: asdict(_critic(name)) for name in accuracy},
         "budget": BUDGET,
-        "scenarios": nested(figures.counts),
+        "scenarios": nest_by_keys(figures.counts),
         "left_out": dict(figures.left_out),
         "accuracy": accuracy,
         "usage": usage,

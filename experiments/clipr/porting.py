@@ -100,25 +100,25 @@ def main(
     beside: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed, row in enumerate(sets):
         for choices in row:
-            for name, figure in controls.measured(choices).items():
+            for name, figure in controls.control_accuracies(choices).items():
                 beside[choices.name][name].append(figure)
             with console.status(f"{choices.name}, seed {seed + 1} of {len(sets)}"):
                 measured = matrix(choices, authors, followers, embedder, seed)
             for author, figures in measured.items():
                 for name, figure in figures.items():
                     found[choices.name][author][name].append(figure)
-        told = {name: _told(rows) for name, rows in found.items()}
+        told = {name: _summarise_rows(rows) for name, rows in found.items()}
         if out is not None:
             taught = adapter_fingerprint(adapter) if adapter else None
-            shares = {"accuracy": told, "controls": _told(beside)}
+            shares = {"accuracy": told, "controls": _summarise_rows(beside)}
             write_json(out, {"seeds": seed + 1, "adapter": taught, **shares, **made})
     for name, rows in told.items():
         console.print(_table(name, rows, list(followers), seeds))
-        lines = [f"{each}: {100 * row['mean']:.1f}" for each, row in _told(beside)[name].items()]
+        lines = [f"{each}: {100 * row['mean']:.1f}" for each, row in _summarise_rows(beside)[name].items()]
         console.print("without a language model: " + ", ".join(lines), soft_wrap=True)
 
 
-def _told(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Any]]:
+def _summarise_rows(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Any]]:
     return {name: _over_seeds(figures) for name, figures in rows.items()}
 
 

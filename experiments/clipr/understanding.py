@@ -37,7 +37,7 @@ SEED = 0
 Read = Callable[[AmbikTask], tuple[int, ...]]
 
 
-def understood(task: AmbikTask, read: Sequence[int]) -> bool:
+def is_understood(task: AmbikTask, read: Sequence[int]) -> bool:
     """Whether the option read first meets the intent; with none intended, whether none was read."""
     right = intended_options(task)
     return read[0] in right if read and right else not read and not right
@@ -48,8 +48,8 @@ def scores(tasks: Sequence[AmbikTask], read: Read) -> dict[str, float]:
     answered = [(task, read(task)) for task in tasks]
     some = [(task, options) for task, options in answered if intended_options(task)]
     return {
-        "accuracy": _share([understood(task, options) for task, options in answered]),
-        "accuracy_where_an_option_is_intended": _share([understood(task, options) for task, options in some]),
+        "accuracy": _share([is_understood(task, options) for task, options in answered]),
+        "accuracy_where_an_option_is_intended": _share([is_understood(task, options) for task, options in some]),
         "exactly_the_intended_options": _share([set(options) == intended_options(task) for task, options in answered]),
     }
 
@@ -60,11 +60,11 @@ def cross_validated(tasks: Sequence[AmbikTask], embedder: MiniLM) -> dict[str, A
     right, chosen = 0, []
     for fold in range(FOLDS):
         held, rest = order[fold::FOLDS], [task for place, task in enumerate(order) if place % FOLDS != fold]
-        counts = [sum(understood(task, _read(embedder, reader)(task)) for task in rest) for reader in GRID]
+        counts = [sum(is_understood(task, _read(embedder, reader)(task)) for task in rest) for reader in GRID]
         best = [reader for reader, count in zip(GRID, counts, strict=True) if count == max(counts)]
         reader = best[len(best) // 2]
         chosen.append(asdict(reader))
-        right += sum(understood(task, _read(embedder, reader)(task)) for task in held)
+        right += sum(is_understood(task, _read(embedder, reader)(task)) for task in held)
     return {"accuracy": right / len(order), "folds": FOLDS, "chosen": chosen}
 
 

@@ -65,7 +65,7 @@ def folds(files: FigureFiles) -> str:
     return markdown(columns, [row(name) for name in files.keys(rows)])
 
 
-def heard(files: FigureFiles) -> str:
+def answer_value_table(files: FigureFiles) -> str:
     """What the answers were worth that unseen people gave to each agent that was answered."""
     rows = "adapt/main_fold_0.json#/rows"
     names = [name for name in files.keys(rows) if files.at(f"{rows}/{name}/heard/answers") is not None]

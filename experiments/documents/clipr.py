@@ -18,7 +18,7 @@ def methods(files: FigureFiles) -> str:
         tiers = [tier for tier in _TIERS if tier in files.keys(f"{file}#/accuracy/{name}")]
         return " / ".join(_percent(f"{file}#/accuracy/{name}/{tier}/{method}", files) for tier in tiers)
 
-    rows = [[name, *(cell(name, each) for each in data)] for name in _ordered(file, data[0], files)]
+    rows = [[name, *(cell(name, each) for each in data)] for name in _order_methods(file, data[0], files)]
     return markdown(("in / out of distribution", *(_DATA[name] for name in data)), rows)
 
 
@@ -58,7 +58,7 @@ def ablations(files: FigureFiles) -> str:
     return markdown(("(updates accepted, that lowered, the worst)", *(_DATA[name] for name in data)), rows)
 
 
-def learned(files: FigureFiles) -> str:
+def rule_following_table(files: FigureFiles) -> str:
     """Whether a small model follows rules: choices of new people in new scenarios, in percent."""
     file = "clipr/learned.json"
     number = figure(f"{file}#/rows/chance/n", "d", files)
@@ -97,7 +97,7 @@ def transfer(files: FigureFiles) -> str:
     return markdown(("success, %", *persons), rows)
 
 
-def _ordered(file: str, data: str, files: FigureFiles) -> list[str]:
+def _order_methods(file: str, data: str, files: FigureFiles) -> list[str]:
     """Methods first, then what asks no language model."""
     every = files.keys(f"{file}#/accuracy/{data}/all")
     used = files.keys(f"{file}#/usage/{data}")

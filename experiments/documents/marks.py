@@ -46,7 +46,7 @@ _FIRST_IN_LINE = re.compile(r"^[\s>*-]*<!-- (?:=|/ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Difference:
+class MarkDifference:
     """A line that says something else than the files.
 
     Attributes:
@@ -71,7 +71,9 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
 
 
-def filled(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]) -> tuple[str, list[Difference]]:
+def fill_marks(
+    text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]
+) -> tuple[str, list[MarkDifference]]:
     """A document with all its figures as they are in the files.
 
     Args:
@@ -87,10 +89,10 @@ def filled(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]
         UserError: a mark is incomplete, or names what there is not.
     """
     _check_marks(text, name)
-    differences: list[Difference] = []
+    differences: list[MarkDifference] = []
     parts, end = [], 0
     for place in sorted(
-        [*_places(text, name, files, tables), *_linked(text, name, files)], key=lambda each: each.start
+        [*_places(text, name, files, tables), *_linked_figures(text, name, files)], key=lambda each: each.start
     ):
         says = text[place.start : place.end]
         if not _same(says, place.should_say):
@@ -118,7 +120,9 @@ def figure(address: str, form: str, files: FigureFiles) -> str:
         shares = (each if not unit or each is None else 100 * each for each in numbers)
         return " ± ".join(format(each, spec) for each in shares if each is not None) + unit
     except ValueError as error:
-        raise DataError(f"{excerpt(address)} cannot be shown as {form!r} ({error}); give a format such as .1f") from None
+        raise DataError(
+            f"{excerpt(address)} cannot be shown as {form!r} ({error}); give a format such as .1f"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def _places(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn
     """Tables and figures between comments."""
     for mark in _MARK.finditer(text):
         source = " ".join((mark["name"] or mark["address"]).split())
-        with _located(name, text, mark.start()):
+        with _locating_errors(name, text, mark.start()):
             if mark["table"] is None:
                 yield _Place(*mark.span("inline"), figure(source, mark["format"], files), source)
             elif mark["name"] in tables:
@@ -144,18 +148,18 @@ def _places(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn
                 raise UserError(f"no table {excerpt(mark['name'])}; {suggest_names(mark['name'], tables)}")
 
 
-def _linked(text: str, name: str, files: FigureFiles) -> Iterator[_Place]:
+def _linked_figures(text: str, name: str, files: FigureFiles) -> Iterator[_Place]:
     """Figures that are the text of a link to their file."""
     for link in _LINK.finditer(text):
         source = link["file"] + link["field"]
-        with _located(name, text, link.start()):
+        with _locating_errors(name, text, link.start()):
             should_say = figure(source, link["format"], files)
         for use in re.finditer(rf"\[([^\[\]]*)\]\[{re.escape(link['id'])}\]", text):
             yield _Place(*use.span(1), should_say, source)
 
 
 @contextmanager
-def _located(name: str, text: str, position: int) -> Iterator[None]:
+def _locating_errors(name: str, text: str, position: int) -> Iterator[None]:
     """Adds document and line to the message of an error."""
     try:
         yield
@@ -168,9 +172,9 @@ def _same(says: str, should_say: str) -> bool:
     return says == should_say or ("|" not in should_say and says.split() == should_say.split())
 
 
-def _differences(first: int, says: str, should_say: str, source: str) -> list[Difference]:
+def _differences(first: int, says: str, should_say: str, source: str) -> list[MarkDifference]:
     lines = zip_longest(says.splitlines(), should_say.splitlines(), fillvalue="")
-    return [Difference(first + number, *pair, source) for number, pair in enumerate(lines) if pair[0] != pair[1]]
+    return [MarkDifference(first + number, *pair, source) for number, pair in enumerate(lines) if pair[0] != pair[1]]
 
 
 def _check_marks(text: str, name: str) -> None:

@@ -10,7 +10,7 @@ from housewise.experiments.personalize.carried import ELSEWHERE, OWN, REACHED
 from housewise.experiments.personalize.households import OTHER, TEST
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, PHASE_OF, ROUNDS, SHOWN
 from housewise.experiments.personalize.study import ALL_SCENES
-from housewise.experiments.results import Figure, published
+from housewise.experiments.results import Figure, published_figure
 
 
 def judging(files: FigureFiles) -> str:
@@ -33,17 +33,17 @@ def new_houses(files: FigureFiles) -> str:
     """Success in percent in generated houses that nothing was learned in, and how episodes ended."""
     file = "personalize/new_houses.json"
 
-    def told(row: str, which: str) -> str:
+    def format_cell(row: str, which: str) -> str:
         mean, error = (figure(f"{file}#/{which}/{row}/{key}", ".1f", files) for key in ("mean", "error"))
         return f"{mean} ± {error}"
 
-    def ended(row: str) -> str:
+    def format_ends(row: str) -> str:
         ways = files.keys(f"{file}#/ended/{row}")
         return ", ".join(f"{figure(f'{file}#/ended/{row}/{way}', 'd', files)} {way}" for way in ways)
 
     gained = files.keys(f"{file}#/gains")
     rows = [
-        [row, told(row, "figures"), told(row, "gains") if row in gained else "", ended(row)]
+        [row, format_cell(row, "figures"), format_cell(row, "gains") if row in gained else "", format_ends(row)]
         for row in files.keys(f"{file}#/figures")
     ]
     first = rows[0][0]
@@ -53,7 +53,7 @@ def new_houses(files: FigureFiles) -> str:
 
 def remembering(files: FigureFiles) -> str:
     """Success in percent of robots that go by notes and of their controls, over all seeds."""
-    episodes, names = _remembered(files), files.keys(f"{_REMEMBERING}#/told")
+    episodes, names = _episode_successes(files), files.keys(f"{_REMEMBERING}#/told")
     told = {name: ", ".join(files.at(f"{_REMEMBERING}#/told/{name}")) or "nothing" for name in names}
     columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
     rows = [
@@ -65,12 +65,12 @@ def remembering(files: FigureFiles) -> str:
 
 def remembering_in_short(files: FigureFiles) -> str:
     """The same of the model and of the best control without one, a column a scene, with what was published."""
-    episodes = _remembered(files)
+    episodes = _episode_successes(files)
     columns = [(scene, which) for scene in ALL_SCENES for which in ("test", "other")]
     columns = [column for column in columns if any(column in found for found in episodes.values())]
 
     def cell(row: str, stage: str, column: tuple[str, str]) -> str:
-        known = published("success_rate", column[0], PHASE_OF.get(stage, ""), column[1]) if row == FULL else None
+        known = published_figure("success_rate", column[0], PHASE_OF.get(stage, ""), column[1]) if row == FULL else None
         ours = _cell(episodes.get((row, stage), {}).get(column))
         return f"{ours} [{known.mean:.1f}]" if known else ours
 
@@ -96,7 +96,7 @@ def remembering_gains(files: FigureFiles) -> str:
         pair = f"{FULL} - {other}"
         if files.at(address).get(pair) is None:
             return "–"
-        return _counted(f"{address}/{pair}", files)
+        return _format_mean(f"{address}/{pair}", files)
 
     rows = [
         [f"{scene} {which}", stage, *(cell(f"{gains}/{scene}/{stage}/{which}", other) for other in (EMPTY, *_CONTROLS))]
@@ -108,22 +108,22 @@ def remembering_gains(files: FigureFiles) -> str:
     return markdown(("", "", *(f"more than {other} (episodes)" for other in (EMPTY, *_CONTROLS))), rows)
 
 
-def carried(files: FigureFiles) -> str:
+def memory_transfer_table(files: FigureFiles) -> str:
     """Success in percent with a memory of one scene in another, and how much more that is than with none."""
     file = "personalize/carried.json"
 
-    def told(*path: str) -> str:
+    def format_cell(*path: str) -> str:
         address = f"{file}#/{'/'.join(path)}"
         missing = files.at(address) is None or files.at(f"{address}/mean") is None
-        return "–" if missing else _counted(address, files)
+        return "–" if missing else _format_mean(address, files)
 
     def row(pair: str, stage: str) -> list[str]:
-        known = published("transfer", pair, PHASE_OF[stage], TEST)
+        known = published_figure("transfer", pair, PHASE_OF[stage], TEST)
         return [
             f"{pair}, {stage}" + (f" [{known.mean:.1f}]" if known else ""),
-            told("figures", pair, EMPTY, NOTHING, TEST),
-            *(told("figures", pair, each, stage, TEST) for each in (*_CONTROLS, FULL)),
-            *(told("gains", pair, FULL, stage, TEST, than) for than in (ELSEWHERE, OWN)),
+            format_cell("figures", pair, EMPTY, NOTHING, TEST),
+            *(format_cell("figures", pair, each, stage, TEST) for each in (*_CONTROLS, FULL)),
+            *(format_cell("gains", pair, FULL, stage, TEST, than) for than in (ELSEWHERE, OWN)),
         ]
 
     columns = (
@@ -146,7 +146,7 @@ def reach(files: FigureFiles) -> str:
     return markdown((f"tests {stage}, things of all seeds", "", *REACHED), rows)
 
 
-def swapped(files: FigureFiles) -> str:
+def memory_swap_table(files: FigureFiles) -> str:
     """Success in percent with one's own memory, the majority's and another's."""
     file = "personalize/swapped.json"
 
@@ -155,7 +155,7 @@ def swapped(files: FigureFiles) -> str:
         return [
             f"{person}, {scene}",
             name,
-            *(_counted(f"{played}/{whose}", files) for whose in files.keys(played)),
+            *(_format_mean(f"{played}/{whose}", files) for whose in files.keys(played)),
             *(figure(f"{gained}/{pair}/{person}", "±.1f", files) for pair in files.keys(gained)),
         ]
 
@@ -214,7 +214,7 @@ def grounding(files: FigureFiles) -> str:
     )
 
 
-def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]]:
+def _episode_successes(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]]:
     """Task and success of every episode, by row and stage, and by scene and set of tasks."""
     episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
     for path in _paths(files, f"{_REMEMBERING}#/by_episode", 6):
@@ -224,13 +224,13 @@ def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str
     return episodes
 
 
-def _counted(address: str, files: FigureFiles) -> str:
+def _format_mean(address: str, files: FigureFiles) -> str:
     """A mean with its error, and of how many episodes."""
     return f"{figure(address, '±.1f', files)} ({figure(f'{address}/episodes', 'd', files)})"
 
 
 def _cell(found: list[tuple[str, float]] | None) -> str:
-    return f"{Figure.of(found)} ({len(found)})" if found else "–"
+    return f"{Figure.from_episodes(found)} ({len(found)})" if found else "–"
 
 
 def _paths(files: FigureFiles, address: str, depth: int) -> Iterator[tuple[str, ...]]:

@@ -62,7 +62,7 @@ def conditions(measure: str, files: FigureFiles) -> str:
     def row(condition: str) -> list[str]:
         published = [
             f" [{found:.1f}]"
-            if measure == "completion_percent" and (found := _published(condition, task, files))
+            if measure == "completion_percent" and (found := _published_mean(condition, task, files))
             else ""
             for task in tasks
         ]
@@ -89,12 +89,12 @@ def oversight(files: FigureFiles) -> str:
     """What it costs the person where they are asked: questions, goals that they state, and words, by task and model."""
     tasks, models = _tasks(files), _models(files)
 
-    def told(condition: str, task: str, model: str) -> str:
+    def format_cell(condition: str, task: str, model: str) -> str:
         row = f"{_CONDITIONS}#/figures/{task}/{_row(condition, model)}"
         return ", ".join(figure(f"{row}/{measure}/mean", ".0f", files) for measure in ("proposed", "stated", "words"))
 
     asking = [condition for condition in _plain(files) if condition.endswith("+O")]
-    rows = [[each, *(told(each, task, model) for task in tasks for model in models)] for each in asking]
+    rows = [[each, *(format_cell(each, task, model) for task in tasks for model in models)] for each in asking]
     return markdown(_columns("questions, goals stated, words", tasks, models), rows)
 
 
@@ -130,7 +130,7 @@ def _spread(address: str, measure: str, files: FigureFiles) -> str:
     return f"{mean} ± {several:.1f}" if several else mean
 
 
-def _published(condition: str, task: str, files: FigureFiles) -> float | None:
+def _published_mean(condition: str, task: str, files: FigureFiles) -> float | None:
     found = files.at(f"{_CONDITIONS}#/tables/0/cells/row={condition},column={task}/published")
     return found["mean"] if found else None
 

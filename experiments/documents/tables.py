@@ -14,15 +14,17 @@ def engines(files: FigureFiles) -> str:
     """How fast other engines are beside the local model's, in tasks of several kinds."""
     rows = "bench/engines.json#/rows"
 
-    def told(count: int, measure: str, engine: str, key: str, form: str) -> str:
+    def format_cell(count: int, measure: str, engine: str, key: str, form: str) -> str:
         return figure(f"{rows}/measure={measure},conversations={count},engine={engine}/{key}", form, files)
 
     def ratio(count: int, measure: str, engine: str) -> str:
-        median, *ends = (told(count, measure, engine, f"ratio/{key}", ".2f") for key in ("median", "least", "most"))
+        median, *ends = (
+            format_cell(count, measure, engine, f"ratio/{key}", ".2f") for key in ("median", "least", "most")
+        )
         return f"{median} ({' to '.join(ends)})"
 
     def row(count: int, measure: str) -> list[str]:
-        speed = told(count, measure, "housewise", "per_second/median", ".2f" if measure == "plans" else ".0f")
+        speed = format_cell(count, measure, "housewise", "per_second/median", ".2f" if measure == "plans" else ".0f")
         return [str(count), measure, speed, *(ratio(count, measure, engine) for engine in _PEERS)]
 
     columns = ("at once", "", "tokens, or plans, a second of ours", *_PEERS.values())
@@ -33,17 +35,17 @@ def fidelity(files: FigureFiles) -> str:
     """How recorded episodes of Habitat went when they were played again in the embedded simulator."""
     file = "bench/fidelity.json"
 
-    def told(words: str) -> str:
+    def format_cell(words: str) -> str:
         return re.sub(r"\{(\S+) (\S+)\}", lambda mark: figure(f"{file}#/{mark[1]}", mark[2], files), words)
 
-    columns = (told("what, over {episodes d} recordings"), "figure")
-    return markdown(columns, [[told(cell) for cell in row] for row in _FIDELITY])
+    columns = (format_cell("what, over {episodes d} recordings"), "figure")
+    return markdown(columns, [[format_cell(cell) for cell in row] for row in _FIDELITY])
 
 
 TABLES: dict[str, Drawn] = {
     "adapt": adapt.agents,
     "adapt folds": adapt.folds,
-    "adapt heard": adapt.heard,
+    "adapt heard": adapt.answer_value_table,
     "adapt remembering": partial(adapt.remembering, "remembering"),
     "adapt remembering, a model": partial(adapt.remembering, "remembering_fold_0"),
     "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
@@ -52,7 +54,7 @@ TABLES: dict[str, Drawn] = {
     "clipr": clipr.methods,
     "clipr ablations": clipr.ablations,
     "clipr efficiency": clipr.efficiency,
-    "clipr learned": clipr.learned,
+    "clipr learned": clipr.rule_following_table,
     "clipr porting": clipr.porting,
     "clipr transfer": clipr.transfer,
     "engines": engines,
@@ -61,12 +63,12 @@ TABLES: dict[str, Drawn] = {
     "judging": personalize.judging,
     "new houses": personalize.new_houses,
     "remembering": personalize.remembering,
-    "remembering carried": personalize.carried,
+    "remembering carried": personalize.memory_transfer_table,
     "remembering gains": personalize.remembering_gains,
     "remembering in short": personalize.remembering_in_short,
     "remembering reach": personalize.reach,
     "remembering reactions": personalize.reactions,
-    "remembering swapped": personalize.swapped,
+    "remembering swapped": personalize.memory_swap_table,
     "stars completion": partial(stars.conditions, "completion_percent"),
     "stars held out": partial(stars.conditions, "held_out_percent"),
     "stars oversight": stars.oversight,

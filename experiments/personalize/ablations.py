@@ -51,8 +51,8 @@ class Ablations(MainResults):
         """See Experiment.obstacles; the main results tell them."""
         return {}
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by measure, and then as in the main results."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by measure, and then as in the main results."""
         return {"figures": {name: self.figures(measure) for name, (_, measure) in MEASURES.items()}}
 
 

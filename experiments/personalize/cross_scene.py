@@ -18,7 +18,7 @@ import typer
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import chosen_rows, command
-from housewise.experiments.personalize.study import PHASES, START, Study, success
+from housewise.experiments.personalize.study import PHASES, START, SceneStudy, success
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.self_training import play
 from housewise.selftrain.training_folder import TrainingObserver
@@ -38,7 +38,7 @@ class CrossScene:
 
     name = "cross_scene"
 
-    def __init__(self, studies: Sequence[Study], rows: Sequence[str] | None = None) -> None:
+    def __init__(self, studies: Sequence[SceneStudy], rows: Sequence[str] | None = None) -> None:
         if len(studies) < 2:
             raise UserError("transfer takes two scenes or more; give --scene twice")
         self.studies = studies
@@ -64,9 +64,9 @@ class CrossScene:
                 row,
                 _column(taught, tested),
                 self._figure(taught, tested, row),
-                taught.published("transfer", _column(taught, tested), row, "test"),
-                marked=taught.marked(row),
-                expected=tested.expected("test"),
+                taught.published_figure("transfer", _column(taught, tested), row, "test"),
+                marked=taught.is_marked(row),
+                expected=tested.expected_episodes("test"),
             )
             for row in self.rows
             for taught, tested in self._pairs
@@ -87,18 +87,18 @@ class CrossScene:
             for taught, tested in self._pairs
         }
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results."""
         return {}
 
-    def _figure(self, taught: Study, tested: Study, row: str) -> Figure | None:
-        return Figure.over(read_house_records(self._records(taught, tested, row)), success)
+    def _figure(self, taught: SceneStudy, tested: SceneStudy, row: str) -> Figure | None:
+        return Figure.from_records(read_house_records(self._records(taught, tested, row)), success)
 
-    def _records(self, taught: Study, tested: Study, row: str) -> Path:
+    def _records(self, taught: SceneStudy, tested: SceneStudy, row: str) -> Path:
         return taught.folder / "elsewhere" / tested.scene / PHASES[row] / "episodes"
 
 
-def _column(taught: Study, tested: Study) -> str:
+def _column(taught: SceneStudy, tested: SceneStudy) -> str:
     return f"{taught.scene} → {tested.scene}"
 
 

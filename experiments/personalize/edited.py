@@ -48,7 +48,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Houses:
+class SmallHouses:
     """The small houses, as tasks; see households.Tasked."""
 
     number: int
@@ -100,7 +100,7 @@ class Edited:
     """
 
     def __init__(self, number: int, folder: Path) -> None:
-        self._houses, self._folder = Houses(number), folder
+        self._houses, self._folder = SmallHouses(number), folder
         self.turns = turns(number)
 
     def play(self, row: str, planner: str, setup: Setup, observer: TrainingObserver) -> None:
@@ -108,7 +108,7 @@ class Edited:
         for which, memory in self._memories().items():
             self._stage(row, which).measure(setup.settings(planner), memory, observer)
 
-    def followed(self, row: str) -> dict[str, Any]:
+    def count_followed_notes(self, row: str) -> dict[str, Any]:
         """How many notes were followed before and after they were edited, and what became of each thing."""
         ended = {
             which: {

@@ -111,7 +111,9 @@ def _graph(known: Mapping[str, Mapping[str, Sequence[str]]]) -> SceneGraph:
     graph = SceneGraph(known)
     receptacles = {place: room for room, places in known.items() for place in places}
     graph.update(
-        SymbolicObservation(receptacles, {thing: place for places in known.values() for place in places for thing in places[place]})
+        SymbolicObservation(
+            receptacles, {thing: place for places in known.values() for place in places for thing in places[place]}
+        )
     )
     return graph
 
@@ -174,7 +176,9 @@ def main(
             with console.status(f"playing {arm}"):
                 played[arm] = play(config, Path(folder) / arm)
     content = {arm: figures(records) for arm, records in played.items()}
-    gains = {arm: Figure.gained(records, played["free"], success) for arm, records in played.items() if arm != "free"}
+    gains = {
+        arm: Figure.from_gains(records, played["free"], success) for arm, records in played.items() if arm != "free"
+    }
     if model.startswith("local"):
         with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
             speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].agent.prompt))

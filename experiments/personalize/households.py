@@ -61,7 +61,7 @@ class Setup:
     recipe: Path = Path("paper")
 
     @classmethod
-    def of(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
+    def from_options(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
         """From options of the command line, of which some were given."""
         return cls(config, {key: value for key, value in options.items() if value is not None}, overrides or [], quick)
 
@@ -80,7 +80,7 @@ class Setup:
         return settings if planner in _COMPARING else settings.with_changes(memory={"meaning": False})
 
     @property
-    def adapted(self) -> bool:
+    def has_adapter(self) -> bool:
         """Whether the model has an adapter."""
         return self.settings("llm").models.agent.adapter is not None
 
@@ -253,7 +253,7 @@ class Episode:
     moved: Mapping[str, str]
 
     @classmethod
-    def of(cls, seed: int, record: HouseRecord) -> Episode:
+    def from_record(cls, seed: int, record: HouseRecord) -> Episode:
         """What a record tells."""
         ended = record.final.placements
         moved = {
@@ -264,14 +264,14 @@ class Episode:
         return cls(seed, record.header.task, *done, moved)
 
 
-def gathered(stages: Mapping[int, Stage]) -> list[Episode]:
+def collect_episodes(stages: Mapping[int, Stage]) -> list[Episode]:
     """What has come of stages, given by seed."""
-    return [Episode.of(seed, record) for seed, stage in stages.items() for record in stage.records()]
+    return [Episode.from_record(seed, record) for seed, stage in stages.items() for record in stage.records()]
 
 
 def figure(episodes: Iterable[Episode], measure: str = "success_rate") -> Figure | None:
     """Mean of a measure, a field of Episode; its error is over tasks, where those of all seeds count once."""
-    return Figure.of((episode.task, getattr(episode, measure)) for episode in episodes)
+    return Figure.from_episodes((episode.task, getattr(episode, measure)) for episode in episodes)
 
 
 def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
@@ -281,15 +281,15 @@ def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tup
     return [(episode.task, episode.success_rate - earlier[episode.seed, episode.task]) for episode in both]
 
 
-def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
+def success_gain(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
     """By how much success grew, points; None where nothing has been played twice."""
-    return Figure.of(differences(after, before))
+    return Figure.from_episodes(differences(after, before))
 
 
 def in_full(episodes: Sequence[Episode], measure: str = "success_rate") -> dict[str, Any]:
     """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
     found = figure(episodes, measure)
-    by_seed = _by(episodes, lambda episode: episode.seed)
+    by_seed = _group_by(episodes, lambda episode: episode.seed)
     means = {str(seed): float(np.mean([getattr(each, measure) for each in those])) for seed, those in by_seed.items()}
     over_seeds = float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
     return {
@@ -306,7 +306,7 @@ def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
     """Success and final places of every episode, by task and then by seed, for a JSON file."""
     return {
         task: {str(each.seed): {"success": round(each.success_rate, 2), "moved": dict(each.moved)} for each in those}
-        for task, those in _by(episodes, lambda episode: episode.task).items()
+        for task, those in _group_by(episodes, lambda episode: episode.task).items()
     }
 
 
@@ -326,6 +326,6 @@ def shareable_run(settings: PersonalizeSettings) -> dict[str, Any]:
     return found | {"models": {"agent": {**acting, "adapter": acting["adapter"] and Path(acting["adapter"]).name}}}
 
 
-def _by(episodes: Sequence[Episode], key: Callable[[Episode], Any]) -> dict[Any, list[Episode]]:
+def _group_by(episodes: Sequence[Episode], key: Callable[[Episode], Any]) -> dict[Any, list[Episode]]:
     names = sorted(dict.fromkeys(map(key, episodes)))
     return {name: [episode for episode in episodes if key(episode) == name] for name in names}

@@ -123,7 +123,9 @@ def main(
     context = ContextGenerator(PromptTemplate.load("judging"))
     kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
     houses = range(SEED, SEED + kind.houses)
-    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, resolve_preferences(person))][:number]
+    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, resolve_preferences(person))][
+        :number
+    ]
     arms: dict[str, dict[str, dict[str, float]]] = {}
     for name, given in {"as it comes": None, **({adapter: adapter} if adapter else {})}.items():
         with console.status(f"{name}: {number} lessons"), closing(open_model(model, adapter=given)) as opened:

@@ -18,7 +18,7 @@ import typer
 
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import chosen_rows, command
-from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Measure, Study, success
+from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Measure, SceneStudy, success
 from housewise.experiments.results import Figure, Results
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
@@ -37,7 +37,7 @@ class MainResults:
 
     name = "main_results"
 
-    def __init__(self, studies: Sequence[Study], rows: Sequence[str] | None = None) -> None:
+    def __init__(self, studies: Sequence[SceneStudy], rows: Sequence[str] | None = None) -> None:
         self.studies = studies
         adapted = any(study.config.run.models.agent.adapter for study in studies)
         self.rows = chosen_rows(rows, [row for row in (*BASELINES, *PHASES) if row != START or adapted])
@@ -58,12 +58,12 @@ class MainResults:
         notes = [note for study in self.studies for note in (*study.notes, *self._gains(study))]
         return [Results("success rate, %", cells, notes)]
 
-    def _gains(self, study: Study) -> list[str]:
+    def _gains(self, study: SceneStudy) -> list[str]:
         """What each phase brought over the one before, where both have been played."""
         phases = [row for row in self.rows if row in PHASES]
         records = {row: list(read_house_records(study.records(row, "test"))) for row in phases}
         gains = {
-            f"{after} - {before}": Figure.gained(records[after], records[before], success)
+            f"{after} - {before}": Figure.from_gains(records[after], records[before], success)
             for before, after in pairwise(phases)
         }
         told = [f"{which}: {gain}" for which, gain in gains.items() if gain]
@@ -79,8 +79,8 @@ class MainResults:
             for study in self.studies
         }
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, set of tasks and row."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by scene, set of tasks and row."""
         return {"figures": self.figures(success)}
 
     def figures(self, measure: Measure) -> dict[str, dict[str, dict[str, Any]]]:
@@ -88,7 +88,10 @@ class MainResults:
         found: dict[str, dict[str, dict[str, Any]]] = {}
         for study in self.studies:
             for tasks in TASKS:
-                each = {row: Figure.over(read_house_records(study.records(row, tasks)), measure) for row in self.rows}
+                each = {
+                    row: Figure.from_records(read_house_records(study.records(row, tasks)), measure)
+                    for row in self.rows
+                }
                 told = {row: vars(figure) if figure else None for row, figure in each.items()}
                 found.setdefault(study.scene, {})[tasks] = told
         return found

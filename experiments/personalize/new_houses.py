@@ -27,11 +27,11 @@ from housewise.experiments.personalize.households import (
     Setup,
     Stage,
     figure,
-    gained,
     in_full,
     one_by_one,
     shareable_run,
     starts_of,
+    success_gain,
 )
 from housewise.experiments.personalize.paper import (
     Experiment,
@@ -50,7 +50,7 @@ _SUCCESS = "success, %"
 
 
 @dataclass(frozen=True)
-class Houses:
+class GeneratedHouses:
     """Generated houses and who lives there.
 
     Attributes:
@@ -79,7 +79,7 @@ class NewHouses(Experiment):
 
     name = "new_houses"
 
-    def __init__(self, houses: Houses, setups: Mapping[str, Setup], out: Path) -> None:
+    def __init__(self, houses: GeneratedHouses, setups: Mapping[str, Setup], out: Path) -> None:
         self.houses, self.setups, self.out = houses, setups, out
 
     def play(self, observer: TrainingObserver) -> None:
@@ -91,17 +91,17 @@ class NewHouses(Experiment):
         """See Experiment.results."""
         cells = [Cell(row, _SUCCESS, figure(self._episodes(row)), expected=self.houses.number) for row in self.setups]
         notes = [f"{row} - {self._first}, house by house: {gain} points" for row, gain in self._gains().items() if gain]
-        ends = [f"{row}: {_listed(self._ended(row))}" for row in self.setups]
+        ends = [f"{row}: {_format_ends(self._count_ends(row))}" for row in self.setups]
         return [Results(f"{self.houses.number} generated houses, nothing learned", cells, [*notes, *ends])]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures, ends and final placements by row."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures, ends and final placements by row."""
         return {
             "houses": self.houses.number,
             "seed": self.houses.seed,
             "person": self.houses.name,
             "figures": {row: in_full(self._episodes(row)) for row in self.setups},
-            "ended": {row: self._ended(row) for row in self.setups},
+            "ended": {row: self._count_ends(row) for row in self.setups},
             "gains": {row: gain and vars(gain) for row, gain in self._gains().items()},
             "adapter": {row: setup.adapter for row, setup in self.setups.items()},
             "settings": {row: shareable_run(setup.settings("llm")) for row, setup in self.setups.items()},
@@ -121,17 +121,17 @@ class NewHouses(Experiment):
         return {row: self._stage(row).records() for row in self.setups}
 
     def _episodes(self, row: str) -> list[Episode]:
-        return [Episode.of(self.houses.seed, record) for record in self._records[row]]
+        return [Episode.from_record(self.houses.seed, record) for record in self._records[row]]
 
-    def _ended(self, row: str) -> dict[str, int]:
+    def _count_ends(self, row: str) -> dict[str, int]:
         return dict(Counter(record.result.ended for record in self._records[row]))
 
     def _gains(self) -> dict[str, Any]:
         first, *others = self.setups
-        return {row: gained(self._episodes(row), self._episodes(first)) for row in others}
+        return {row: success_gain(self._episodes(row), self._episodes(first)) for row in others}
 
 
-def _listed(ended: Mapping[str, int]) -> str:
+def _format_ends(ended: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {how}" for how, number in sorted(ended.items())) or "not played"
 
 
@@ -181,10 +181,10 @@ def main(
     """
     out = out or default_out("new_houses", quick)
     setups = {
-        row: Setup.of(config, overrides, quick, model=model, adapter=adapter, workers=workers)
+        row: Setup.from_options(config, overrides, quick, model=model, adapter=adapter, workers=workers)
         for row, adapter in _rows(adapters or ["tidy"]).items()
     }
-    houses = Houses(1 if quick else number, seed, person or "majority")
+    houses = GeneratedHouses(1 if quick else number, seed, person or "majority")
     carry_out(NewHouses(houses, setups, out), out, show, Console(), {"quick": quick}, json_file=json_file)
 
 

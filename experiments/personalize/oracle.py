@@ -121,12 +121,12 @@ def _why(record: HouseRecord, name: str) -> str:
         return "undiscovered"
     if "no free space" in problems:
         return "no space"
-    if record.result.ended == "out of steps" and not _dismissed(record, name):
+    if record.result.ended == "out of steps" and not _has_dismissed(record, name):
         return "no steps left"
     return problems[-1] if problems else LEFT
 
 
-def _dismissed(record: HouseRecord, name: str) -> bool:
+def _has_dismissed(record: HouseRecord, name: str) -> bool:
     """Whether the planner took the task as done while it knew of an object."""
     return any(name in plan.known_things for plan in record.plans if plan.second_look)
 

@@ -42,7 +42,7 @@ from housewise.experiments.personalize.paper import (
     shareable,
 )
 from housewise.experiments.personalize.same_thing import SameThing, draw_same_thing, same_things
-from housewise.experiments.personalize.study import GENERATED, SCENES, placed, recipe, success
+from housewise.experiments.personalize.study import GENERATED, SCENES, recipe, scene_recipe, success
 from housewise.experiments.personalize.wishes import most_different
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
@@ -58,7 +58,7 @@ NOBODY, MAJORITY = "nobody", "majority"
 _MOST_THINGS = 6
 
 
-class Pair:
+class DisagreeingPair:
     """Two people who disagree, and the robots taught for them.
 
     Args:
@@ -101,7 +101,7 @@ class Pair:
             Cell(
                 f"taught for {taught}",
                 f"tidies for {tested}",
-                Figure.over(self.records(taught, tested), success),
+                Figure.from_records(self.records(taught, tested), success),
                 marked=marked,
                 expected=expected,
             )
@@ -112,7 +112,7 @@ class Pair:
     def gains(self) -> dict[str, Figure | None]:
         """By how much each person's own robot is better for them than the majority's, episode by episode."""
         return {
-            person: Figure.gained(self.records(person, person), self.records(MAJORITY, person), success)
+            person: Figure.from_gains(self.records(person, person), self.records(MAJORITY, person), success)
             for person in self.people
         }
 
@@ -150,7 +150,7 @@ class Personalise:
 
     name = "personalise"
 
-    def __init__(self, pairs: Sequence[Pair], out: Path) -> None:
+    def __init__(self, pairs: Sequence[DisagreeingPair], out: Path) -> None:
         self.pairs, self.out = pairs, out
 
     def play(self, observer: TrainingObserver) -> None:
@@ -164,7 +164,7 @@ class Personalise:
             Results(
                 f"success rate on test tasks, %: {' and '.join(pair.people)}",
                 pair.cells(),
-                [f"their wishes differ by {pair.disagreement:.2f} (0 alike, 1 nothing in common)", *_told(pair)],
+                [f"their wishes differ by {pair.disagreement:.2f} (0 alike, 1 nothing in common)", *_gain_lines(pair)],
             )
             for pair in self.pairs
         ]
@@ -179,8 +179,8 @@ class Personalise:
             for tested in pair.people
         }
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results."""
         return {
             "pairs": [
                 {
@@ -210,7 +210,7 @@ class Personalise:
             console.print(f"picture: {path}", soft_wrap=True)
 
 
-def _told(pair: Pair) -> list[str]:
+def _gain_lines(pair: DisagreeingPair) -> list[str]:
     return [
         f"{person}'s own robot minus the majority's, for {person}, episode by episode: {gain} points, n={gain.episodes}"
         for person, gain in pair.gains().items()
@@ -218,9 +218,9 @@ def _told(pair: Pair) -> list[str]:
     ]
 
 
-def _pair(config: SelfTrainingConfig, named: Sequence[str], out: Path, scene: str) -> Pair:
+def _pair(config: SelfTrainingConfig, named: Sequence[str], out: Path, scene: str) -> DisagreeingPair:
     people, disagreement = most_different(config, named)
-    return Pair(config, people, disagreement, out / scene / "-".join(people))
+    return DisagreeingPair(config, people, disagreement, out / scene / "-".join(people))
 
 
 def main(
@@ -261,7 +261,7 @@ def main(
     taught = recipe(quick, config, given, overrides or [])
     wanted = {GENERATED: people, **({scene: annotators} if data else {})}
     pairs = [
-        _pair(placed(taught, where, quick), who.split(",") if who else [], out, where)
+        _pair(scene_recipe(taught, where, quick), who.split(",") if who else [], out, where)
         for where, who in wanted.items()
         if who != "none"
     ]

@@ -36,8 +36,8 @@ from housewise.experiments.personalize.households import (
     Household,
     Setup,
     Stage,
+    collect_episodes,
     figure,
-    gathered,
     in_full,
     one_by_one,
     shareable_run,
@@ -56,9 +56,9 @@ from housewise.experiments.personalize.paper import (
     default_out,
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
-from housewise.experiments.personalize.robots import ROUNDS, Robot
+from housewise.experiments.personalize.robots import ROUNDS, StudyRobot
 from housewise.experiments.quick import QuickOption
-from housewise.experiments.results import Cell, Results, nested
+from housewise.experiments.results import Cell, Results, nest_by_keys
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.selftrain.training_folder import TrainingObserver
 
@@ -79,7 +79,7 @@ class Growing:
 
     def __init__(self, household: Household, seed: int, folder: Path) -> None:
         self.household, self.seed = household, seed
-        self._teacher = Robot("store", household, seed, folder)
+        self._teacher = StudyRobot("store", household, seed, folder)
         self._folder = folder / household.scene / f"seed-{seed}" / "reactions"
 
     def play(self, row: str, counts: Sequence[int], setup: Setup, observer: TrainingObserver) -> None:
@@ -114,7 +114,7 @@ class Growing:
 
     def _notes(self, setup: Setup, observer: TrainingObserver) -> list[Note]:
         """All notes, each once, in the order of the episodes that they came from."""
-        for _ in self._teacher.learned(setup, observer):
+        for _ in self._teacher.learn_stages(setup, observer):
             pass
         attempts = map(self._teacher.attempts, range(1, len(ROUNDS) + 1))
         stages = [self._teacher.demonstrations, *attempts]
@@ -161,7 +161,7 @@ class Reactions(Experiment):
             Cell(
                 f"{row}, {count}",
                 f"{household.scene} {which}",
-                figure(self._played[household.scene, row, which][count]),
+                figure(self._episodes_by_key[household.scene, row, which][count]),
                 marked=adapter and ROWS[row] == "llm",
                 expected=household.size(which) * len(self.seeds),
             )
@@ -172,15 +172,15 @@ class Reactions(Experiment):
         ]
         return [Results("success rate by number of reactions remembered, %", cells)]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row, set of tasks and number of reactions, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by scene, row, tasks and number of reactions, and all behind them."""
         return {
             "seeds": list(self.seeds),
             "counts": list(self.counts),
-            "figures": self._nested(in_full),
+            "figures": self._summarise_by_key(in_full),
             "adapter": self.setup.adapter,
             "settings": {row: shareable_run(self.setup.settings(ROWS[row])) for row in self.rows},
-            "by_episode": self._nested(one_by_one),
+            "by_episode": self._summarise_by_key(one_by_one),
         }
 
     def draw(self, path: Path) -> None:
@@ -198,7 +198,7 @@ class Reactions(Experiment):
             axes.set_axis_off()
         for axes, (scene, which) in zip(panels.flat[: len(columns)], columns, strict=True):
             for row in self.rows:
-                found = {count: figure(played) for count, played in self._played[scene, row, which].items()}
+                found = {count: figure(played) for count, played in self._episodes_by_key[scene, row, which].items()}
                 points = [(count, each.mean, each.error or 0.0) for count, each in found.items() if each]
                 if points:
                     counts, means, errors = zip(*points, strict=True)
@@ -213,11 +213,11 @@ class Reactions(Experiment):
         save_figure(picture, path)
 
     @cached_property
-    def _played(self) -> dict[tuple[str, str, str], dict[int, list[Episode]]]:
+    def _episodes_by_key(self) -> dict[tuple[str, str, str], dict[int, list[Episode]]]:
         """By scene, row and set of tasks, and then by number of reactions."""
         return {
             (household.scene, row, which): {
-                count: gathered(
+                count: collect_episodes(
                     {seed: Growing(household, seed, self.out).tests(row, count, which) for seed in self.seeds}
                 )
                 for count in self.counts
@@ -227,11 +227,11 @@ class Reactions(Experiment):
             for which in household.tests
         }
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return nested(
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return nest_by_keys(
             {
                 (*key, str(count)): tell(episodes)
-                for key, by_count in self._played.items()
+                for key, by_count in self._episodes_by_key.items()
                 for count, episodes in by_count.items()
             }
         )
@@ -270,7 +270,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    setup = Setup.from_options(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     found = households(scenes, data, recovered, person or "majority", quick, out)
     usual = COUNTS[:2] if quick else COUNTS
     chosen = chosen_rows(rows, list(ROWS))

@@ -44,9 +44,9 @@ from housewise.experiments.personalize.households import (
     Episode,
     Household,
     Setup,
+    collect_episodes,
     differences,
     figure,
-    gathered,
     in_full,
     one_by_one,
     starts_of,
@@ -65,23 +65,33 @@ from housewise.experiments.personalize.paper import (
     default_out,
     recovered_folders,
 )
-from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, ROWS, SHOWN, Robot, Row, papers
+from housewise.experiments.personalize.robots import (
+    EMPTY,
+    FULL,
+    NOTHING,
+    ROUNDS,
+    ROWS,
+    SHOWN,
+    RobotRow,
+    StudyRobot,
+    papers,
+)
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
 from housewise.experiments.quick import QuickOption
-from housewise.experiments.results import Cell, Figure, Results, nested
+from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
 
-EVERY: dict[str, Row | Taught] = {**ROWS, **WEIGHTS}
+EVERY: dict[str, RobotRow | Taught] = {**ROWS, **WEIGHTS}
 HALVES = {FULL: (EMPTY, "store", "nearest"), BOTH: (ALONE, FULL)}
 """What rows with a memory are compared with."""
 
 EVERYWHERE = "all scenes"
 
 
-def robot_of(row: str, household: Household, seed: int, out: Path) -> Robot | Pupil:
+def robot_of(row: str, household: Household, seed: int, out: Path) -> StudyRobot | Pupil:
     """A row in a household, with one seed, in the folder that all rows share."""
-    return Pupil(row, household, seed, out) if row in WEIGHTS else Robot(row, household, seed, out)
+    return Pupil(row, household, seed, out) if row in WEIGHTS else StudyRobot(row, household, seed, out)
 
 
 class Remembering(Experiment):
@@ -115,19 +125,22 @@ class Remembering(Experiment):
 
     def results(self) -> list[Results]:
         """See Experiment.results: success, and what Figure 6 of arXiv 2404.14285 is about."""
-        told = [f"{row}: told {', '.join(EVERY[row].told(self.setup)) or 'nothing'}" for row in self.rows]
+        told = [f"{row}: told {', '.join(EVERY[row].information(self.setup)) or 'nothing'}" for row in self.rows]
         recovered = [household.scene for household in self.households if household.scene in RECOVERED]
         notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
         more = [Results(title, self._cells(measure)) for measure, (title, _) in MEASURES.items()]
-        return [Results("success rate, %", self._cells("success_rate"), [*told, *notes, *self._compared()]), *more]
+        return [
+            Results("success rate, %", self._cells("success_rate"), [*told, *notes, *self._comparison_lines()]),
+            *more,
+        ]
 
     def _cells(self, measure: str) -> list[Cell]:
-        marked = {row: EVERY[row].marked(self.setup) for row in self.rows}
+        marked = {row: EVERY[row].is_marked(self.setup) for row in self.rows}
         return [
             Cell(
                 f"{row}, {stage}" if EVERY[row].learns else row,
                 f"{household.scene} {which}",
-                figure(self._played[household.scene, row, stage, which], measure),
+                figure(self._episodes_by_key[household.scene, row, stage, which], measure),
                 papers(measure, household.scene, stage, which, household.person),
                 marked[row],
                 household.size(which) * len(self.seeds),
@@ -138,30 +151,30 @@ class Remembering(Experiment):
             for which in household.tests
         ]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row, stage and set of tasks, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by scene, row, stage and set of tasks, and all behind them."""
         return {
             "seeds": list(self.seeds),
-            "told": {row: EVERY[row].told(self.setup) for row in self.rows},
-            "figures": self._nested(in_full),
-            "figure_6": {measure: self._nested(partial(in_full, measure=measure)) for measure in MEASURES},
+            "told": {row: EVERY[row].information(self.setup) for row in self.rows},
+            "figures": self._summarise_by_key(in_full),
+            "figure_6": {measure: self._summarise_by_key(partial(in_full, measure=measure)) for measure in MEASURES},
             "attempts": self._attempts(),
             "notes": self._notes(),
             "gains": self._gains(),
             "adapter": self.setup.adapter,
             "settings": {row: self._settings(row) for row in self.rows},
             "starts": self._starts(),
-            "by_episode": self._nested(one_by_one),
+            "by_episode": self._summarise_by_key(one_by_one),
         }
 
     def _settings(self, row: str) -> dict[str, Any]:
         """As its first test was played, which another command may have done; before that as it is set now."""
         robot = robot_of(row, self.households[0], self.seeds[0], self.out)
-        first = robot.tests(EVERY[row].stages[0], TEST).settings() if isinstance(robot, Robot) else None
+        first = robot.tests(EVERY[row].stages[0], TEST).settings() if isinstance(robot, StudyRobot) else None
         return first or EVERY[row].settings(self.setup)
 
     @cached_property
-    def _played(self) -> dict[tuple[str, str, str, str], list[Episode]]:
+    def _episodes_by_key(self) -> dict[tuple[str, str, str, str], list[Episode]]:
         """By scene, row, stage and set of tasks; attempts are those of the stage that they lead to."""
         found = {}
         for household in self.households:
@@ -170,19 +183,21 @@ class Remembering(Experiment):
                 for stage in EVERY[row].stages:
                     for which in household.tests:
                         tested = {seed: robot.tests(stage, which) for seed, robot in robots.items()}
-                        found[household.scene, row, stage, which] = gathered(tested)
+                        found[household.scene, row, stage, which] = collect_episodes(tested)
                 for number, stage in enumerate(EVERY[row].stages[1:], start=1):
                     tried = {seed: robot.attempts(number) for seed, robot in robots.items()}
-                    found[household.scene, row, stage, TRAIN] = gathered(tried)
+                    found[household.scene, row, stage, TRAIN] = collect_episodes(tried)
         return found
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return nested({key: tell(episodes) for key, episodes in self._played.items() if key[-1] != TRAIN})
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return nest_by_keys(
+            {key: tell(episodes) for key, episodes in self._episodes_by_key.items() if key[-1] != TRAIN}
+        )
 
     def _attempts(self) -> dict[str, Any]:
         """The figures of the attempts themselves."""
         found: dict[str, Any] = {}
-        for (scene, row, stage, which), episodes in self._played.items():
+        for (scene, row, stage, which), episodes in self._episodes_by_key.items():
             if which == TRAIN:
                 found.setdefault(scene, {}).setdefault(row, {})[stage.removeprefix("after ")] = in_full(episodes)
         return found
@@ -211,18 +226,20 @@ class Remembering(Experiment):
                 for which in (TEST, OTHER):
                     having = [household.scene for household in found if which in household.tests]
                     for row, half in compared if having else ():
-                        gains = [pair for scene in having for pair in self._gained(scene, row, half, stage, which)]
-                        yield name, stage, which, f"{row} - {half}", Figure.of(gains)
+                        gains = [
+                            pair for scene in having for pair in self._success_gains(scene, row, half, stage, which)
+                        ]
+                        yield name, stage, which, f"{row} - {half}", Figure.from_episodes(gains)
 
-    def _gained(self, scene: str, row: str, half: str, stage: str, which: str) -> list[tuple[Hashable, float]]:
+    def _success_gains(self, scene: str, row: str, half: str, stage: str, which: str) -> list[tuple[Hashable, float]]:
         """By how many points a row is ahead of another, by task."""
-        other = self._played[scene, half, stage if EVERY[half].learns else NOTHING, which]
-        return differences(self._played[scene, row, stage, which], other)
+        other = self._episodes_by_key[scene, half, stage if EVERY[half].learns else NOTHING, which]
+        return differences(self._episodes_by_key[scene, row, stage, which], other)
 
     def _gains(self) -> dict[str, Any]:
-        return nested({tuple(key): vars(gain) if gain else None for *key, gain in self._pairs()})
+        return nest_by_keys({tuple(key): vars(gain) if gain else None for *key, gain in self._pairs()})
 
-    def _compared(self) -> list[str]:
+    def _comparison_lines(self) -> list[str]:
         return [
             f"{scene} {which}, {stage}: {rows}: {gain} points, task by task"
             for scene, stage, which, rows, gain in self._pairs()
@@ -299,7 +316,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    setup = Setup.from_options(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     setup = replace(setup, recipe=taught)
     played = [row for row in WEIGHTS if show and any(out.glob(f"*/seed-*/{row}"))]
     chosen = chosen_rows(rows or [*ROWS, *played], list(EVERY))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.experiments.personalize.households import DEMO, TRAIN, Household, Setup, Stage, shareable_run
-from housewise.experiments.results import Figure, published
+from housewise.experiments.results import Figure, published_figure
 from housewise.selftrain.training_folder import TrainingObserver
 
 DEMONSTRATIONS, VERDICTS, REWARDS = "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
@@ -22,11 +22,11 @@ PHASE_OF = dict(zip((SHOWN, *ROUNDS), ("IL", "ST1", "ST2"), strict=True))
 def papers(measure: str, scene: str, stage: str, which: str, person: str) -> Figure | None:
     """What the paper says of a stage, whose robots were all taught for the majority; see results.published."""
     known = stage in PHASE_OF and person == "majority"
-    return published(measure, scene, PHASE_OF[stage], which) if known else None
+    return published_figure(measure, scene, PHASE_OF[stage], which) if known else None
 
 
 @dataclass(frozen=True)
-class Row:
+class RobotRow:
     """A robot of the table.
 
     Attributes:
@@ -44,14 +44,14 @@ class Row:
         """When it is measured."""
         return (SHOWN, *ROUNDS) if self.learns else (NOTHING,)
 
-    def told(self, setup: Setup) -> list[str]:
+    def information(self, setup: Setup) -> list[str]:
         """What it is given."""
         shown = [DEMONSTRATIONS, *([VERDICTS] if self.verdicts else []), REWARDS] if self.learns else []
-        return [*shown, *([GENERATED_HOUSES] if self.marked(setup) else [])]
+        return [*shown, *([GENERATED_HOUSES] if self.is_marked(setup) else [])]
 
-    def marked(self, setup: Setup) -> bool:
+    def is_marked(self, setup: Setup) -> bool:
         """Whether its model had also learned beforehand."""
-        return self.planner == "llm" and setup.adapted
+        return self.planner == "llm" and setup.has_adapter
 
     def settings(self, setup: Setup) -> dict[str, Any]:
         """How it is set, for a JSON file."""
@@ -60,15 +60,15 @@ class Row:
 
 EMPTY, FULL = "model, empty memory", "model, memory"
 ROWS = {
-    "store": Row("store"),
-    "store without verdicts": Row("store", verdicts=False),
-    "nearest": Row("nearest"),
-    EMPTY: Row("llm", learns=False),
-    FULL: Row("llm"),
+    "store": RobotRow("store"),
+    "store without verdicts": RobotRow("store", verdicts=False),
+    "nearest": RobotRow("nearest"),
+    EMPTY: RobotRow("llm", learns=False),
+    FULL: RobotRow("llm"),
 }
 
 
-class Robot:
+class StudyRobot:
     """A row in a household, with one seed.
 
     Args:
@@ -85,14 +85,14 @@ class Robot:
     def play(self, setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing."""
         robot = setup.settings(self.row.planner)
-        for stage, memory in self.learned(setup, observer):
+        for stage, memory in self.learn_stages(setup, observer):
             for which in self.household.tests:
                 self.tests(stage, which).measure(robot, memory, observer)
 
-    def learned(self, setup: Setup, observer: TrainingObserver) -> Iterator[tuple[str, Path | None]]:
+    def learn_stages(self, setup: Setup, observer: TrainingObserver) -> Iterator[tuple[str, Path | None]]:
         """Every stage with the folder of the memory that it has by then, filled as far as it is asked for."""
         robot = setup.settings(self.row.planner).with_changes(agent={"explore": True})
-        memory = self.shown(setup, observer) if self.row.learns else None
+        memory = self.demonstrate(setup, observer) if self.row.learns else None
         yield self.row.stages[0], memory
         for number, stage in enumerate(self.row.stages[1:], start=1):
             memory = self.attempts(number).learn(robot, memory, observer)
@@ -104,7 +104,7 @@ class Robot:
         folder = DEMONSTRATIONS if self.row.verdicts else f"{DEMONSTRATIONS} without verdicts"
         return self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
 
-    def shown(self, setup: Setup, observer: TrainingObserver) -> Path:
+    def demonstrate(self, setup: Setup, observer: TrainingObserver) -> Path:
         """Folder of the memory of the demonstrations."""
         settings = setup.settings("demonstrator").with_changes(agent={"demonstrator": {"verdicts": self.row.verdicts}})
         return self.demonstrations.learn(settings, None, observer)

@@ -101,7 +101,9 @@ def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:
         if _put(mine) and _put(yours) and mine.end != yours.end:
             person = one.header.person
             right = (mine.is_correct, yours.is_correct)
-            yield SameThing(mine.name, one.name, one.initial_state.scene, person, mine.start, mine.end, yours.end, right)
+            yield SameThing(
+                mine.name, one.name, one.initial_state.scene, person, mine.start, mine.end, yours.end, right
+            )
 
 
 def _put(fate: ObjectOutcome) -> bool:

@@ -26,11 +26,11 @@ from housewise.experiments.personalize.households import (
     Household,
     Setup,
     Stage,
+    collect_episodes,
     figure,
-    gained,
-    gathered,
     in_full,
     one_by_one,
+    success_gain,
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
@@ -45,9 +45,9 @@ from housewise.experiments.personalize.paper import (
     default_out,
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
-from housewise.experiments.personalize.robots import FULL, ROWS, Robot
+from housewise.experiments.personalize.robots import FULL, ROWS, StudyRobot
 from housewise.experiments.quick import QuickOption
-from housewise.experiments.results import Cell, Results, nested
+from housewise.experiments.results import Cell, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.simulator import SimulatorName
 
@@ -67,12 +67,12 @@ class Simulated:
 
     def __init__(self, row: str, household: Household, seed: int, folder: Path) -> None:
         self.household, self.seed = household, seed
-        self._robot = Robot(row, household, seed, folder)
+        self._robot = StudyRobot(row, household, seed, folder)
         self._folder = folder / household.scene / f"seed-{seed}" / "simulators" / row
 
     def play(self, simulators: Sequence[SimulatorName], setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing, of what is learned as well."""
-        *_, (_, memory) = self._robot.learned(setup, observer)
+        *_, (_, memory) = self._robot.learn_stages(setup, observer)
         for name in simulators:
             robot = setup.settings(self._robot.row.planner).with_changes(world={"simulator": name})
             self.tests(name).measure(robot, memory, observer)
@@ -122,8 +122,8 @@ class Simulators(Experiment):
             Cell(
                 f"{row}, {simulator}",
                 f"{household.scene} {TEST}",
-                figure(self._played[household.scene, row, simulator]),
-                marked=ROWS[row].marked(self.setup),
+                figure(self._episodes_by_key[household.scene, row, simulator]),
+                marked=ROWS[row].is_marked(self.setup),
                 expected=household.size(TEST) * len(self.seeds),
             )
             for household in self.households
@@ -132,22 +132,22 @@ class Simulators(Experiment):
         ]
         return [Results("success rate by simulator, %", cells)]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row and simulator, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by scene, row and simulator, and all behind them."""
         return {
             "seeds": list(self.seeds),
-            "figures": self._nested(in_full),
+            "figures": self._summarise_by_key(in_full),
             "gains": self._gains(),
             "adapter": self.setup.adapter,
             "settings": {row: ROWS[row].settings(self.setup) for row in self.rows},
-            "by_episode": self._nested(one_by_one),
+            "by_episode": self._summarise_by_key(one_by_one),
         }
 
     @cached_property
-    def _played(self) -> dict[tuple[str, str, SimulatorName], list[Episode]]:
+    def _episodes_by_key(self) -> dict[tuple[str, str, SimulatorName], list[Episode]]:
         """By scene, row and simulator."""
         return {
-            (household.scene, row, name): gathered(
+            (household.scene, row, name): collect_episodes(
                 {seed: Simulated(row, household, seed, self.out).tests(name) for seed in self.seeds}
             )
             for household in self.households
@@ -155,17 +155,17 @@ class Simulators(Experiment):
             for name in self.simulators
         }
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return nested({key: tell(episodes) for key, episodes in self._played.items()})
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return nest_by_keys({key: tell(episodes) for key, episodes in self._episodes_by_key.items()})
 
     def _gains(self) -> dict[str, Any]:
         """By how many points success is another than in the first simulator, task by task."""
         gains = {
-            (scene, row, simulator): gained(episodes, self._played[scene, row, self.simulators[0]])
-            for (scene, row, simulator), episodes in self._played.items()
+            (scene, row, simulator): success_gain(episodes, self._episodes_by_key[scene, row, self.simulators[0]])
+            for (scene, row, simulator), episodes in self._episodes_by_key.items()
             if simulator != self.simulators[0]
         }
-        return nested({key: vars(gain) if gain else None for key, gain in gains.items()})
+        return nest_by_keys({key: vars(gain) if gain else None for key, gain in gains.items()})
 
 
 def main(
@@ -197,7 +197,7 @@ def main(
       python -m housewise.experiments.personalize.simulators --data ~/housekeep --adapter tidy --workers 2
     """
     out = out or default_out("remembering", quick)
-    setup = Setup.of(config, overrides, quick, gpu=gpu, workers=workers, adapter=adapter)
+    setup = Setup.from_options(config, overrides, quick, gpu=gpu, workers=workers, adapter=adapter)
     found = households(scenes, data, None, person or "majority", quick, out)
     chosen = [simulator_choice(name).name for name in dict.fromkeys(simulators or SIMULATORS)]
     experiment = Simulators(found, chosen_rows(rows or ["store", FULL], LEARNING), chosen, seeds or [1], setup, out)

@@ -221,7 +221,7 @@ class SceneStudy:
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.is_marked(row), self.expected_episodes(tasks))
 
     def published_figure(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
-        """What the paper says, whose robots were all taught for the majority; see results.published."""
+        """What the paper says, whose robots were all taught for the majority; see results.published_figure."""
         return published_figure(measure, scene, row, tasks) if self.config.run.tasks.person == "majority" else None
 
     def expected_episodes(self, tasks: str) -> int:

@@ -37,9 +37,9 @@ from housewise.experiments.personalize.households import (
     Household,
     Setup,
     Stage,
+    collect_episodes,
     differences,
     figure,
-    gathered,
     in_full,
     one_by_one,
     shareable_run,
@@ -58,10 +58,10 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.reactions import ROWS
 from housewise.experiments.personalize.remembering import SeedsOption
-from housewise.experiments.personalize.robots import Robot
+from housewise.experiments.personalize.robots import StudyRobot
 from housewise.experiments.personalize.study import GENERATED, SCENES
 from housewise.experiments.quick import QuickOption
-from housewise.experiments.results import Cell, Figure, Results, nested
+from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.tasks import resolve_preferences
@@ -127,7 +127,7 @@ class Neighbours:
     def play(self, seed: int, rows: Sequence[str], setup: Setup, observer: TrainingObserver) -> None:
         """Play what is missing."""
         shown = {
-            who: Robot("store", household, seed, self._folder / household.name).shown(setup, observer)
+            who: StudyRobot("store", household, seed, self._folder / household.name).demonstrate(setup, observer)
             for who, household in self._households.items()
         }
         for row in rows:
@@ -139,7 +139,7 @@ class Neighbours:
 
     def episodes(self, row: str, person: str, whose: str) -> list[Episode]:
         """What has come of it, with all seeds."""
-        return gathered({seed: self._stage(row, person, whose, seed) for seed in self.seeds})
+        return collect_episodes({seed: self._stage(row, person, whose, seed) for seed in self.seeds})
 
     def _stage(self, row: str, person: str, whose: str, seed: int) -> Stage:
         of = self._households[self.memory_of(person, whose)].name
@@ -192,13 +192,13 @@ class Swapped(Experiment):
                     for whose in (OWN, COMMON, ANOTHER)
                     for cell in self._cells(each, row, whose)
                 ],
-                [*self._compared(each), *(self._followed if each is self.neighbours[-1] else [])],
+                [*self._comparison_lines(each), *(self._edited_note_lines if each is self.neighbours[-1] else [])],
             )
             for each in self.neighbours
         ]
 
-    def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row, person and memory, and all behind them."""
+    def extra_results(self) -> dict[str, Any]:
+        """See Experiment.extra_results: figures by scene, row, person and memory, and all behind them."""
         return {
             "seeds": list(self.seeds),
             "memories": {
@@ -207,16 +207,16 @@ class Swapped(Experiment):
                 }
                 for each in self.neighbours
             },
-            "figures": self._nested(in_full),
+            "figures": self._summarise_by_key(in_full),
             "gains": {each.scene: {row: self._gains(each, row) for row in self.rows} for each in self.neighbours},
-            "edited": {row: self.edited.followed(row) for row in self.rows} if self.edited else {},
+            "edited": {row: self.edited.count_followed_notes(row) for row in self.rows} if self.edited else {},
             "adapter": self.setup.adapter,
             "settings": {row: shareable_run(self.setup.settings(ROWS[row])) for row in self.rows},
-            "by_episode": self._nested(one_by_one),
+            "by_episode": self._summarise_by_key(one_by_one),
         }
 
     @cached_property
-    def _played(self) -> dict[str, dict[Key, list[Episode]]]:
+    def _episodes_by_key(self) -> dict[str, dict[Key, list[Episode]]]:
         """Episodes by scene and key."""
         return {
             each.scene: {
@@ -230,7 +230,7 @@ class Swapped(Experiment):
 
     def _cells(self, each: Neighbours, row: str, whose: str) -> list[Cell]:
         """A line of the table: for every person, and for all of them together."""
-        played = {person: self._played[each.scene][row, person, whose] for person in each.people}
+        played = {person: self._episodes_by_key[each.scene][row, person, whose] for person in each.people}
         columns = {**played, EVERYBODY: [episode for episodes in played.values() for episode in episodes]}
         marked = self.setup.adapter is not None and ROWS[row] == "llm"
         sizes = {**dict.fromkeys(each.people, each.size), EVERYBODY: each.size * len(each.people)}
@@ -245,16 +245,17 @@ class Swapped(Experiment):
         for whose in (COMMON, ANOTHER):
             by_person = {
                 person: differences(
-                    self._played[each.scene][row, person, OWN], self._played[each.scene][row, person, whose]
+                    self._episodes_by_key[each.scene][row, person, OWN],
+                    self._episodes_by_key[each.scene][row, person, whose],
                 )
                 for person in each.people
             }
             by_person[EVERYBODY] = [pair for pairs in by_person.values() for pair in pairs]
-            gains = {person: Figure.of(pairs) for person, pairs in by_person.items()}
+            gains = {person: Figure.from_episodes(pairs) for person, pairs in by_person.items()}
             found[f"{OWN} - {whose}"] = {person: vars(gain) if gain else None for person, gain in gains.items()}
         return found
 
-    def _compared(self, each: Neighbours) -> list[str]:
+    def _comparison_lines(self, each: Neighbours) -> list[str]:
         told = []
         for row in self.rows:
             for which, gains in self._gains(each, row).items():
@@ -263,19 +264,19 @@ class Swapped(Experiment):
         return told
 
     @property
-    def _followed(self) -> list[str]:
+    def _edited_note_lines(self) -> list[str]:
         """How many edited notes were followed."""
-        found = {row: self.edited.followed(row) for row in self.rows} if self.edited else {}
+        found = {row: self.edited.count_followed_notes(row) for row in self.rows} if self.edited else {}
         return [
             f"{row}: {told['followed'][AFTER]} of {told['notes']} notes were followed after they were edited by hand"
             for row, told in found.items()
         ]
 
-    def _nested(self, tell: Any) -> dict[str, Any]:
-        return nested(
+    def _summarise_by_key(self, tell: Any) -> dict[str, Any]:
+        return nest_by_keys(
             {
                 (scene, *key): tell(episodes)
-                for scene, played in self._played.items()
+                for scene, played in self._episodes_by_key.items()
                 for key, episodes in played.items()
             }
         )
@@ -341,7 +342,9 @@ def main(
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
     # Notes of several people make long prompts, and there are many pairs of them.
     cut = [f"max_steps={_QUICK_STEPS}"] if quick else []
-    setup = Setup.of(config, [*cut, *(overrides or [])], quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    setup = Setup.from_options(
+        config, [*cut, *(overrides or [])], quick, simulator=simulator, gpu=gpu, workers=workers, **asked
+    )
     chosen = scenes or [*(SCENES if data and not quick else ()), GENERATED]
     named = {True: people, False: annotators}
     neighbours = [

@@ -20,7 +20,7 @@ from housewise.experiments.personalize.robots import (
     SHOWN,
     VERDICTS,
 )
-from housewise.experiments.personalize.study import PHASES, placed, recipe
+from housewise.experiments.personalize.study import PHASES, recipe, scene_recipe
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import EvaluationConfig, NamedTasksConfig, SelfTrainingConfig
 from housewise.selftrain.training_folder import TrainingObserver
@@ -61,7 +61,7 @@ class Taught:
         overrides = [f"{key}={value}" for key, value in changes.items()]
         return recipe(setup.quick, setup.recipe, {"run": {**asked, **played, **run}}, overrides)
 
-    def told(self, setup: Setup) -> list[str]:
+    def information(self, setup: Setup) -> list[str]:
         """What it is given."""
         config = self.recipe(setup)
         judging = PromptTemplate.load(config.run.agent.prompt).judging
@@ -73,13 +73,13 @@ class Taught:
             PLAN_REWARDS: config.wording != "corrected",
             REVIEWS: config.review or config.imitation_review,
             f"{attempts} attempts at each training task in every round": attempts > 1,
-            GENERATED_HOUSES: self.marked(setup),
+            GENERATED_HOUSES: self.is_marked(setup),
         }
         return [what for what, whether in given.items() if whether]
 
-    def marked(self, setup: Setup) -> bool:
+    def is_marked(self, setup: Setup) -> bool:
         """Whether its model had also learned beforehand."""
-        return setup.adapted
+        return setup.has_adapter
 
     def settings(self, setup: Setup) -> dict[str, Any]:
         """How it is taught, for a JSON file."""
@@ -129,9 +129,9 @@ class Pupil:
         run |= {"seed": self.seed, "series": self._series}
         if self.row.remembers:
             run["memory"] = {"start": home.name, "folder": str(self._folder / "nothing"), "new": True}
-        measured = EvaluationConfig(tasks=[self._named(which) for which in home.tests], runs=1, untrained=False)
+        measured = EvaluationConfig(tasks=[self._named_tasks(which) for which in home.tests], runs=1, untrained=False)
         changes = {"evaluation": measured, "iterations": len(ROUNDS)}
-        return placed(self.row.recipe(setup, **run).model_copy(update=changes), home.scene, home.few)
+        return scene_recipe(self.row.recipe(setup, **run).model_copy(update=changes), home.scene, home.few)
 
     def play(self, setup: Setup, observer: TrainingObserver) -> None:
         """Teach and play what is missing."""
@@ -151,7 +151,7 @@ class Pupil:
     def _series(self) -> int:
         return 10 * self.seed
 
-    def _named(self, which: str) -> NamedTasksConfig:
+    def _named_tasks(self, which: str) -> NamedTasksConfig:
         tasks = self.household.tasks(which)
         chosen = {key: tasks[key] for key in ("episodes", "houses", "seed") if key in tasks}
         return NamedTasksConfig(name=which, **chosen)

@@ -36,7 +36,7 @@ from housewise.core.yaml_files import read_yaml
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
-from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
+from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, ConditionRow, rows
 from housewise.language.adapters import adapter_fingerprint
 from housewise.selftrain.stars.held_out_objects import held_out_nouns
 from housewise.selftrain.training_folder import TrainingObserver
@@ -72,7 +72,7 @@ class Conditions:
         out: folder for everything.
     """
 
-    def __init__(self, settings: StarsSettings, rows: Sequence[Row], out: Path) -> None:
+    def __init__(self, settings: StarsSettings, rows: Sequence[ConditionRow], out: Path) -> None:
         self._settings, self._rows, self._out = settings, rows, out
         self._stars = Stars(settings)
 
@@ -101,7 +101,7 @@ class Conditions:
         return [task.name for task in self._stars.tasks()]
 
     @cached_property
-    def played(self) -> dict[tuple[str, str], dict[int, Record]]:
+    def records_by_row(self) -> dict[tuple[str, str], dict[int, Record]]:
         """Records by label of the row and task, and then by seed."""
         found: dict[tuple[str, str], dict[int, Record]] = {}
         for row in self._rows:
@@ -125,16 +125,16 @@ class Conditions:
     def variation(self) -> list[Results]:
         """How STARS varies over seeds (STARS, table 3): mean and standard deviation, beside those of ten runs."""
         found = [
-            Results(f"STARS over seeds: {MEASURES[measure]}", list(self._varied(measure)), over="seeds")
+            Results(f"STARS over seeds: {MEASURES[measure]}", list(self._variation_cells(measure)), over="seeds")
             for measure in _TEN_RUNS
         ]
         return [each for each in found if each.cells]
 
-    def more(self) -> dict[str, Any]:
+    def extra_results(self) -> dict[str, Any]:
         """What the JSON file holds beside the tables."""
         adapters = {adapter for row in self._rows if (adapter := row.arm.adapter_of(row.seed)) is not None}
         return {
-            "n": sum(map(len, self.played.values())),
+            "n": sum(map(len, self.records_by_row.values())),
             "seeds": sorted({row.seed for row in self._rows}),
             "settings": _shareable(self._settings),
             "adapters": [adapter_fingerprint(adapter) for adapter in sorted(adapters)],
@@ -148,25 +148,27 @@ class Conditions:
         for task, floor in zip(self.tasks, self._floors(measure), strict=False):
             yield Cell(NOTHING, task, Figure(floor, None, 1))
         condition = {row.label: row.condition for row in self._rows}
-        for label, seeds in self._expected().items():
+        for label, seeds in self._expected_seeds().items():
             for task in self.tasks:
-                ours = Figure.of(self._by_seed(measure, label, task).items())
-                beside = published(measure, task, condition[label])
+                ours = Figure.from_episodes(self._by_seed(measure, label, task).items())
+                beside = published_value(measure, task, condition[label])
                 yield Cell(label, task, ours, None if beside is None else Figure(beside, None), expected=seeds)
 
-    def _varied(self, measure: str) -> Iterator[Cell]:
+    def _variation_cells(self, measure: str) -> Iterator[Cell]:
         for label in dict.fromkeys(row.label for row in self._rows if row.condition == "STARS"):
             for task in self.tasks:
                 figures = list(self._by_seed(measure, label, task).values())
-                told = _published()["ten_runs"][measure].get(task, (None, None))
+                told = _load_published()["ten_runs"][measure].get(task, (None, None))
                 if len(figures) > 1:
                     for name, ours, theirs in zip(("mean", "sd"), (fmean(figures), stdev(figures)), told, strict=True):
-                        published = None if theirs is None else Figure(theirs, None, 10)
-                        yield Cell(label, f"{task}, {name}", Figure(ours, None, len(figures)), published)
+                        published_value = None if theirs is None else Figure(theirs, None, 10)
+                        yield Cell(label, f"{task}, {name}", Figure(ours, None, len(figures)), published_value)
 
     def _by_seed(self, measure: str, label: str, task: str) -> dict[int, float]:
         """A measure in each episode that has it."""
-        figures = {seed: self._figure(measure, record) for seed, record in self.played.get((label, task), {}).items()}
+        figures = {
+            seed: self._figure(measure, record) for seed, record in self.records_by_row.get((label, task), {}).items()
+        }
         return {seed: figure for seed, figure in figures.items() if figure is not None}
 
     def _figure(self, measure: str, record: Record) -> float | None:
@@ -188,21 +190,23 @@ class Conditions:
         found = {"completion_percent": [start.percent for start in starts], "objects_percent": placed}
         return found.get(measure, [])
 
-    def _expected(self) -> Counter[str]:
+    def _expected_seeds(self) -> Counter[str]:
         """How many seeds each line of the table has, in its order."""
         return Counter(row.label for row in self._rows)
 
     def _shares(self, task: str) -> Iterator[Cell]:
-        counts = {label: self._counted(task, label) for label in self._expected()}
+        counts = {label: self._count_categories(task, label) for label in self._expected_seeds()}
         names = dict.fromkeys(name for runs in counts.values() for each in runs.values() for name in each)
         for label, runs in counts.items():
             for name in names:
-                if found := Figure.of((seed, 100 * each[name] / each.total()) for seed, each in runs.items()):
+                if found := Figure.from_episodes(
+                    (seed, 100 * each[name] / each.total()) for seed, each in runs.items()
+                ):
                     yield Cell(label, name, found)
 
-    def _counted(self, task: str, label: str) -> dict[int, Counter[str]]:
+    def _count_categories(self, task: str, label: str) -> dict[int, Counter[str]]:
         """How many goals are of each category, by seed; none where no goals were retrieved."""
-        runs = self.played.get((label, task), {})
+        runs = self.records_by_row.get((label, task), {})
         counts = {seed: self._categories(task, record) for seed, record in runs.items()}
         return {seed: each for seed, each in counts.items() if each}
 
@@ -220,21 +224,21 @@ class Conditions:
     def _figures(self) -> dict[str, Any]:
         """By task, row and measure: the mean, the standard deviation over seeds, and the figure of each seed."""
         found: dict[str, Any] = {}
-        for label, task in self.played:
+        for label, task in self.records_by_row:
             found.setdefault(task, {})[label] = {
                 measure: _spread(figures) for measure in MEASURES if (figures := self._by_seed(measure, label, task))
             }
         return found
 
 
-def published(measure: str, task: str, condition: str) -> float | None:
+def published_value(measure: str, task: str, condition: str) -> float | None:
     """What STARS (arXiv 2306.06770) reports of a condition; None where it reports nothing."""
-    value = _published().get(measure, {}).get(task, {}).get(condition)
+    value = _load_published().get(measure, {}).get(task, {}).get(condition)
     return None if value is None else float(value)
 
 
 @lru_cache(maxsize=1)
-def _published() -> Mapping[str, Any]:
+def _load_published() -> Mapping[str, Any]:
     content: Mapping[str, Any] = read_yaml(CONFIGS / "published" / "stars.yaml")
     return content
 
@@ -295,7 +299,7 @@ def main(
     options = {"task": task or list(TASKS), "model": model, "base_url": base_url, "workers": workers}
     settings = Stars.load(config, drop_unset(options), overrides or [])
     chosen = condition or [CONTROL, ASKING_CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
-    arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
+    arms = list(dict.fromkeys(map(Arm.from_adapter, adapter or [NO_ADAPTER])))
     found = Conditions(settings, rows(chosen, arms, seeds or [1, 2, 3], out), out)
     console = Console()
     found.check()
@@ -308,7 +312,7 @@ def main(
         results = found.results()
         for each in (*results, *found.breakdown(), *found.variation()):
             each.show(console)
-        paths = write(results, out, "conditions", found.more(), results[:1])
+        paths = write(results, out, "conditions", found.extra_results(), results[:1])
         if json_file is not None:
             write_text(json_file, (out / "conditions.json").read_text(encoding="utf-8"))
             paths.append(json_file)

@@ -174,7 +174,7 @@ class Recordings:
         adapter: TypeAdapter[Response | HumanGoal | Calls] = TypeAdapter(RecordedLine)
         return list(_lines(path, adapter))
 
-    def expected(self) -> dict[str, dict[str, dict[str, Any]]]:
+    def expected_figures(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The figures that a correct replay gives, by task and condition."""
         return _load(self.folder / "expected.json", TypeAdapter(dict[str, dict[str, dict[str, Any]]]))
 
@@ -189,7 +189,9 @@ class Recordings:
             modifiers=words.modifiers,
             source=str(self.folder / "vocabulary.json"),
         )
-        return GoalAnalyser(GoalLanguage(vocabulary.remove_words(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
+        return GoalAnalyser(
+            GoalLanguage(vocabulary.remove_words(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ())))
+        )
 
     def task(self, name: str, vocabulary: RobotVocabulary) -> StarsTask:
         """A recorded task as ours, with all objects of both shares: the robot saw them all."""
@@ -202,7 +204,7 @@ class Recordings:
                 kinds=frozenset(vocabulary.lineage(fixture.noun)),
                 affordances=fixture.affordances,
             )
-            for label, fixture in named(world.fixtures)
+            for label, fixture in with_unique_names(world.fixtures)
         }
         objects = [
             TaskObject(
@@ -214,7 +216,7 @@ class Recordings:
             for each in world.objects
         ]
         holds = frozenset({"receptacle"} if world.room in ROOMS_THAT_HOLD else ())
-        states = dict(named(world.fixtures))
+        states = dict(with_unique_names(world.fixtures))
         return StarsTask(
             name=name,
             room=PerceivedThing(
@@ -229,7 +231,7 @@ class Recordings:
         )
 
 
-def named(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFixture]]:
+def with_unique_names(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFixture]]:
     """Fixtures with names that tell them apart: the second and third bag are numbered."""
     seen: Counter[str] = Counter()
     for fixture in fixtures:

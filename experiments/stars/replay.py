@@ -45,7 +45,7 @@ class Outcome:
     differences: list[str] = field(default_factory=list)
 
 
-class Replay:
+class RecordedReplay:
     """Plays one condition of one task again, object by object in the recorded order.
 
     Args:
@@ -79,7 +79,7 @@ class Replay:
             (line, self._analyser.analyse(line.text, situation)) for line in lines if isinstance(line, Response)
         ]
         self._analyses += [(response, about, analysis) for response, analysis in analysed]
-        chosen = self._asked(about, analysed) if self._condition.user else self._chosen(about, analysed)
+        chosen = self._confirmed_goal(about, analysed) if self._condition.user else self._selected_goal(about, analysed)
         if chosen is not None:
             self._used_viable += chosen.viable
             self._sourced += self._pursue(chosen)
@@ -88,9 +88,9 @@ class Replay:
                 if chosen is not None:
                     self._differs(about, "a goal was stated though one had been confirmed")
                 self._dialogue.goal(line.text)
-                self._pursue(self._stated(about, line.text))
+                self._pursue(self._stated_goal(about, line.text))
 
-    def _chosen(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
+    def _selected_goal(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
         """The goal that is used without a user: our own choice where it is by rank, else the recorded one."""
         if self._choose is not None:
             return self._choose(about, analysed)
@@ -102,7 +102,7 @@ class Replay:
             used = ours
         return used[1] if used else None
 
-    def _asked(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
+    def _confirmed_goal(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:
         """The goal that the simulated user confirms, of those that were put to the user, in the recorded order."""
         offers = sorted(
             ((response.offered, response, analysis) for response, analysis in analysed if response.offered),
@@ -121,7 +121,7 @@ class Replay:
                 return analysis
         return None
 
-    def _stated(self, about: TaskObject, text: str) -> GoalAnalysis:
+    def _stated_goal(self, about: TaskObject, text: str) -> GoalAnalysis:
         statement = self._analyser.language.statement(text)
         if statement is None or statement.name != about.thing.noun:
             self._differs(about, f"the user's goal is not understood: {text!r}")
@@ -183,7 +183,7 @@ def replay(recordings: Recordings) -> dict[str, dict[str, Outcome]]:
         analyser, lines = recordings.analyser(name), recordings.lines(name)
         task = recordings.task(name, analyser.language.vocabulary)
         outcomes[name] = {
-            condition: Replay(task, analyser, CONDITIONS[condition]).play(
+            condition: RecordedReplay(task, analyser, CONDITIONS[condition]).play(
                 [line for line in lines if line.condition == condition]
             )
             for condition in dict.fromkeys(line.condition for line in lines)
@@ -220,7 +220,7 @@ def main(
     """Play the recorded runs again and compare with what is expected."""
     recordings = Recordings(data)
     outcomes = replay(recordings)
-    wrong = differences(outcomes, recordings.expected())
+    wrong = differences(outcomes, recordings.expected_figures())
     figures = {
         "exact": not wrong,
         "differences": wrong,

@@ -44,7 +44,7 @@ class Arm:
     adapter: str | None = None
 
     @classmethod
-    def named(cls, adapter: str) -> Arm:
+    def from_adapter(cls, adapter: str) -> Arm:
         """The arm of an adapter, or of the model as it comes."""
         return cls(None if adapter == NO_ADAPTER else adapter)
 
@@ -58,7 +58,7 @@ class Arm:
         """The adapter that is taken with a seed."""
         return self.adapter and self.adapter.replace(_SEED, str(seed))
 
-    def taught(self, seed: int) -> GoalTrainingConfig | None:
+    def training_settings(self, seed: int) -> GoalTrainingConfig | None:
         """What the adapter was taught with, where that is known."""
         adapter = self.adapter_of(seed)
         return None if adapter is None else settings_of_adapter(adapter_folder(adapter))
@@ -74,7 +74,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Row:
+class ConditionRow:
     """A condition with a model and a seed.
 
     Attributes:
@@ -97,7 +97,7 @@ class Row:
     @property
     def folder(self) -> Path:
         """Of the run."""
-        return self._of(self.condition)
+        return self._condition_folder(self.condition)
 
     @property
     def records(self) -> list[Record]:
@@ -114,7 +114,11 @@ class Row:
             UserError: when they do not fit.
         """
         if self.condition == TRIAL_2:
-            learned = {"start": base.tasks.person, "folder": str(self._of(TAUGHT) / "memory"), "learn": "never"}
+            learned = {
+                "start": base.tasks.person,
+                "folder": str(self._condition_folder(TAUGHT) / "memory"),
+                "learn": "never",
+            }
             return base.with_changes(condition="STARS", seed=self.seed, memory=learned, **_NOBODY)
         changes: dict[str, Any] = {"adapter": self.arm.adapter_of(self.seed)}
         if self._without_model:
@@ -131,7 +135,7 @@ class Row:
         adapter = self.arm.adapter_of(self.seed)
         if not self._without_model or adapter is None or self._examples.exists():
             return
-        taught = self.arm.taught(self.seed)
+        taught = self.arm.training_settings(self.seed)
         if taught is None:
             raise UserError(
                 f"{adapter}: no training in goals has left it, so that {self.condition} knows nothing of it"
@@ -146,7 +150,7 @@ class Row:
         Raises:
             UserError: see Run; episodes that are finished are kept.
         """
-        others = () if self.condition == TRIAL_2 else tuple(self._of(name) for name in CONDITIONS)
+        others = () if self.condition == TRIAL_2 else tuple(self._condition_folder(name) for name in CONDITIONS)
         run = Run(Sharing(self.settings(base), others), self.folder)
         with observer.watch_episodes(f"{self.label}, seed {self.seed}", run) as callback:
             run.play(callback)
@@ -159,14 +163,14 @@ class Row:
     def _examples(self) -> Path:
         return self.folder.parent / "examples.json"
 
-    def _of(self, condition: str) -> Path:
+    def _condition_folder(self, condition: str) -> Path:
         # What goes well in a shell.
         arm = "no-model" if self._without_model and self.arm.adapter is None else self.arm.name.replace(" ", "-")
         name = condition.replace("*", "-hints").replace(" ", "-")
         return self.out / "runs" / arm / f"seed-{self.seed}" / name
 
 
-def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], out: Path) -> list[Row]:
+def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], out: Path) -> list[ConditionRow]:
     """All rows in the order of the table, each condition with every model, and with every seed where seeds matter.
 
     Trees are grown at temperature 0: only where goals are drawn, or where each seed has an adapter of its own, is
@@ -176,7 +180,7 @@ def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], o
         UserError: when there is no such condition.
     """
     for name in conditions:
-        if name != TRIAL_2 and not _known(name):
+        if name != TRIAL_2 and not _is_condition(name):
             raise UserError(
                 f"--condition {excerpt(name)}: there is none; {suggest_names(name, [*CONDITIONS, TRIAL_2])}"
             )
@@ -187,19 +191,19 @@ def rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], o
     return list(dict.fromkeys(_rows(conditions, arms, seeds, out)))
 
 
-def _rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], out: Path) -> Iterator[Row]:
+def _rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], out: Path) -> Iterator[ConditionRow]:
     for arm in arms:
         for name in conditions:
             retrieval = "tree" if name == TRIAL_2 else find_condition(name).retrieval
             if retrieval == "meaning":
-                yield Row(name, Arm(), seeds[0], out)
-                if arm.taught(seeds[0]) is None:
+                yield ConditionRow(name, Arm(), seeds[0], out)
+                if arm.training_settings(seeds[0]) is None:
                     continue
             for seed in seeds if retrieval == "templates" else arm.seeds(seeds):
-                yield Row(name, arm, seed, out)
+                yield ConditionRow(name, arm, seed, out)
 
 
-def _known(name: str) -> bool:
+def _is_condition(name: str) -> bool:
     try:
         find_condition(name)
     except UserError:

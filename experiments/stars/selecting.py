@@ -43,7 +43,7 @@ from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
-from housewise.experiments.stars.replay import Analysed, Replay
+from housewise.experiments.stars.replay import Analysed, RecordedReplay
 from housewise.experiments.stars.rows import NO_ADAPTER, Arm
 from housewise.language.adapters import adapter_fingerprint, adapter_folder
 from housewise.language.completion import CompletionModel
@@ -102,7 +102,7 @@ class Picking:
         return picked.analysis
 
 
-def moved(turns: Sequence[Picking]) -> float:
+def position_sensitivity(turns: Sequence[Picking]) -> float:
     """The share of objects with two goals or more of which some rotations of the options choose different ones."""
     options = turns[0].options
     several = [name for name, count in options.items() if count > 1]
@@ -129,8 +129,8 @@ class Selecting:
         """Figures by task and way of choosing that ask no model of ours."""
         found: dict[str, Any] = {}
         for name in self._recordings.tasks:
-            best, picking = self._chosen(name, LikeliestSelector())
-            near, _ = self._chosen(name, NearestMeaning(self._embedder, {}))
+            best, picking = self._run_selector(name, LikeliestSelector())
+            near, _ = self._run_selector(name, NearestMeaning(self._embedder, {}))
             recorded = {"completion_percent": self._completion(name, None)}
             found[name] = {"objects": len(picking.picked), RECORDED: recorded, BEST: best, NEAREST: near}
         return found
@@ -145,10 +145,11 @@ class Selecting:
         found: dict[str, Any] = {}
         things = {seen.split()[0] for seen in taught}
         for name in self._recordings.tasks:
-            rated, picking = self._chosen(name, RatingSelector(model, self._prompts))
-            likely, _ = self._chosen(name, RotationSelector(model, self._prompts))
+            rated, picking = self._run_selector(name, RatingSelector(model, self._prompts))
+            likely, _ = self._run_selector(name, RotationSelector(model, self._prompts))
             turns = [
-                self._chosen(name, NumberedSelector(model, self._prompts, turn)) for turn in range(self._rotations)
+                self._run_selector(name, NumberedSelector(model, self._prompts, turn))
+                for turn in range(self._rotations)
             ]
             task = self._task(name)
             found[name] = {
@@ -156,15 +157,15 @@ class Selecting:
                 LIKELIHOOD: likely,
                 NUMBERED: {
                     **{figure: [way[figure] for way, _ in turns] for figure in likely},
-                    "moved": moved([picking for _, picking in turns]),
+                    "moved": position_sensitivity([picking for _, picking in turns]),
                 },
                 "learned_from": sum(task[thing].thing.noun in things for thing in picking.picked),
             }
             if taught:
-                found[name][NEAREST], _ = self._chosen(name, NearestMeaning(self._embedder, taught))
+                found[name][NEAREST], _ = self._run_selector(name, NearestMeaning(self._embedder, taught))
         return found
 
-    def _chosen(self, name: str, selector: GoalSelector) -> tuple[dict[str, Any], Picking]:
+    def _run_selector(self, name: str, selector: GoalSelector) -> tuple[dict[str, Any], Picking]:
         picking = Picking(self._task(name), selector)
         figures = {"completion_percent": self._completion(name, picking), "relevant": picking.relevant}
         return figures, picking
@@ -172,7 +173,7 @@ class Selecting:
     def _completion(self, name: str, picking: Picking | None) -> float:
         """Task completion in percent, with the recorded choice where there is no other."""
         lines = [line for line in self._recordings.lines(name) if line.condition == _CONDITION]
-        replay = Replay(self._task(name), self._recordings.analyser(name), CONDITIONS[_CONDITION], picking)
+        replay = RecordedReplay(self._task(name), self._recordings.analyser(name), CONDITIONS[_CONDITION], picking)
         percent: float = replay.play(lines).expected["completion_percent"]
         return percent
 
@@ -195,7 +196,7 @@ def main(
 ) -> None:
     """Choose among recorded goals and compare what becomes of the tasks."""
     made, selecting = provenance(), Selecting(Recordings(data), rotations)
-    arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
+    arms = list(dict.fromkeys(map(Arm.from_adapter, adapter or [NO_ADAPTER])))
     models = [(arm, seed) for arm in arms for seed in arm.seeds(seeds or [1, 2, 3])]
     adapters = [named for arm, seed in models if (named := arm.adapter_of(seed)) is not None]
     # Now rather than after minutes of asking.

@@ -37,14 +37,14 @@ class Sharing(Stars):
 
     def job_data(self, job: Job) -> tuple[Event, ...]:
         """See System.material: what the model said under other conditions."""
-        return tuple(event for folder in self._others for event in self._said(folder, job))
+        return tuple(event for folder in self._others for event in self._shared_events(folder, job))
 
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
         events = (*context.job.interrupted_events, *context.job_data)
         return super().open(replace(context, job=replace(context.job, interrupted_events=events), job_data=None))
 
-    def _said(self, folder: Path, job: Job) -> Iterator[Event]:
+    def _shared_events(self, folder: Path, job: Job) -> Iterator[Event]:
         path = folder / "episodes" / f"{job.name}{FINISHED}"
         if not path.is_file():
             return

@@ -36,7 +36,10 @@ def test_the_unseen_questions_are_understood(tmp_path):
         ('{"person": "juan", "task": 9, "question": "Salt?", "preference": null}', "line 1: there is no task 9"),
         ('{"person": "juan", "task": 1, "question": "Salt?", "preference": "1.3"}', "juan has no preference '1.3'"),
         ('{"person": "juan", "task": 1, "preference": null}', "line 1: field question"),
-        ('{"person": "juan", "task": 1, "question": "Salt?", "pref": "1.1"}', "line 1: field preference: Field required"),
+        (
+            '{"person": "juan", "task": 1, "question": "Salt?", "pref": "1.1"}',
+            "line 1: field preference: Field required",
+        ),
         ("no json", "line 1"),
         ("", "has no questions"),
     ],

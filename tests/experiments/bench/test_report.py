@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.experiments.bench.report import copy_records, measure, measured_commit, timed
+from housewise.experiments.bench.report import copy_records, measure, measured_commit, time_command
 from housewise.report.entries import read_entries
 from housewise.rollout.comparison import compare
 from tests.housewise.report.conftest import play
@@ -50,11 +50,11 @@ def test_a_command_is_interrupted_or_its_failure_told() -> None:
     # As in a job of a shell's background.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        assert not timed(forever, 0.5)[2]
+        assert not time_command(forever, 0.5)[2]
     finally:
         signal.signal(signal.SIGINT, before)
     with pytest.raises(UserError, match="no such thing"):
-        timed([PYTHON, "-c", "raise SystemExit('no such thing')"], 60)
+        time_command([PYTHON, "-c", "raise SystemExit('no such thing')"], 60)
 
 
 def test_the_installation_that_was_measured_is_named() -> None:

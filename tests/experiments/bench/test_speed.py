@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from housewise.experiments.bench.speed import SENSORS, Peer, Rate, Robot, best, compare, crowded, rate
+from housewise.experiments.bench.speed import SENSORS, Peer, Rate, TimedRobot, best, compare, crowded_task, rate
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.simulator.base import BodyPose, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -27,7 +27,7 @@ def test_the_best_counts_for_each_clock() -> None:
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_crowded_house_has_so_many_objects_and_the_same_work(generated: RearrangementTask, count: int) -> None:
-    full = crowded(generated, count)
+    full = crowded_task(generated, count)
     things, own = full.episode.objects, generated.episode.objects
     assert len({thing.key for thing in things}) == len({thing.name for thing in things}) == count
     assert things[: len(own)] == own[:count]
@@ -40,14 +40,14 @@ def test_a_crowded_house_has_so_many_objects_and_the_same_work(generated: Rearra
 
 
 def test_the_same_seed_crowds_a_house_the_same_way(generated: RearrangementTask) -> None:
-    assert crowded(generated, 40).episode.objects == crowded(generated, 40).episode.objects
-    assert crowded(generated, 40, seed=1).episode.objects != crowded(generated, 40).episode.objects
+    assert crowded_task(generated, 40).episode.objects == crowded_task(generated, 40).episode.objects
+    assert crowded_task(generated, 40, seed=1).episode.objects != crowded_task(generated, 40).episode.objects
 
 
 @pytest.mark.parametrize("camera", [Camera(), Camera(width=90, height=61, field_of_view=1.2, max_depth=8.0)])
 def test_the_peer_sees_what_our_simulator_sees(generated: RearrangementTask, camera: Camera) -> None:
     # Two implementations of the same camera over the same triangles: only seams and coincident faces may differ.
-    task = crowded(generated, 60)
+    task = crowded_task(generated, 60)
     simulator = RaycastSimulator(camera)
     RearrangementEnv(simulator, [task]).reset()
     peer, rng = Peer(task, simulator), np.random.default_rng(5)
@@ -61,7 +61,7 @@ def test_the_peer_sees_what_our_simulator_sees(generated: RearrangementTask, cam
 
 
 def test_a_robot_goes_about_and_is_compared(toy: RearrangementTask) -> None:
-    robot = Robot(toy, RaycastSimulator(sensors=SENSORS))
+    robot = TimedRobot(toy, RaycastSimulator(sensors=SENSORS))
     assert robot.steps_per_second().wall > 0
     assert len(robot.poses) > 20 and len({(pose.x, pose.z) for pose in robot.poses}) > 5
     assert robot.images_per_second().cpu > 0

@@ -14,17 +14,17 @@ from rich.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
-from housewise.experiments.personalize.carried import ELSEWHERE, OWN, Carried, Pair, pairs_of
+from housewise.experiments.personalize.carried import ELSEWHERE, OWN, Carried, HouseholdPair, pairs_of
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.paper import carry_out
-from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, Robot
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, StudyRobot
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
 MEROM, POMARIA = Household("Merom_1_int"), Household("Pomaria_1_int")
-PAIR = Pair(MEROM, POMARIA)
+PAIR = HouseholdPair(MEROM, POMARIA)
 
 
 def fill(folder: Path, *ends: str) -> None:
@@ -40,7 +40,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     experiment = Carried([PAIR], ["store", "nearest", FULL, EMPTY], [1], Setup(), out)
     fill(experiment.tests(PAIR, FULL, SHOWN, "test", 1).folder, SHELF, TABLE)
     fill(experiment.tests(PAIR, EMPTY, NOTHING, "test", 1).folder, TABLE, TABLE)
-    fill(Robot(FULL, POMARIA, 1, out).tests(SHOWN, "test").folder, SHELF, SHELF)
+    fill(StudyRobot(FULL, POMARIA, 1, out).tests(SHOWN, "test").folder, SHELF, SHELF)
     console = Console(record=True, width=200, file=io.StringIO())
     (out / "personalize").mkdir()
     carry_out(experiment, out, True, console, {"quick": False}, json_file=out / "personalize" / "carried.json")
@@ -85,7 +85,7 @@ def test_how_far_a_memory_reaches_is_counted(tmp_path: Path) -> None:
     save(make_record({"cup 1": SHELF}, episode=2, scene="Pomaria_1_int"), stage.folder / "episodes")
     wanted = Note(person="majority", kind="reaction", about=About(things=("mug",), receptacle="shelf"), value=1.0)
     MemoryFolder(stage.folder / "memory_at_start").save(Memory("majority", [wanted]))
-    assert experiment.more()["reach"][PAIR.name]["store"][SHOWN]["test"] == {
+    assert experiment.extra_results()["reach"][PAIR.name]["store"][SHOWN]["test"] == {
         "out of place": 3,
         "place named": 2,
         "named, put right": 1,
@@ -105,8 +105,8 @@ def test_pairs_are_those_whose_scenes_are_there() -> None:
     other = Household("Pomaria_2_int")
     found = pairs_of([MEROM, other], other=True)
     assert [pair.name for pair in found] == ["Merom_1_int → Pomaria_2_int", "Pomaria_2_int → Merom_1_int"]
-    assert found[0].tests == ("test", "other") and Pair(MEROM, other).tests == ("test",)
-    assert Pair(other, POMARIA, other=True).tests == ("test",)
+    assert found[0].tests == ("test", "other") and HouseholdPair(MEROM, other).tests == ("test",)
+    assert HouseholdPair(other, POMARIA, other=True).tests == ("test",)
     with pytest.raises(UserError, match="no memory is carried between these"):
         pairs_of([MEROM], other=False)
 

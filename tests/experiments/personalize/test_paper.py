@@ -18,8 +18,8 @@ from housewise.experiments.personalize.ablations import Ablations
 from housewise.experiments.personalize.cross_scene import CrossScene
 from housewise.experiments.personalize.main_results import MainResults
 from housewise.experiments.personalize.paper import Experiment, carry_out, measured_ahead
-from housewise.experiments.personalize.study import GENERATED, Study, placed, recipe, success
-from housewise.experiments.results import Cell, Figure, Results, published
+from housewise.experiments.personalize.study import GENERATED, SceneStudy, recipe, scene_recipe, success
+from housewise.experiments.results import Cell, Figure, Results, published_figure
 from housewise.selftrain.examples import EpisodeDemonstration, write_examples
 from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
@@ -27,12 +27,12 @@ from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
 
-def study(out: Path, adapter: str | None = None, scene: str = "Merom_1_int") -> Study:
+def study(out: Path, adapter: str | None = None, scene: str = "Merom_1_int") -> SceneStudy:
     given = {"run": {"adapter": adapter}} if adapter else {}
-    return Study(recipe(False, given=given), scene, out)
+    return SceneStudy(recipe(False, given=given), scene, out)
 
 
-def fill(studied: Study, row: str, *ends: str) -> None:
+def fill(studied: SceneStudy, row: str, *ends: str) -> None:
     """Test episodes of a row, each of a task of its own, that leave the mug somewhere."""
     for number, end in enumerate(ends):
         save(make_record({"mug 1": end}, episode=number), studied.records(row, "test"))
@@ -168,38 +168,38 @@ def test_what_was_learned_by_a_phase_is_familiar_in_it(tmp_path: Path) -> None:
 
 
 def test_the_paper_says_nothing_of_one_persons_robot(tmp_path: Path) -> None:
-    own = Study(recipe(False, given={"run": {"person": "annotator-3"}}), "Merom_1_int", tmp_path)
+    own = SceneStudy(recipe(False, given={"run": {"person": "annotator-3"}}), "Merom_1_int", tmp_path)
     assert all(cell.published is None for cell in MainResults([own]).results()[0].cells)
 
 
 def test_published_figures_are_the_papers() -> None:
-    assert published("success_rate", "Rs_int", "LLM-Planner", "test") == Figure(-30.2, 4.8)
-    assert published("success_rate", GENERATED, "ST2", "test") is None
-    assert published("transfer", "Rs_int → Pomaria_2_int", "ST2", "test") == Figure(42.4, 3.8)
+    assert published_figure("success_rate", "Rs_int", "LLM-Planner", "test") == Figure(-30.2, 4.8)
+    assert published_figure("success_rate", GENERATED, "ST2", "test") is None
+    assert published_figure("transfer", "Rs_int → Pomaria_2_int", "ST2", "test") == Figure(42.4, 3.8)
 
 
 def test_tests_are_never_learned_from() -> None:
     settings = recipe(False, overrides=["training_tasks.seed=0"])
     with pytest.raises(UserError, match="is a test and is learned from"):
-        placed(settings, GENERATED, few=False)
-    placed(recipe(False), GENERATED, few=False)
+        scene_recipe(settings, GENERATED, few=False)
+    scene_recipe(recipe(False), GENERATED, few=False)
 
 
 def test_generated_houses_are_tested_once_each() -> None:
-    train, test = placed(recipe(False), GENERATED, few=False).evaluation.tasks
+    train, test = scene_recipe(recipe(False), GENERATED, few=False).evaluation.tasks
     assert (train.houses, train.runs, test.houses, test.runs) == (20, 1, 25, 1)
 
 
 def test_a_scene_needs_data() -> None:
     with pytest.raises(UserError, match="--data"):
-        placed(recipe(False), "Merom_1_int", few=False)
+        scene_recipe(recipe(False), "Merom_1_int", few=False)
 
 
 @pytest.mark.housekeep
 @pytest.mark.parametrize(("few", "counts"), [(False, (10, 20, 20, 5)), (True, (1, 1, 1, 1))])
 def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts: tuple[int, ...]) -> None:
     settings = recipe(few, given={"run": {"data": str(housekeep.root)}})
-    config = placed(settings, "Merom_1_int", few)
+    config = scene_recipe(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
     assert tuple(len(list_tasks(config.run_settings(chosen).tasks)) for chosen in tasks) == counts
     assert [config.evaluation_settings(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]

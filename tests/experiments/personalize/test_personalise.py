@@ -14,9 +14,9 @@ from rich.console import Console
 
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.paper import carry_out
-from housewise.experiments.personalize.personalise import Pair, Personalise
+from housewise.experiments.personalize.personalise import DisagreeingPair, Personalise
 from housewise.experiments.personalize.same_thing import draw_same_thing, same_things
-from housewise.experiments.personalize.study import GENERATED, placed, recipe
+from housewise.experiments.personalize.study import GENERATED, recipe, scene_recipe
 from housewise.experiments.personalize.wishes import disagreement, most_different
 from housewise.experiments.results import Figure
 from housewise.rollout.run import Run
@@ -37,7 +37,7 @@ def test_disagreement_is_the_share_of_places_that_only_one_wants() -> None:
 
 
 def test_the_two_who_differ_most_are_taken() -> None:
-    config = placed(recipe(False, overrides=["training_tasks.houses=2"]), GENERATED, few=False)
+    config = scene_recipe(recipe(False, overrides=["training_tasks.houses=2"]), GENERATED, few=False)
     (one, other), most = most_different(config)
     assert one != other and 0 < most < 1
     assert most_different(config, [one, other])[1] == pytest.approx(most)
@@ -46,7 +46,7 @@ def test_the_two_who_differ_most_are_taken() -> None:
 
 @pytest.mark.parametrize(("named", "message"), [(["ada"], "two different"), (["ada", "nobody"], "no person 'nobody'")])
 def test_two_people_have_to_be_named(named: list[str], message: str) -> None:
-    config = placed(recipe(True), GENERATED, few=True)
+    config = scene_recipe(recipe(True), GENERATED, few=True)
     with pytest.raises(UserError, match=message):
         most_different(config, named)
 
@@ -54,21 +54,21 @@ def test_two_people_have_to_be_named(named: list[str], message: str) -> None:
 @pytest.mark.housekeep
 def test_annotators_are_compared_over_the_training_tasks(housekeep: HousekeepData) -> None:
     settings = recipe(False, given={"run": {"data": str(housekeep.root)}})
-    people, most = most_different(placed(settings, "Pomaria_2_int", few=False))
+    people, most = most_different(scene_recipe(settings, "Pomaria_2_int", few=False))
     assert people == ("annotator-1", "annotator-7") and most == pytest.approx(0.808, abs=0.001)
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Pair:
+def pair(tmp_path: Path) -> DisagreeingPair:
     """Two people; Ada's robot puts her mug on the shelf, Bruno's and everybody's do not."""
-    made = Pair(placed(recipe(True), GENERATED, few=True), ("ada", "bruno"), 0.25, tmp_path / "pair")
+    made = DisagreeingPair(scene_recipe(recipe(True), GENERATED, few=True), ("ada", "bruno"), 0.25, tmp_path / "pair")
     for taught, end in (("ada", SHELF), ("bruno", SOFA), ("majority", TABLE)):
         for number in range(2):
             save(make_record({"mug 1": end}, episode=number), tmp_path / "pair" / taught / "for-ada" / "episodes")
     return made
 
 
-def test_the_table_has_every_robot_for_both(pair: Pair, tmp_path: Path) -> None:
+def test_the_table_has_every_robot_for_both(pair: DisagreeingPair, tmp_path: Path) -> None:
     cells = {(cell.row, cell.column): cell.ours for cell in pair.cells()}
     assert len(cells) == 8
     assert cells["taught for ada", "tidies for ada"] == Figure(100.0, 0.0, 2)
@@ -85,7 +85,7 @@ def test_the_table_has_every_robot_for_both(pair: Pair, tmp_path: Path) -> None:
     assert "100.0 ± 0.0<br>n=2 |" in (tmp_path / "personalise.md").read_text()
 
 
-def test_the_same_thing_in_two_places_is_found(pair: Pair) -> None:
+def test_the_same_thing_in_two_places_is_found(pair: DisagreeingPair) -> None:
     found = pair.things()
     assert [(thing.name, thing.one, thing.other, thing.right) for thing in found] == [
         ("mug 1", SHELF, SOFA, (True, False))

@@ -15,7 +15,7 @@ from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.remembering import Remembering
-from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, Robot
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, StudyRobot
 from housewise.people.memory import MemoryFolder
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
@@ -31,7 +31,7 @@ def fill(out: Path, row: str, seed: int, stage: str, *ends: str) -> None:
     for number, end in enumerate(ends):
         statuses = ("succeeded", "succeeded", "failed", "succeeded" if number else "skipped")
         record = make_record({"mug 1": end}, episode=number, statuses=statuses, unique_placements=2 - number)
-        save(record, Robot(row, MEROM, seed, out).tests(stage, "test").folder / "episodes")
+        save(record, StudyRobot(row, MEROM, seed, out).tests(stage, "test").folder / "episodes")
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +83,9 @@ def test_several_scenes_are_compared_together_as_well(tmp_path: Path) -> None:
         for row, places in (("store", (TABLE, TABLE)), (FULL, ends)):
             for number, end in enumerate(places):
                 record = make_record({"mug 1": end}, episode=number, scene=household.scene)
-                save(record, Robot(row, household, 1, tmp_path).tests(SHOWN, "test").folder / "episodes")
+                save(record, StudyRobot(row, household, 1, tmp_path).tests(SHOWN, "test").folder / "episodes")
     experiment = Remembering([MEROM, rs], ["store", FULL], [1], Setup(), tmp_path)
-    gains = experiment.more()["gains"]
+    gains = experiment.extra_results()["gains"]
     means = {scene: gains[scene][SHOWN]["test"][f"{FULL} - store"]["mean"] for scene in gains}
     assert means == {"Merom_1_int": 100.0, "Rs_int": 50.0, "all scenes": 75.0}
     everywhere = gains["all scenes"][SHOWN]["test"][f"{FULL} - store"]

@@ -56,7 +56,9 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
 def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_path: Path) -> None:
     config = Pupil(ALONE, HOUSE, 1, tmp_path).config(Setup())
     (test,) = config.evaluation.tasks
-    assert config.evaluation_settings(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
+    assert (
+        config.evaluation_settings(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
+    )
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
         chosen = config.run_settings(tasks).tasks
         wanted = HOUSE.tasks(which)
@@ -67,7 +69,7 @@ def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_pa
 
 def test_rows_say_what_they_are_given() -> None:
     setup = Setup(given={"adapter": "tidy"})
-    told = {row: WEIGHTS[row].told(setup) for row in WEIGHTS}
+    told = {row: WEIGHTS[row].information(setup) for row in WEIGHTS}
     assert told[ALONE] == told[BOTH]
     twice = "2 attempts at each training task in every round"
     assert told[BOTH] == [DEMONSTRATIONS, VERDICTS, REWARDS, REVIEWS, twice, GENERATED_HOUSES]
