@@ -146,7 +146,8 @@ def measured_ahead(results: Sequence[Results]) -> str:
     there = f", {done} of them there already" if done else ""
     return (
         f"{len(cells)} figures over {expected} episodes{there}; at {_BUNDLED_SECONDS:.0f} s each, as with the bundled "
-        f"model and its adapter on two CPU cores, {format_duration(left * _BUNDLED_SECONDS)}, besides what is learned from"
+        f"model and its adapter on two CPU cores, {format_duration(left * _BUNDLED_SECONDS)}, besides what is "
+        "learned from"
     )
 
 

@@ -204,7 +204,7 @@ def main(
         raise UserError(f"--adapter {excerpt(missing)}: no such adapter; give its name, its folder, or none")
     tasks = selecting.without_model()
     for arm, seed in models:
-        taught = arm.taught(seed)
+        taught = arm.training_settings(seed)
         examples = GoalLessons(taught.run, taught.lessons).known_places() if taught else {}
         with closing(LocalChatModel(model, arm.adapter_of(seed))) as opened:
             for name, figures in selecting.with_model(LocalCompletionModel(opened), examples).items():
