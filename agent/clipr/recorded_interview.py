@@ -18,7 +18,7 @@ from housewise.people.respondent import Respondent
 
 
 def hold_interview(
-    speaker: Respondent, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
+    speaker: Respondent, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, max_questions: int
 ) -> list[Rule]:
     """Interview a respondent and write rules. An interview that was interrupted is resumed.
 
@@ -28,7 +28,7 @@ def hold_interview(
         topic: Topic of the interview, as in notes.
         interviewer: Asks questions and writes rules.
         folder: Folder of memories.
-        most: Maximum number of questions, including those of earlier interviews.
+        max_questions: Maximum number of questions, including those of earlier interviews.
 
     Returns:
         The new rules.
@@ -41,7 +41,7 @@ def hold_interview(
             with folder.edit_memory(person, missing_ok=True) as stored:
                 stored.add(answer_note(person, topic, turn))
 
-    elicit(interviewer, speaker, (), most, before, store_answer)
+    elicit(interviewer, speaker, (), max_questions, before, store_answer)
     return _write_rules(person, topic, interviewer, folder)
 
 

@@ -220,7 +220,7 @@ def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
     """
     settings, source = read_data_file(name_or_path, _PersonSettings)
     try:
-        lines = [settings.wish.format(seen=each.seen, places=" or ".join(each.wanted)) for each in task.objects]
+        lines = [settings.wish.format(seen=each.description, places=" or ".join(each.wanted)) for each in task.objects]
         return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
     except (KeyError, IndexError, ValueError) as error:
         raise DataError(

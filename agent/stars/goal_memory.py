@@ -95,7 +95,7 @@ def recall_goal(
     about: TaskObject,
     state: State,
     analyser: GoalAnalyser,
-    carry: GoalGeneralisation | None = None,
+    generalisation: GoalGeneralisation | None = None,
 ) -> RecalledGoal | None:
     """Return the learned goal for an object here and now. None if there is none or it cannot be achieved.
 
@@ -107,9 +107,11 @@ def recall_goal(
         about: The object.
         state: Current state of the room.
         analyser: Checks the goal again, because fixtures may have disappeared.
-        carry: How far goals are generalised. None means not at all.
+        generalisation: How far goals are generalised. None means not at all.
     """
-    for note in _matching_goals(notes, task, about, analyser.language.vocabulary, carry or GoalGeneralisation()):
+    for note in _matching_goals(
+        notes, task, about, analyser.language.vocabulary, generalisation or GoalGeneralisation()
+    ):
         if (found := _possible(note, task, about, state, analyser)) is not None:
             return found
     return None

@@ -72,7 +72,9 @@ class NearestMeaning:
         """Return the similarity of an object to the things that belong in a place."""
         if not self._examples:
             return self._max_similarity(about.thing.noun, [place])
-        return self._max_similarity(about.seen, [seen for seen, places in self._examples.items() if place in places])
+        return self._max_similarity(
+            about.description, [seen for seen, places in self._examples.items() if place in places]
+        )
 
     def _max_similarity(self, one: str, others: Sequence[str]) -> float:
         words = [text.replace("-", " ") for text in (one, *others)]

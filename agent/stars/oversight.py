@@ -33,7 +33,7 @@ class GoalQuestion:
 
     def __str__(self) -> str:
         goal = self.goal.strip().rstrip(".")
-        return f"For {self.about.seen}: is it right that {goal[:1].lower()}{goal[1:]}?"
+        return f"For {self.about.description}: is it right that {goal[:1].lower()}{goal[1:]}?"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class GoalRequest:
     about: TaskObject
 
     def __str__(self) -> str:
-        return f"What is the goal for {self.about.seen}?"
+        return f"What is the goal for {self.about.description}?"
 
 
 class OversightUser(Protocol):
@@ -142,7 +142,7 @@ class RespondentUser:
         return f"That cannot be done ({wrong.thing or wrong.what}: {wrong.kind.value}). " if wrong else ""
 
     def _about(self, about: TaskObject) -> About:
-        return About(things=(about.thing.noun,), task=self._task.name, situation=about.seen)
+        return About(things=(about.thing.noun,), task=self._task.name, situation=about.description)
 
 
 def _goal_opening(about: TaskObject) -> str:

@@ -121,7 +121,7 @@ class StarsPrompts(_PromptModel):
     def for_selection(self, task: StarsTask, about: TaskObject, options: Sequence[str]) -> str:
         """Return a numbered question which of some goals is best."""
         numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
-        where = {"task": task.name, "room": task.room.noun, "seen": about.seen}
+        where = {"task": task.name, "room": task.room.noun, "seen": about.description}
         question: str = self.selection.question.format(**where, options=numbered)
         return self.selection.example + question.rstrip("\n")
 
@@ -144,7 +144,7 @@ class StarsPrompts(_PromptModel):
         )
 
     def _prompt(self, shown: Sequence[str], task: StarsTask, about: TaskObject, exchange: str) -> str:
-        job = self.job.format(task=task.name, room=task.room.noun, seen=about.seen, exchange=exchange)
+        job = self.job.format(task=task.name, room=task.room.noun, seen=about.description, exchange=exchange)
         # The prompt has no trailing space, because the space belongs to the first token of the goal.
         return "".join((self.opening, *shown, self.closing, job)).rstrip()
 

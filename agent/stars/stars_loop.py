@@ -134,10 +134,10 @@ class GoalLearner:
         condition: Which parts of STARS are active.
         retrieval: How a model is asked for goals.
         selector: Selects among goals. Defaults to the most probable goal.
-        known: Goals learned earlier.
-        carry: How far learned goals are generalised.
-        questions: Maximum number of goals per object that are put to the user.
-        earlier: Replies of models from interrupted attempts, or None.
+        known_goals: Goals learned earlier.
+        generalisation: How far learned goals are generalised.
+        max_questions: Maximum number of goals per object that are put to the user.
+        earlier_replies: Replies of models from interrupted attempts, or None.
     """
 
     def __init__(
@@ -148,23 +148,23 @@ class GoalLearner:
         retrieval: RetrievalConfig,
         *,
         selector: GoalSelector | None = None,
-        known: Iterable[LearnedGoal] = (),
-        carry: GoalGeneralisation | None = None,
-        questions: int = MAX_QUESTIONS,
-        earlier: EarlierModelReplies | None = None,
+        known_goals: Iterable[LearnedGoal] = (),
+        generalisation: GoalGeneralisation | None = None,
+        max_questions: int = MAX_QUESTIONS,
+        earlier_replies: EarlierModelReplies | None = None,
     ) -> None:
         self._task, self._analyser, self._condition = task, analyser, condition
         self._retriever = GoalRetriever(task, analyser, condition, retrieval)
-        self._questions, self._earlier = questions, earlier
+        self._max_questions, self._earlier_replies = max_questions, earlier_replies
         self._selector = selector if selector and condition.choice != "likeliest" else LikeliestSelector()
-        self.known = keep_latest(known)
-        self._carry = carry
+        self.known = keep_latest(known_goals)
+        self._generalisation = generalisation
         self.usage = ModelUsage()
         self.dialogue = UserDialogue()
 
     def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
         """Return the learned goal for an object, or None."""
-        return recall_goal(self.known, self._task, about, state, self._analyser, self._carry)
+        return recall_goal(self.known, self._task, about, state, self._analyser, self._generalisation)
 
     def learn_object(self, about: TaskObject, state: State) -> LearningSteps:
         """Find out where one object belongs and plan how to get it there.
@@ -209,7 +209,7 @@ class GoalLearner:
             return self._analyser.analyse(text, self._task.situation.with_focus(about.thing))
 
         def ask(wrong: GoalCandidate | None) -> list[RetrievedGoal]:
-            told = self._earlier.find_goals(about, wrong, self.usage) if self._earlier else None
+            told = self._earlier_replies.find_goals(about, wrong, self.usage) if self._earlier_replies else None
             if told is not None:
                 seen.texts.update(response.text for response in told)
                 return told
@@ -234,7 +234,7 @@ class GoalLearner:
     def _select(self, about: TaskObject, pool: Sequence[GoalCandidate]) -> GoalSelection:
         best = sorted(pool, key=lambda each: -each.response.probability)[:MAX_OPTIONS]
         options = [each for each in pool if each in best] if len(pool) > MAX_OPTIONS else pool
-        told = self._earlier.find_selection(about, options, self.usage) if self._earlier else None
+        told = self._earlier_replies.find_selection(about, options, self.usage) if self._earlier_replies else None
         return told or self._selector.select(self._task, about, options, self.usage)
 
     def _confirm_goal(
@@ -246,7 +246,7 @@ class GoalLearner:
     ) -> Generator[LearningEvent, str | None, GoalAnalysis | None]:
         """Return the first goal that the user confirms. None when questions or goals run out."""
         pool = self._selectable_goals(candidates)
-        while pool and len(answers) < self._questions:
+        while pool and len(answers) < self._max_questions:
             choices.append(self._select(about, pool))
             yield choices[-1]
             candidate = choices[-1].candidate

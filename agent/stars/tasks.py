@@ -33,7 +33,7 @@ class TaskObject:
     plural: bool = False
 
     @property
-    def seen(self) -> str:
+    def description(self) -> str:
         """The object with its place, without articles: "mug in dish rack"."""
         return f"{self.thing.noun} {self.relation} {self.place}"
 

@@ -53,7 +53,7 @@ class LLMCookAgent:
         briefing: What stays the same throughout the episode.
         verbs: Verbs of the kitchen.
         asking: When the model may ask.
-        most: Maximum number of questions.
+        max_questions: Maximum number of questions.
         progress: Called before every action.
     """
 
@@ -65,11 +65,11 @@ class LLMCookAgent:
         briefing: Briefing,
         verbs: KitchenVerbs,
         asking: QuestionPolicy,
-        most: int,
+        max_questions: int,
         progress: Progress,
     ) -> None:
         self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
-        self._asking, self._left = asking, most
+        self._asking, self._left = asking, max_questions
         self._turns: list[CookingTurn] = []
         self._next = CookingTurn("", "")
 

@@ -68,11 +68,11 @@ class BreakfastWorld:
         kitchen: Text kitchen.
         person: Person whose wishes are judged.
         judge: Preference judge of the task.
-        speaker: Creates the respondent who answers for the person, when the first question is asked.
-        remembered: Person of the memory that answers go into.
-        earlier: Answers of interrupted attempts, by question.
-        known: Answers of other days, by question. The same question is not asked again.
-        most: Maximum number of questions. Further questions fail.
+        open_respondent: Creates the respondent who answers for the person, when the first question is asked.
+        memory_person: Person of the memory that answers go into.
+        earlier_answers: Answers of interrupted attempts, by question.
+        known_answers: Answers of other days, by question. The same question is not asked again.
+        max_questions: Maximum number of questions. Further questions fail.
     """
 
     def __init__(
@@ -80,18 +80,18 @@ class BreakfastWorld:
         kitchen: TextKitchen,
         person: KitchenProfile,
         judge: PreferenceJudge,
-        speaker: Callable[[], Speaker],
-        remembered: str,
-        earlier: Mapping[str, str],
-        known: Mapping[str, str] = MappingProxyType({}),
-        most: int = MAX_COUNT,
+        open_respondent: Callable[[], Speaker],
+        memory_person: str,
+        earlier_answers: Mapping[str, str],
+        known_answers: Mapping[str, str] = MappingProxyType({}),
+        max_questions: int = MAX_COUNT,
     ) -> None:
         self._kitchen, self._person, self._judge = kitchen, person, judge
-        self._open = speaker
-        self._speaker: Speaker | None = None
-        self._remembered, self._earlier = remembered, earlier
-        self._most = most
-        self._known = {_question_key(question): answer for question, answer in known.items()}
+        self._open_respondent = open_respondent
+        self._respondent: Speaker | None = None
+        self._memory_person, self._earlier_answers = memory_person, earlier_answers
+        self._max_questions = max_questions
+        self._known_answers = {_question_key(question): answer for question, answer in known_answers.items()}
 
     def reset(self) -> BreakfastObservation:
         """See World.reset."""
@@ -107,7 +107,7 @@ class BreakfastWorld:
         made = self._kitchen.describe_prepared_food()
         changed, self._made = made if made != self._made else "", made
         asked = done.action is not None and done.action.name == "ask" and not done.failed
-        if asked and self._questions >= self._most:
+        if asked and self._questions >= self._max_questions:
             # Models without a grammar can still ask.
             self._refused += 1
             event = CookingActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
@@ -150,15 +150,15 @@ class BreakfastWorld:
         ).model_dump()
 
     def _answer_question(self, question: str) -> KitchenAnswerEvent:
-        known = self._known.get(_question_key(question))
+        known = self._known_answers.get(_question_key(question))
         if known is not None:
             self._recalled += 1
             return KitchenAnswerEvent(question=question, text=known, recalled=True)
         self._questions += 1
-        said = self._earlier.get(question)
+        said = self._earlier_answers.get(question)
         if said is None:
-            self._speaker = self._speaker or self._open()
-            said = self._speaker.answer(Question(question, about=self._about(question))).text
+            self._respondent = self._respondent or self._open_respondent()
+            said = self._respondent.answer(Question(question, about=self._about(question))).text
         return KitchenAnswerEvent(question=question, text=one_line(said[:MAX_ANSWER_CHARACTERS]))
 
     def _answer_events(self, said: KitchenAnswerEvent) -> Sequence[Event]:
@@ -166,7 +166,7 @@ class BreakfastWorld:
         if said.recalled or not said.text:
             return (said,)
         about = self._about(said.question)
-        return said, NoteEvent(note=Note(person=self._remembered, kind="answer", text=said.text, about=about))
+        return said, NoteEvent(note=Note(person=self._memory_person, kind="answer", text=said.text, about=about))
 
     def _about(self, question: str) -> About:
         return About(task=BREAKFAST_TASK, situation=question)

@@ -71,7 +71,7 @@ class StarsAgent:
         if self._course is None and self._next == len(objects):
             return Decision([], done=True)
         about = objects[self._next]
-        self._progress(self._next, len(objects), about.seen)
+        self._progress(self._next, len(objects), about.description)
         before, began = self._learner.usage.copy(), time.perf_counter()
         events: list[record.Event] = []
         said = observation.said
@@ -143,7 +143,7 @@ class StarsAgent:
 
 
 def _object_event(about: TaskObject) -> ObjectEvent:
-    return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, seen=about.seen, subtask=about.subtask)
+    return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, seen=about.description, subtask=about.subtask)
 
 
 def _goal_event(lesson: ObjectLesson) -> GoalEvent:

@@ -171,10 +171,10 @@ class Stars(System[StarsSettings]):
                 model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._meaning_baseline()
             ),
             selector=self._selector(model),
-            known=goals_from_notes(memory.notes),
-            carry=chosen.carry,
-            questions=chosen.questions,
-            earlier=told,
+            known_goals=goals_from_notes(memory.notes),
+            generalisation=chosen.carry,
+            max_questions=chosen.questions,
+            earlier_replies=told,
         )
         learner.dialogue.turns += _instructions(task, learner)
         user = self._user(task, analyser, models, memory.person)

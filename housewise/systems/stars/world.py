@@ -35,7 +35,7 @@ class RoomWorld:
         task: The task.
         learner: Goal learner, which counts usage and dialogue.
         user: Answers questions.
-        told: Replies of interrupted attempts.
+        earlier_replies: Replies of interrupted attempts.
         body: Carries out actions in a 3D house. None for a purely symbolic room.
     """
 
@@ -44,10 +44,16 @@ class RoomWorld:
         task: StarsTask,
         learner: GoalLearner,
         user: OversightUser,
-        told: EarlierReplies,
+        earlier_replies: EarlierReplies,
         body: HouseBody | None = None,
     ) -> None:
-        self._task, self._learner, self._user, self._told, self._body = task, learner, user, told, body
+        self._task, self._learner, self._user, self._earlier_replies, self._body = (
+            task,
+            learner,
+            user,
+            earlier_replies,
+            body,
+        )
         self.lessons: list[ObjectLesson] = []
         self._state = task.start()
 
@@ -60,7 +66,7 @@ class RoomWorld:
         if isinstance(action, ManipulationAction):
             return self._act(action)
         thing, question = action.about.thing.name, str(action)
-        said = self._told.answer(action.about, question)
+        said = self._earlier_replies.answer(action.about, question)
         said = (self._ask(action) if said is None else said)[:_LONGEST_ANSWER]
         return Step(
             RoomObservation(self._state, said), (GoalAnswerEvent(thing=thing, question=question, text=said),), cost=0

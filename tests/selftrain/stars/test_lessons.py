@@ -60,7 +60,7 @@ def case_of(pair: EpisodeDemonstration, cases: list[GoalCase]) -> GoalCase:
     return next(
         case
         for case in cases
-        if case.task.name == pair.scene and case.about.seen == seen_in(pair) and goal in case.confirmations
+        if case.task.name == pair.scene and case.about.description == seen_in(pair) and goal in case.confirmations
     )
 
 

@@ -129,7 +129,7 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
         (["person=nobody"], "setting person: nobody is named 'nobody'; use one of juan"),
         (["task=[9]"], "setting task: there is no task 9 in the kitchen; use one of [1, 2"),
         (["person=[juan,juan]"], "each value at most once"),
-        (["people=nowhere.yaml"], "nowhere.yaml: there is no such file or folder of people"),
+        (["people=nowhere.yaml"], "nowhere.yaml: no such file or folder of people"),
         (["prompt=nowhere.yaml", "--planner", "llm"], "nowhere.yaml: cannot be read"),
         (["answering=terminal"], "answering=terminal: the scripted cook only understands"),
         (["answering=terminal", "--planner", "llm", "--workers", "2"], "one person answers one episode at a time"),

@@ -155,9 +155,9 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     ("rows", "message"),
     [
         ([{"name": "x"}], "has neither variants"),
-        ([ambik_row(0) | {"variants": "bowl"}], "line 1: variants: input should be a valid"),
+        ([ambik_row(0) | {"variants": "bowl"}], "line 1: field variants: Input should be a valid"),
         ([ambik_row(0), {"variants": []}], "line 2: field id: Field required; is this another version"),
-        ([scene_row(0, "test") | {"fold": "validation"}], "line 1: fold:"),
+        ([scene_row(0, "test") | {"fold": "validation"}], "line 1: field fold:"),
         (None, "line 1: not JSON"),
     ],
 )

@@ -122,7 +122,7 @@ def play_episode(
         CONDITIONS[condition],
         RetrievalConfig(model, prompts, thresholds or TreeThresholds(mean=0.5)),
         selector=selector or NumberedSelector(model, prompts),
-        known=known,
+        known_goals=known,
     )
     learner.dialogue.turns += room_task.instructions if said is None else said
     room = RoomWorld(room_task, learner, user or SimulatedUser(room_task), EarlierReplies(()))

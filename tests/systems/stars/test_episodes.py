@@ -206,7 +206,7 @@ def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> No
 
 
 def test_a_model_that_rates_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot rate texts"):
+    with pytest.raises(UserError, match="cannot score texts"):
         play_episode(tmp_path, "organize office", "grounded", KitchenModel({}))
 
 

@@ -150,8 +150,8 @@ def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselv
 
 
 def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("housewise.people.kitchen.invented_profiles._TRIES", 20)
-    with pytest.raises(UserError, match=r"no 50 wishes without contradictions .* ask for fewer"):
+    monkeypatch.setattr("housewise.people.kitchen.invented_profiles._MAX_DRAWS", 20)
+    with pytest.raises(UserError, match=r"50 preferences without contradictions were not found .* ask for fewer"):
         invent_profile(3, (50, 50))
 
 
