@@ -40,7 +40,9 @@ class Demonstrator:
         visible = hide_hopeless_targets(graph, attempts, words.most_tries)
         messages, names = self._context.messages(visible, self._knowledge), words.prompt_names(visible)
         plan = self._scripted.plan(graph, attempts)
-        steps = tuple(ParsedStep(str(step.action.renamed(names)), step.action) for step in plan.steps if step.action)
+        steps = tuple(
+            ParsedStep(str(step.action.replace_names(names)), step.action) for step in plan.steps if step.action
+        )
         plan = replace(plan, steps=steps)
         reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(visible, attempts)
         if words.judging:

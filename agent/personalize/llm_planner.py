@@ -231,7 +231,9 @@ class LLMPlanner:
         held, names = graph.holding, self.context.template.prompt_names(graph)
         places = options[held].places if held is not None else ()
         plans = plans_from_judgements(judgements, unentered_rooms(graph, attempts), places, graph)
-        texts = (format_steps([action.renamed(names) for action in plan[: self.context.most_steps]]) for plan in plans)
+        texts = (
+            format_steps([action.replace_names(names) for action in plan[: self.context.most_steps]]) for plan in plans
+        )
         return list(dict.fromkeys(texts)) or [COMPLETE]
 
     def _grammar(self, graph: SceneGraph, with_judgements: bool) -> str:
