@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from housewise.core.errors import DataError
+from housewise.people.kitchen.conditions import iter_predicates
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.commands import run_module
 from tests.people.kitchen.breakfasts import KITCHEN
@@ -232,4 +233,5 @@ def test_groups_may_be_nested_deeply(tmp_path):
     groups = {f"a{n}": [f"a{n + 1}"] for n in range(3000)} | {"a3000": ["milk_0"]}
     deep = preference(wants="together(a0, tea)", **{"if": None})
     [profile] = load_profiles(write_profile(tmp_path, deep, groups=groups))
-    assert "milk_0" in profile.preferences[0].wish.ids[0]
+    [predicate] = iter_predicates(profile.preferences[0].wish)
+    assert "milk_0" in predicate.ids[0]
