@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.examples import EpisodeDemonstration, Preference
 from housewise.selftrain.personalize.filters import FilterSettings
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from tests.language.tiny import save_tiny_model
 
 PROMPT = """
@@ -73,3 +73,20 @@ def save_talker(folder: Path, context: int = 16384) -> Path:
     path = folder / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
     return folder
+
+
+def preference(number: int) -> Preference:
+    """A prompt with two replies."""
+    prompt = (
+        {"role": "system", "content": "Make breakfast."},
+        {"role": "user", "content": f"table {number} with mug {number}."},
+    )
+    return Preference(prompt=prompt, prefix="Action:", chosen=" go to table", rejected=" pick up the book and place it")
+
+
+PREFERENCES = [preference(number) for number in range(6)]
+
+
+def preference_training(**changes: object) -> PreferenceConfig:
+    """Settings of a small training on preferences."""
+    return PreferenceConfig(**training(**({"epochs": 4} | changes)).model_dump(), beta=0.1)

@@ -14,7 +14,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 pytest.importorskip("tensorboardX", reason="the extra housewise[tensorboard] is not installed")
 
 from tests.housewise.tracking.reading import event_files
-from tests.selftrain.personalize.test_loop import Learner
+from tests.selftrain.personalize.learner import Learner
 
 
 def test_a_self_training_that_goes_on_goes_on_with_its_curves(tmp_path: Path) -> None:

@@ -27,7 +27,11 @@ def context() -> ContextGenerator:
 
 
 def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[EpisodeDemonstration]:
-    return [lesson.demonstration(context) for seed in HOUSES for lesson in generate_lessons(seed, kind, resolve_preferences(person))]
+    return [
+        lesson.demonstration(context)
+        for seed in HOUSES
+        for lesson in generate_lessons(seed, kind, resolve_preferences(person))
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,7 @@ from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from housewise.selftrain.trainers.training_job import examples_digest
 from tests.commands import run_module
-from tests.selftrain.tiny import pair, save_learner, training
-from tests.selftrain.trainers.test_preferences import PREFERENCES
+from tests.selftrain.tiny import PREFERENCES, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(4)]
 

@@ -15,7 +15,7 @@ from housewise.core.errors import UserError
 from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
-from tests.selftrain.trainers.fine_tuning import FineTuning, Trouble
+from tests.selftrain.trainers.fine_tuning_server import FineTuning, Trouble
 from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]

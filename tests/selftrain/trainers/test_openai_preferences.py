@@ -17,7 +17,7 @@ from housewise.selftrain.trainers import open_preference_trainer
 from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
-from tests.selftrain.trainers.fine_tuning import FineTuning
+from tests.selftrain.trainers.fine_tuning_server import FineTuning
 from tests.servers import serving
 
 START = ModelReference(model="gpt-4.1-mini-2025-04-14")

@@ -6,7 +6,6 @@ import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,25 +16,8 @@ from housewise.language import ChatRequest, Sampling
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import Preference, read_examples, write_examples
 from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
-from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
-from tests.selftrain.tiny import pair, save_learner, training
-
-
-def preference(number: int) -> Preference:
-    prompt = (
-        {"role": "system", "content": "Make breakfast."},
-        {"role": "user", "content": f"table {number} with mug {number}."},
-    )
-    return Preference(prompt=prompt, prefix="Action:", chosen=" go to table", rejected=" pick up the book and place it")
-
-
-PREFERENCES = [preference(number) for number in range(6)]
-
-
-def config(**changes: Any) -> PreferenceConfig:
-    found = training(**({"epochs": 4} | changes))
-    return PreferenceConfig(**found.model_dump(), beta=0.1)
+from tests.selftrain.tiny import PREFERENCES, pair, preference_training, save_learner, training
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +45,7 @@ def weights(folder: Path) -> bytes:
 
 
 def test_what_is_preferred_becomes_likelier(model: str, tmp_path: Path) -> None:
-    better = LocalPreferenceTrainer(config()).train(PREFERENCES, ModelReference(model=model), tmp_path)
+    better = LocalPreferenceTrainer(preference_training()).train(PREFERENCES, ModelReference(model=model), tmp_path)
     assert lead(better) > lead(ModelReference(model=model)) + 0.5
     rows = curve(tmp_path)
     assert rows[0]["loss"] == pytest.approx(math.log(2), abs=1e-3), "at first it is its own reference"
@@ -81,7 +63,7 @@ def test_the_reference_is_the_adapter_that_training_starts_from(model: str, tmp_
     first = LocalTrainer(training(epochs=4)).train(
         [pair(number) for number in range(4)], ModelReference(model=model), tmp_path / "a"
     )
-    second = LocalPreferenceTrainer(config()).train(PREFERENCES, first, tmp_path / "b")
+    second = LocalPreferenceTrainer(preference_training()).train(PREFERENCES, first, tmp_path / "b")
     assert curve(tmp_path / "b")[0]["loss"] == pytest.approx(math.log(2), abs=1e-3)
     assert lead(second) > lead(first) + 0.5
 
@@ -89,9 +71,13 @@ def test_the_reference_is_the_adapter_that_training_starts_from(model: str, tmp_
 def test_a_prompt_that_is_read_once_teaches_the_same(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared = LocalPreferenceTrainer(config()).train(PREFERENCES, ModelReference(model=model), tmp_path / "once")
+    shared = LocalPreferenceTrainer(preference_training()).train(
+        PREFERENCES, ModelReference(model=model), tmp_path / "once"
+    )
     monkeypatch.setattr("housewise.selftrain.trainers.dpo.shares_rows", lambda *args: False)
-    apart = LocalPreferenceTrainer(config()).train(PREFERENCES, ModelReference(model=model), tmp_path / "twice")
+    apart = LocalPreferenceTrainer(preference_training()).train(
+        PREFERENCES, ModelReference(model=model), tmp_path / "twice"
+    )
     assert shared.metrics["last_loss"] == pytest.approx(apart.metrics["last_loss"], rel=1e-3)
 
 
@@ -99,8 +85,10 @@ def test_steps_of_one_breakfast_that_share_a_row_teach_the_same(model: str, tmp_
     """Each prompt goes on from the one before; the batch is all of them in either way."""
     turns = [{"role": "user", "content": f"table {number} with many mugs and plates."} for number in range(4)]
     steps = [PREFERENCES[0].model_copy(update={"prompt": tuple(turns[: number + 1])}) for number in range(4)]
-    alone = LocalPreferenceTrainer(config(batch=4)).train(steps, ModelReference(model=model), tmp_path / "alone")
-    together = LocalPreferenceTrainer(config(batch=1, together=4)).train(
+    alone = LocalPreferenceTrainer(preference_training(batch=4)).train(
+        steps, ModelReference(model=model), tmp_path / "alone"
+    )
+    together = LocalPreferenceTrainer(preference_training(batch=1, together=4)).train(
         steps, ModelReference(model=model), tmp_path / "together"
     )
     assert together.metrics["steps"] == alone.metrics["steps"] == 4
@@ -114,12 +102,12 @@ def test_the_curve_is_of_preferences_and_not_of_rows(model: str, tmp_path: Path)
     other = Preference(prompt=({"role": "user", "content": "nothing else"},), prefix="Q:", chosen=" a", rejected=" b")
     mixed = [*PREFERENCES[:3], other]
     changes = {"epochs": 2, "batch": 2, "learning_rate": 0.02}
-    together = LocalPreferenceTrainer(config(**changes, together=3)).train(
+    together = LocalPreferenceTrainer(preference_training(**changes, together=3)).train(
         mixed, ModelReference(model=model), tmp_path / "together"
     )
     assert together.metrics["steps"] == 2
     monitored = ("loss", "rewards/accuracies", "rewards/margins")
-    alone = LocalPreferenceTrainer(config(epochs=2, batch=4, learning_rate=0.02))
+    alone = LocalPreferenceTrainer(preference_training(epochs=2, batch=4, learning_rate=0.02))
     alone.train(mixed, ModelReference(model=model), tmp_path / "alone")
     first, last = curve(tmp_path / "together")
     assert first["loss"] == pytest.approx(math.log(2), abs=1e-3)
@@ -137,7 +125,7 @@ def stopped(model: str, folder: Path, examples: Sequence[Preference] = PREFERENC
             raise Stopped
 
     with pytest.raises(Stopped):
-        LocalPreferenceTrainer(config(checkpoint_steps=1), progress=stop).train(
+        LocalPreferenceTrainer(preference_training(checkpoint_steps=1), progress=stop).train(
             examples, ModelReference(model=model), folder
         )
 
@@ -145,9 +133,11 @@ def stopped(model: str, folder: Path, examples: Sequence[Preference] = PREFERENC
 def test_a_stopped_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path) -> None:
     stopped(model, tmp_path / "stopped")
     steps: list[int] = []
-    resumed = LocalPreferenceTrainer(config(checkpoint_steps=1), progress=lambda done, *_: steps.append(done))
+    resumed = LocalPreferenceTrainer(
+        preference_training(checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
+    )
     resumed.train(PREFERENCES, ModelReference(model=model), tmp_path / "stopped")
-    LocalPreferenceTrainer(config(checkpoint_steps=1)).train(
+    LocalPreferenceTrainer(preference_training(checkpoint_steps=1)).train(
         PREFERENCES, ModelReference(model=model), tmp_path / "whole"
     )
     assert min(steps) > 3 and weights(tmp_path / "stopped") == weights(tmp_path / "whole")
@@ -156,7 +146,7 @@ def test_a_stopped_training_ends_as_if_it_had_not_been(model: str, tmp_path: Pat
 def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
     stopped(model, tmp_path / "stopped")
     steps: list[int] = []
-    LocalPreferenceTrainer(config(learning_rate=0.03), progress=lambda done, *_: steps.append(done)).train(
+    LocalPreferenceTrainer(preference_training(learning_rate=0.03), progress=lambda done, *_: steps.append(done)).train(
         PREFERENCES, ModelReference(model=model), tmp_path / "stopped"
     )
     assert min(steps) == 1
@@ -164,9 +154,9 @@ def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
 
 def test_nothing_to_learn_is_said(model: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no preference to learn from"):
-        LocalPreferenceTrainer(config()).train([], ModelReference(model=model), tmp_path)
+        LocalPreferenceTrainer(preference_training()).train([], ModelReference(model=model), tmp_path)
     with pytest.raises(UserError, match="method=full"):
-        LocalPreferenceTrainer(config(method="full"))
+        LocalPreferenceTrainer(preference_training(method="full"))
 
 
 def test_preferences_are_kept_and_a_damaged_line_is_named(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene_graph import ROBOT
-from housewise.worlds.house.simulator.base import LowLevelAction, Camera
+from housewise.worlds.house.simulator.base import Camera, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.houses import HouseEpisode, header
 from tests.worlds.house.toy import BED, COUNTER, TABLE

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,50 +22,13 @@ from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import Program, run_module, started_module
 from tests.core.test_plots import without_matplotlib
-from tests.selftrain.tiny import save_learner, save_prompt
+from tests.selftrain.personalize.learner import Learner
 
 Unheard: type[TrainingObserver] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
 
 PHASES = ["untrained", "imitate", "iteration-1", "iteration-2"]
-
-
-class Learner:
-    """A tiny model with the settings of a small self-training of it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.model, self.prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
-
-    def command(self, out: Path, *more: str) -> list[str]:
-        settings = [
-            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2",
-            # A grammar makes it end lines; of what is cut nothing else is learned.
-            "run.grounded=true", "run.sampling.max_tokens=64",
-            "lessons=[{houses: 1, each: 2}]",
-            "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
-            "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
-            "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
-            "learning_rate_decay=0.5", *more,
-        ]  # fmt: skip
-        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self.model}", "--out", str(out)]
-        return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
-
-    def start(self, out: Path, *more: str) -> AbstractContextManager[Program]:
-        command = self.command(out, *more)
-        return started_module(command[2], command[3:], self.environment)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-        return env | {"OMP_NUM_THREADS": "1"}
-
-    def run(self, out: Path, *more: str) -> tuple[int, str, str]:
-        command = self.command(out, *more)
-        done = run_module(command[2], command[3:], self.environment, timeout=240)
-        return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")

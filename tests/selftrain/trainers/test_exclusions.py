@@ -26,9 +26,8 @@ from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
 from housewise.selftrain.trainers.tokenization import tokenize_demonstration
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
-from tests.selftrain.tiny import pair, save_learner, save_talker, training
-from tests.selftrain.trainers.fine_tuning import FineTuning as Server
-from tests.selftrain.trainers.test_preferences import config, preference
+from tests.selftrain.tiny import pair, preference, preference_training, save_learner, save_talker, training
+from tests.selftrain.trainers.fine_tuning_server import FineTuning as Server
 from tests.servers import serving
 
 LONG = " and mug" * 60
@@ -61,7 +60,7 @@ def preferences(long: int, short: int) -> list[Preference]:
 
 TRAINERS: list[tuple[Callable[..., Any], Callable[[int, int], list[Any]], str]] = [
     (lambda **changes: LocalTrainer(training(epochs=1, **changes)), pairs, "pairs"),
-    (lambda **changes: LocalPreferenceTrainer(config(epochs=1, **changes)), preferences, "preferences"),
+    (lambda **changes: LocalPreferenceTrainer(preference_training(epochs=1, **changes)), preferences, "preferences"),
 ]
 
 
@@ -130,7 +129,9 @@ def test_a_cut_reply_of_which_nothing_is_learned_is_left_out(models: Path, tmp_p
 
 def test_preferences_of_the_same_reply_twice_are_counted(models: Path, tmp_path: Path) -> None:
     same = [each.model_copy(update={"rejected": each.chosen}) for each in preferences(0, 5)]
-    learned = LocalPreferenceTrainer(config(epochs=1)).train([*same, preference(9)], local(models, "long"), tmp_path)
+    learned = LocalPreferenceTrainer(preference_training(epochs=1)).train(
+        [*same, preference(9)], local(models, "long"), tmp_path
+    )
     assert learned.metrics["pairs"] == 1
     assert learned.notes == ("5 of 6 preferences left out as having the same reply twice",)
 
@@ -161,7 +162,12 @@ SAME = [
     ("trainer", "settings", "examples", "sentence"),
     [
         (OpenAITrainer, training, CUT, "2 of 12 pairs left out as cut at a limit, where the API would learn to end"),
-        (OpenAIPreferenceTrainer, config, SAME, "2 of 12 preferences left out as having the same reply twice"),
+        (
+            OpenAIPreferenceTrainer,
+            preference_training,
+            SAME,
+            "2 of 12 preferences left out as having the same reply twice",
+        ),
     ],
 )
 def test_an_api_is_not_sent_what_it_would_learn_wrongly(

@@ -63,7 +63,9 @@ def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, co
     assert told.is_wanted("plate 2", "kitchen 7 counter 12") is True
 
 
-def test_replies_are_corrected_by_what_later_ones_brought(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
+def test_replies_are_corrected_by_what_later_ones_brought(
+    toy: RearrangementTask, tmp_path: Path, context: ContextGenerator
+) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL, CARRY)
     _, stool, carry, *_ = relabel(record, context, PreferenceVotes([record], context))
     assert judged(stool) == [
@@ -86,14 +88,18 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
     assert not_learned(stool) == judged(stool)
 
 
-def test_what_the_demonstrator_judges_is_believed(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
+def test_what_the_demonstrator_judges_is_believed(
+    toy: RearrangementTask, tmp_path: Path, context: ContextGenerator
+) -> None:
     shown = Played(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
     tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
     _, stool, *_ = relabel(tried, context, PreferenceVotes([shown], context))
     assert "tea towel on kitchen table: bedroom stool" in judged(stool) and not not_learned(stool)
 
 
-def test_prompts_that_were_told_otherwise_are_left_out(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
+def test_prompts_that_were_told_otherwise_are_left_out(
+    toy: RearrangementTask, tmp_path: Path, context: ContextGenerator
+) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
     other = ContextGenerator(PromptTemplate.load("compact"))
     assert list(relabel(record, other, PreferenceVotes([record], context))) == []
