@@ -266,7 +266,7 @@ def _tool(rng: random.Random) -> dict[str, object]:
 
 def _style(rng: random.Random) -> dict[str, object]:
     chosen = rng.sample(_NAMES, rng.choice((1, 1, 2)))
-    text = _say(rng, "style", one=" or ".join(said for _, said in chosen))
+    text = _say(rng, "style", one=" or ".join(words for _, words in chosen))
     wanted = ", ".join(f'"{word}"' for word, _ in chosen)
     return _line(text, "preparation", "savory", ("eggs",), f"made({wanted}, of=egg)")
 
@@ -274,8 +274,8 @@ def _style(rng: random.Random) -> dict[str, object]:
 def _order(rng: random.Random) -> dict[str, object]:
     kind = rng.randrange(3)
     if kind == 0:
-        said, first, second = rng.choice((("drinks_first", "beverage", "food"), ("food_first", "food", "beverage")))
-        text = _say(rng, said)
+        phrasing, first, second = rng.choice((("drinks_first", "beverage", "food"), ("food_first", "food", "beverage")))
+        text = _say(rng, phrasing)
         return _line(text, "order", "beverages", ("tea", "coffee"), f"served_before({first}, {second})")
     if kind == 1:
         first, second = rng.choice((("milk", "cereal"), ("cereal", "milk")))

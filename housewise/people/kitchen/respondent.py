@@ -103,7 +103,7 @@ class KitchenRespondent:
     """A ``Respondent`` for one breakfast. Equal questions get equal answers.
 
     Args:
-        profile: Whose preferences are told.
+        profile: The person, whose preferences are the answers.
         judge: The judge of the task.
         start: A trace at the start of the episode, which shows what is available. Without it everything is.
         embedder: Sentence embeddings.

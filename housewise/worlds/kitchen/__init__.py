@@ -1,1 +1,1 @@
-"""A kitchen of words: entities, where they are and what state they are in, and the text world built on them."""
+"""The text kitchen (ADAPT): symbolic state, actions, dynamics, trace, and the world and environment built on them."""

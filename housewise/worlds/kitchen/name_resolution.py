@@ -100,8 +100,8 @@ def search_house(words: str, state: State, rng: random.Random, resembles: Simila
 def _similarity(word: str, entity: Entity, resembles: SimilarityFunction | None) -> float:
     if resembles is not None:
         return resembles(word.replace("_", " "), entity.description)
-    said = _words(entity.description) | _words(entity.contents or "")
-    return 1.0 if _words(word) and _words(word) <= said else 0.0
+    known = _words(entity.description) | _words(entity.contents or "")
+    return 1.0 if _words(word) and _words(word) <= known else 0.0
 
 
 def _join_descriptions(ids: list[str], state: State) -> str:
