@@ -253,7 +253,7 @@ def _explain_no_common_episode(both: Sequence[Key], settings: dict[str, tuple[st
         f"{setting_label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT
     ]
     return (
-        f"{plural(len(both), 'episode')} have the same name but not the same task: objects, places or wishes differ "
+        f"{plural(len(both), 'episode')} of the same name, but not of the same task: objects, places or wishes differ "
         f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "
         "houses"
     )

@@ -30,8 +30,16 @@ class RunCallback(Protocol):
     def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
 
 
-class NullCallback(RunCallback):
+class NullCallback:
     """A callback that does nothing."""
+
+    def on_episode_start(self, job: Job) -> None: ...
+
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
+
+    def on_episode_end(self, job: Job, result: Result) -> None: ...
+
+    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
 
 
 class EarlyEndError(RunEndedError):

@@ -34,9 +34,9 @@ from housewise.rollout.ray_models import (
     FolderContent,
     ModelOpener,
     last_line,
-    openers,
     pack_model_folders,
     raise_user_error,
+    start_models,
 )
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
@@ -89,7 +89,7 @@ class RayExecutor(Executor):
             try:
                 name, text, outcome = pool.get_next_unordered(timeout=POLL_SECONDS)
                 self._save_record(name, text, outcome)
-                outcomes.tell(playing.pop(name), outcome)
+                outcomes.report(playing.pop(name), outcome)
             except TimeoutError:
                 self._report_progress(coordinator, playing)
             except (RayError, UserError) as error:
@@ -109,7 +109,7 @@ class RayExecutor(Executor):
     def _start_runners(self, count: int) -> list[Any]:
         by_role: dict[str, list[ModelOpener]] = {}
         for role, settings in model_settings(self._system).items():
-            actors, by_role[role] = openers(role, settings, self._system.settings.execution.workers, count)
+            actors, by_role[role] = start_models(role, settings, self._system.settings.execution.workers, count)
             self._models |= actors
         # Without num_cpus, Ray requires a free core to start an actor but reserves none, so that the actors of
         # a lost machine can always be restarted.

@@ -201,12 +201,12 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
         return RunMeter(execution, folder, _read(path))
     if not execution.is_limited and not execution.prices:
         return None
-    usage, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
+    total, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
     if acting is not None and (folder / "episodes").is_dir():
         for record in read_records(folder):
             usage = record.result.usage
-            usage = usage.plus(acting, usage.prompt_tokens, usage.completion_tokens)
-    return RunMeter(execution, folder, usage)
+            total = total.plus(acting, usage.prompt_tokens, usage.completion_tokens)
+    return RunMeter(execution, folder, total)
 
 
 def check_prices(system: System[Any]) -> None:

@@ -3,4 +3,4 @@
 from housewise.tracking.curves import Curves, open_curves
 from housewise.tracking.episode_tracking import EpisodeTrackingCallback
 
-__all__ = ["Curves", "TrackedEpisodes", "following"]
+__all__ = ["Curves", "EpisodeTrackingCallback", "open_curves"]

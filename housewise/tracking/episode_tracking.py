@@ -32,13 +32,13 @@ class EpisodeTrackingCallback:
     Args:
         callback: Callback that is called as well.
         curves: Curves that receive the metrics.
-        session: The run.
+        run: Run whose episodes are logged.
         series: Common prefix of the curves.
     """
 
-    def __init__(self, callback: RunCallback, curves: Curves, session: Run, series: str = "episodes") -> None:
-        self._callback, self._curves, self._session, self._series = callback, curves, session, series
-        self._path = session.folder / ORDER
+    def __init__(self, callback: RunCallback, curves: Curves, run: Run, series: str = "episodes") -> None:
+        self._callback, self._curves, self._run, self._series = callback, curves, run, series
+        self._path = run.folder / ORDER
         self._order: list[str] | None = None
         self._passed = 0
         self._lock = threading.Lock()
@@ -67,7 +67,7 @@ class EpisodeTrackingCallback:
         if not self._curves.trackers:
             return
         with self._lock:
-            jobs, folder = self._session.finished_jobs, self._session.episodes
+            jobs, folder = self._run.finished_jobs, self._run.episodes
             records = {job.name: folder / f"{job.name}{FINISHED}" for job in jobs}
             if self._order is None:
                 # The point of a deleted record stays. Its episode gets a new point when it is played again.

@@ -40,10 +40,10 @@ class TrainingTrackingObserver:
         self._read: Counter[str] = Counter()
 
     @contextmanager
-    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
+    def watch_episodes(self, name: str, run: Run) -> Iterator[RunCallback]:
         """See `TrainingObserver.watch_episodes`."""
-        with self._observer.watch_episodes(name, session) as callback:
-            tracked = EpisodeTrackingCallback(callback, self._curves, session, name.replace(": ", "/"))
+        with self._observer.watch_episodes(name, run) as callback:
+            tracked = EpisodeTrackingCallback(callback, self._curves, run, name.replace(": ", "/"))
             yield tracked
             tracked.catch_up()
 

@@ -45,7 +45,7 @@ def test_a_system_with_the_former_names_and_signature_is_adapted() -> None:
     memory = Memory("ann")
     context = EpisodeContext(job, {}, memory, system.job_data(job), lambda *progress: told.append(progress))
     with pytest.warns(DeprecationWarning, match="interrupted_events"):
-        setup = system.open(context)
+        setup = system.open(context)  # type: ignore[call-arg, arg-type]
     assert told == [(0, 1, f"data of {job.name}")]
     assert setup.agent == ({}, memory)  # type: ignore[comparison-overlap]
 

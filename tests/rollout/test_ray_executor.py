@@ -284,7 +284,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
     import socket
 
-    from housewise.rollout.ray_executor import _Stage
+    from housewise.rollout.ray_executor import _RemoteRunner
     from housewise.rollout.scheduler import ScheduledJob
     from housewise.rollout.system import Job
     from housewise.systems.personalize.settings import house_settings
@@ -292,14 +292,14 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     from housewise.systems.personalize.tasks import HouseTask
 
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
-    stage = _Stage(Personalize(config), False, {})
+    runner = _RemoteRunner(Personalize(config), False, {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
-        stage.play(ScheduledJob(Job(HouseTask.from_episode("Merom_1_int", 3))))
+        runner.play(ScheduledJob(Job(HouseTask.from_episode("Merom_1_int", 3))))
 
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
-    from housewise.rollout.ray_models import _unpacked, packed
+    from housewise.rollout.ray_models import _unpack_model_folders, pack_model_folders
     from housewise.systems.personalize.settings import house_settings
 
     for name in ("base/config.json", "base/deep/weights.bin", "adapter/adapter.bin"):
@@ -307,10 +307,10 @@ def test_a_models_folders_travel(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name)
     settings = {"model": f"local:{tmp_path / 'base'}", "adapter": str(tmp_path / "adapter")}
     config = house_settings(settings=settings).models.agent
-    there = _unpacked(config, packed(config), tmp_path / "there")
+    there = _unpack_model_folders(config, pack_model_folders(config), tmp_path / "there")
     base, adapter = Path(there.model.removeprefix("local:")), Path(there.adapter or "")
     assert (base.name, adapter.name) == ("base", "adapter") and base.is_relative_to(tmp_path / "there")
     assert (base / "deep" / "weights.bin").read_text() == "base/deep/weights.bin"
     assert (adapter / "adapter.bin").read_text() == "adapter/adapter.bin"
     default = house_settings().models.agent
-    assert _unpacked(default, packed(default), tmp_path) == default
+    assert _unpack_model_folders(default, pack_model_folders(default), tmp_path) == default

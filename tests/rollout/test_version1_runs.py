@@ -81,7 +81,12 @@ def test_a_record_is_read_as_what_it_is_today(whole: Path, old: Path) -> None:
     (path,) = old.glob("episodes/*.jsonl")
     then, now = read_house_record(path), read_house_record(whole / "episodes" / path.name)
     assert json.loads(path.read_text().splitlines()[0])["type"] == "episode"
-    assert (then.initial_state, then.final, then.plans, then.actions) == (now.initial_state, now.final, now.plans, now.actions)
+    assert (then.initial_state, then.final, then.plans, then.actions) == (
+        now.initial_state,
+        now.final,
+        now.plans,
+        now.actions,
+    )
     told = {key: score for key, score in now.result.scores.items() if key not in UNTOLD}
     assert then.result == now.result.model_copy(update={"scores": told}) and then.name == now.name
     same = ("system", "task", "group", "run", "seed", "agent", "person", "models", "setting", "software", "started")

@@ -171,7 +171,7 @@ def find_view(system: str) -> EpisodeView:
     """
     if system in plugin_names(VIEWS):
         found = open_plugin(VIEWS, system, "view", needs=("title",))
-        view: EpisodeView = found if hasattr(found, "make_content") else _LegacyView(found)
+        view: Any = found if hasattr(found, "make_content") else _LegacyView(found)
         return view
     return EventListView(system)
 

@@ -190,7 +190,9 @@ def make_house_content(
     return chapter
 
 
-def _played_again(record: HouseRecord, task: RearrangementTask, simulator: SimulatorChoice | None, frames: int) -> Replay:
+def _played_again(
+    record: HouseRecord, task: RearrangementTask, simulator: SimulatorChoice | None, frames: int
+) -> Replay:
     if simulator is None:
         return replay_record(record, task, None, 0)
     with closing(PlaybackSimulator(simulator=simulator)) as camera:

@@ -222,7 +222,8 @@ class StarsView(EventListView):
         facts |= {"objects in place": self.describe_state(result)}
         facts |= {name: cell.text for name, cell in zip(self.columns, self.cells(result), strict=True)}
         facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}
-        shared = self.shared_fields(number, record) | {"facts": {what: text for what, text in facts.items() if text}}
+        shared = self.shared_fields(number, record)
+        shared["facts"] = {what: text for what, text in facts.items() if text}
         return StarsContent(
             **shared,
             mood="right" if self.is_perfect(result) else "partly",
