@@ -107,29 +107,29 @@ def _adapters(_: Path | None) -> Descriptions:
     return {name: _read_heading(folder / "README.md") for name, folder in bundled_adapters().items()}
 
 
-def _commented(kind: str) -> Callable[[Path | None], Descriptions]:
+def _describe_files(kind: str) -> Callable[[Path | None], Descriptions]:
     """Return a function that describes bundled files by the comment at their beginning."""
     return lambda _: {
         name: _first_sentence(file.read_text(encoding="utf-8")) for name, file in bundled_files(kind).items()
     }
 
 
-def _installed(group: str, own: Descriptions) -> Callable[[Path | None], Descriptions]:
+def _describe_plugins(group: str, own: Descriptions) -> Callable[[Path | None], Descriptions]:
     """Return a function that describes the plug-ins of a group, those of this package first."""
     return lambda _: own | {name: _OTHER_PACKAGE for name in plugins.plugin_names(group) if name not in own}
 
 
 NAME_KINDS: dict[str, NameKind] = {
-    "systems": NameKind("--system", _installed(plugins.SYSTEMS, SYSTEMS)),
-    "planners": NameKind("--planner", _installed(plugins.PLANNERS, PLANNERS)),
-    "simulators": NameKind("--simulator", _installed(plugins.SIMULATORS, SIMULATORS)),
+    "systems": NameKind("--system", _describe_plugins(plugins.SYSTEMS, SYSTEMS)),
+    "planners": NameKind("--planner", _describe_plugins(plugins.PLANNERS, PLANNERS)),
+    "simulators": NameKind("--simulator", _describe_plugins(plugins.SIMULATORS, SIMULATORS)),
     "people": NameKind("--person", _people),
     "scenes": NameKind("--scene", _scenes),
     "task-sets": NameKind("--episodes", _task_sets),
     "adapters": NameKind("--adapter", _adapters),
-    "prompts": NameKind("prompt=", _commented("prompts")),
-    "configs": NameKind("--config", _commented("configs")),
-    "trackers": NameKind("--log-to", _installed(plugins.TRACKERS, TRACKERS)),
+    "prompts": NameKind("prompt=", _describe_files("prompts")),
+    "configs": NameKind("--config", _describe_files("configs")),
+    "trackers": NameKind("--log-to", _describe_plugins(plugins.TRACKERS, TRACKERS)),
 }
 
 

@@ -150,7 +150,7 @@ def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Pat
 def test_a_file_of_settings_says_which_system_it_is_for(tmp_path: Path) -> None:
     file, out = tmp_path / "mine.yaml", ("--out", tmp_path / "run")
     file.write_text("system: clipr\ninterval: 15\n")
-    assert "give a multiple of the batch (10)" in one_line(housewise("run", "--config", file, *out))
+    assert "multiple of the batch size (10)" in one_line(housewise("run", "--config", file, *out))
     for words in (("--system", "stars"), ("system=stars",)):
         said = one_line(housewise("run", "--config", file, *words, *out))
         assert said.endswith("setting system: these are settings of clipr, not of stars"), said
