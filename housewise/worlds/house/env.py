@@ -11,12 +11,12 @@ import numpy as np
 from gymnasium import spaces
 
 from housewise.core.errors import UserError
-from housewise.worlds.house.episode import RearrangementEpisode, HouseObject
+from housewise.worlds.house.episode import HouseObject, RearrangementEpisode
 from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, Observation, Simulator
-from housewise.worlds.house.state import REACH, GrabResult, HouseState, HouseSnapshot
+from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction, Observation, Simulator
+from housewise.worlds.house.state import REACH, GrabResult, HouseSnapshot, HouseState
 
 MAX_STEPS = 1000
 

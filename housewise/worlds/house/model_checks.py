@@ -1,4 +1,4 @@
-"""Whether files of 3D models are whole, with what they refer to: checked before a simulator meets a damaged one."""
+"""Checks files of 3D models and the files they refer to, since a damaged one can crash a simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from housewise.core.errors import DataError, excerpt
 from housewise.core.files import open_regular, read_bytes
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
-# A larger texture would fill the memory.
+# A larger texture could exhaust the memory.
 _MOST_PIXELS = 1 << 26
 _GLB_HEADER, _GLB_CHUNK = struct.Struct("<4sII"), struct.Struct("<I4s")
 # Textures that Pillow does not read: KTX 2 and Basis Universal.
@@ -30,13 +30,13 @@ _TEXTURES = ("map_kd", "map_ka", "map_ks")
 
 
 def check_model_file(path: Path) -> None:
-    """Make sure that a file of a 3D model, its textures and its other parts are whole.
+    """Check that the file of a 3D model, its textures and other referenced files are complete and readable.
 
-    The triangles are read, but for glTF files that need extensions, which few programs read, and for other kinds of
-    files than ``.obj``, ``.ply``, ``.stl``, ``.glb`` and ``.gltf``.
+    The triangles of ``.obj``, ``.ply``, ``.stl``, ``.glb`` and ``.gltf`` files are read, except for glTF files that
+    require extensions.
 
     Raises:
-        DataError: when one is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
+        DataError: If a file is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
     """
     check_referenced_files(path)
     kind = path.suffix.lower()
@@ -48,10 +48,10 @@ def check_model_file(path: Path) -> None:
 
 
 def check_referenced_files(path: Path) -> None:
-    """Make sure that a file of a 3D model holds something, and that materials and textures of an ``.obj`` are whole.
+    """Check that the file of a 3D model is not empty, and that the materials and textures of an ``.obj`` are readable.
 
     Raises:
-        DataError: see check_mesh.
+        DataError: If a file is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
     """
     _check_file(path)
     if path.suffix.lower() != ".obj":
@@ -66,12 +66,12 @@ def check_referenced_files(path: Path) -> None:
 
 @contextmanager
 def _name_file_in_errors(path: Path) -> Iterator[None]:
-    """Names the file in whatever its parser raises."""
+    """Convert all errors of a parser to errors that name the file."""
     try:
         yield
     except DataError:
         raise
-    except Exception as error:  # parsers raise whatever they meet
+    except Exception as error:  # parsers raise errors of any class
         raise DataError(f"{path}: damaged ({excerpt(error) or type(error).__name__}); fetch the file again") from error
 
 
@@ -87,15 +87,15 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: the file is empty; fetch it again")
     if begin == _POINTER:
         folder = shlex.quote(str(path.parent))
-        raise DataError(f"{path}: only Git LFS's pointer to the file; run git -C {folder} lfs pull")
+        raise DataError(f"{path}: only a Git LFS pointer to the file; run git -C {folder} lfs pull")
 
 
 def _referenced_files(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
-    """The files that are there of those that a text names behind keywords."""
+    """Yield the existing files that a text file names after some keywords."""
     for line in read_bytes(path).decode("utf-8", errors="replace").splitlines():
         keyword, _, name = line.strip().partition(" ")
         if keyword.lower() in keywords:
-            # Names may hold spaces, and may have options before them or other names behind them.
+            # Names may contain spaces, and may follow options or precede other names.
             names = [name.strip(), *name.split()]
             yield from [file for file in (path.parent / each for each in dict.fromkeys(names) if each) if _exists(file)]
 
@@ -128,9 +128,9 @@ def _check_triangles(path: Path) -> None:
         raise ValueError("no triangles")
     corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3) for part in parts])
     if not np.isfinite(corners).all():
-        raise ValueError("a vertex is nowhere")
+        raise ValueError("a vertex is not finite")
     if np.count_nonzero(np.ptp(corners, axis=0)) < 2:
-        raise ValueError("all of it is in one place")
+        raise ValueError("all vertices are on a line")
 
 
 def _check_gltf(path: Path, binary: bool) -> None:
@@ -153,11 +153,11 @@ def _check_gltf(path: Path, binary: bool) -> None:
 
 
 def _glb_chunks(content: bytes) -> tuple[bytes, bytes]:
-    """The JSON and the data of a binary glTF file."""
+    """Return the JSON and the binary data of a binary glTF file."""
     chunks: dict[bytes, bytes] = {}
     magic, version, length = _GLB_HEADER.unpack_from(content)
     if magic != b"glTF" or version != 2:
-        raise ValueError("not binary glTF of version 2")
+        raise ValueError("not a binary glTF file of version 2")
     if length > len(content):
         raise ValueError(f"{len(content)} of {length} bytes")
     place = _GLB_HEADER.size
@@ -181,12 +181,12 @@ def _view(view: dict[str, Any], buffers: list[bytes]) -> bytes:
     buffer: bytes = buffers[view["buffer"]]
     start = view.get("byteOffset", 0)
     if start + view["byteLength"] > len(buffer):
-        raise ValueError("data that it refers to is not there")
+        raise ValueError("its data is incomplete")
     return buffer[start : start + view["byteLength"]]
 
 
 def _resource(path: Path, uri: str) -> tuple[Path, bytes]:
-    """The file that a model refers to, which may be itself, and the content."""
+    """Return the file of a URI, which may be the model itself, and its content."""
     if uri.startswith("data:"):
         return path, base64.b64decode(uri.partition(",")[2])
     file = path.parent / unquote(uri)

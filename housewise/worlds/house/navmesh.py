@@ -1,6 +1,6 @@
-"""Where the robot can be, and the shortest ways between places.
+"""Navigation meshes: the area that the robot can occupy, and shortest paths in it.
 
-Points are (x, z) pairs in metres on the plane of one floor.
+Points are pairs (x, z) in metres on the plane of one floor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ _AT_ONCE = 16
 
 @dataclass(frozen=True)
 class _Field:
-    """Shortest distances from every corner of the area to one goal."""
+    """Shortest paths from all corners of the area to a goal.
+
+    Attributes:
+        goal: The goal, (2,).
+        distance: (C,) length of the shortest path from each corner, metres.
+        following: (C,) next corner on that path, -1 for the goal.
+    """
 
     goal: Array
     distance: Array
@@ -34,16 +40,17 @@ class _Field:
 
 
 class NavMesh:
-    """The area that the robot's centre can occupy, on one floor.
+    """The area of one floor that the robot's centre can occupy.
 
-    Paths are exact shortest paths in the plane: they bend only at the area's reflex corners, so a visibility
-    graph of those corners holds every one of them.
+    Paths are exact shortest paths in the plane. These bend only at reflex corners of the area, so they are found in the
+    visibility graph of these corners.
 
     Args:
-        area: in the horizontal plane, coordinates (x, z), metres; already shrunk by the robot's radius. Where it
-            falls into parts, the largest is kept.
-        height: y of the floor that the robot stands on.
-        viewpoints: (N, 2) places worth standing at; by default the corners and a grid over the area.
+        area: Area in the horizontal plane, (x, z) in metres, already reduced by the robot's radius. Of several parts,
+            only the largest is used.
+        height: Height y of the floor, metres.
+        viewpoints: (N, 2) points at which the robot may stop to look at something; by default the corners of the area
+            and a grid over it.
     """
 
     def __init__(self, area: Polygon | MultiPolygon, height: float, viewpoints: ArrayLike | None = None) -> None:
@@ -51,7 +58,7 @@ class NavMesh:
         self.height = height
         self._tolerant = self.area.buffer(_TOLERANCE, join_style="mitre")
         shapely.prepare(self._tolerant)
-        # Robots of several threads share a house, and GEOS completes what it prepared while it is asked.
+        # Several threads share a house, and queries of a prepared GEOS geometry are not thread-safe.
         self._asking = threading.RLock()
         self._fields: dict[tuple[float, float], _Field] = {}
         if viewpoints is not None:
@@ -60,30 +67,30 @@ class NavMesh:
             self.viewpoints = np.concatenate([_rings(self.area), self._grid()])
 
     def __reduce__(self) -> tuple[type[NavMesh], tuple[Polygon, float, Array]]:
-        # Locks stay in their process.
+        # Locks cannot be pickled.
         return NavMesh, (self.area, self.height, self.viewpoints)
 
     def contains(self, point: ArrayLike) -> bool:
-        """Whether the robot's centre can be there."""
+        """Whether the robot's centre can be at a point."""
         x, z = np.asarray(point, dtype=np.float64)
         with self._asking:
             return bool(shapely.contains_xy(self._tolerant, x, z))
 
     def snap(self, point: ArrayLike) -> Array:
-        """The nearest place where the robot can be, (2,)."""
+        """Return the nearest point that the robot can occupy, (2,)."""
         if self.contains(point):
             return np.asarray(point, dtype=np.float64)
         return _nearest(self.area, point)
 
     def sees(self, start: ArrayLike, end: ArrayLike) -> bool:
-        """Whether the straight way between two places is free."""
+        """Whether the straight line between two points is free."""
         return bool(self._free(np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64)[None])[0])
 
     def path(self, start: ArrayLike, end: ArrayLike) -> Array:
-        """The shortest way, both ends snapped to the area.
+        """Return the shortest path between two points, which are snapped to the area.
 
         Returns:
-            (N, 2) points from start to end; (0, 2) where there is none.
+            (N, 2) points from start to end, or (0, 2) without a path.
         """
         here, goal = self.snap(start), self.snap(end)
         if self.sees(here, goal):
@@ -97,12 +104,12 @@ class NavMesh:
         return np.stack([*points, goal]) if len(points) > 1 else np.empty((0, 2))
 
     def distance(self, start: ArrayLike, end: ArrayLike) -> float:
-        """Length in metres of the shortest way between two places, both snapped; inf where there is none."""
+        """Return the length of the shortest path between two points in metres; inf without a path."""
         points = self.path(start, end)
         return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) if len(points) else float("inf")
 
     def move(self, start: ArrayLike, end: ArrayLike) -> Array:
-        """Where a robot that steps from start towards end comes to stand: it slides along what is in its way."""
+        """Return the end of a step from one point towards another. The robot slides along obstacles."""
         here, there = np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64)
         if self.sees(here, there):
             return there
@@ -112,12 +119,12 @@ class NavMesh:
         return _nearest(parts[0], there) if parts else here
 
     def clearance(self, point: ArrayLike) -> float:
-        """Metres from a place where the robot can be to the nearest place where it cannot."""
+        """Return the distance from a point of the area to its boundary in metres."""
         with self._asking:
             return float(self.area.boundary.distance(Point(*np.asarray(point))))
 
     def random_point(self, rng: np.random.Generator) -> Array:
-        """A uniformly drawn place, (2,)."""
+        """Draw a point of the area uniformly, (2,)."""
         low_x, low_z, high_x, high_z = self.area.bounds
         while True:
             point = np.array([rng.uniform(low_x, high_x), rng.uniform(low_z, high_z)])
@@ -126,13 +133,13 @@ class NavMesh:
 
     @cached_property
     def _corners(self) -> Array:
-        """The reflex corners, (C, 2): the only points where a shortest path can bend."""
+        """The reflex corners (C, 2), the only points at which shortest paths can bend."""
         corners = [_reflex(np.asarray(ring.coords)[:-1]) for ring in (self.area.exterior, *self.area.interiors)]
         return np.concatenate(corners)
 
     @cached_property
     def _lengths(self) -> Array:
-        """(C, C) straight distances between corners that see each other, inf elsewhere."""
+        """(C, C) distances between corners with a free straight line, inf for others."""
         count = len(self._corners)
         first, second = np.triu_indices(count, k=1)
         lines = shapely.linestrings(np.stack([self._corners[first], self._corners[second]], axis=1))
@@ -164,7 +171,7 @@ class NavMesh:
         return _Field(goal, distance[:count], np.where(following == -9999, -1, following))
 
     def _best_corner(self, here: Array, field: _Field) -> int:
-        """The first corner on the shortest way to the field's goal, -1 where there is none."""
+        """Return the first corner of the shortest path to the field's goal, -1 without a path."""
         totals = np.linalg.norm(self._corners - here, axis=1) + field.distance
         order = np.argsort(totals)[: np.isfinite(totals).sum()]
         for start in range(0, len(order), _AT_ONCE):
@@ -198,7 +205,7 @@ def _rings(area: Polygon) -> Array:
 
 
 def _reflex(ring: Array) -> Array:
-    """The corners of an oriented ring at which the inside takes more than half a turn."""
+    """Return the corners of an oriented ring whose inner angle is greater than 180 degrees."""
     before, after = ring - np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0) - ring
     turn = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
     return ring[turn < 0]

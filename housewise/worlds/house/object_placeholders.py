@@ -1,4 +1,4 @@
-"""Stand-ins for the models of objects: true size, plausible shape, a colour of their own."""
+"""Placeholder meshes of objects without a 3D model, with the true size, a plausible shape and a colour by category."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _UPRIGHT = (
 
 
 def placeholder_mesh(category: str, size: Vec3) -> Mesh:
-    """A solid that fills an object's box, centred at the origin.
+    """Return a solid that fills an object's bounding box, centred at the origin.
 
     Args:
-        category: such as ``"tennis_ball"``; decides the shape, and with the name the colour.
-        size: of the box, metres.
+        category: Category, for example ``"tennis_ball"``, which decides the shape and the colour.
+        size: Size of the box, metres.
     """
     color = distinct_color(zlib.crc32(category.encode()) % 997)
     words = category.split("_")

@@ -1,8 +1,9 @@
-"""Walking on a floor of convex polygons, by the rules of the Detour library (recastnavigation), which Habitat uses.
+"""Navigation on convex polygons with the algorithms of the Detour library (recastnavigation), which Habitat uses.
 
-Written from what Detour's queries do, none of it copied: A* over polygons with the middles of their shared edges as
-nodes, the funnel through the polygons found (Mononen's "simple stupid funnel algorithm"), and steps that slide to the
-nearest point of the walls around. A way is the shortest through its polygons, which need not be the shortest of all.
+This is an independent implementation of Detour's queries: A* over polygons with the middles of their shared edges as
+nodes, the funnel algorithm through the polygons of the path (Mononen's "simple stupid funnel algorithm"), and steps
+that slide to the nearest point of the surrounding walls. A path is the shortest one through its polygons, but not
+always the shortest of all paths.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _REMEMBERED = 64
 
 
 class PolygonMesh:
-    """Convex polygons that share edges.
+    """Convex polygons with shared edges.
 
     Args:
-        rings: (K, 2) corners of each polygon in turn, (x, z) in metres.
-        neighbours: of each polygon, for the edge that starts at each corner, the number of the polygon behind it; -1
-            where there is a wall.
+        rings: (K, 2) corners of each polygon, (x, z) in metres.
+        neighbours: For each polygon and each of its corners, the number of the polygon behind the edge that starts
+            there, or -1 for a wall.
     """
 
     def __init__(self, rings: Sequence[Array], neighbours: Sequence[Sequence[int]]) -> None:
@@ -46,7 +47,7 @@ class PolygonMesh:
         self._rings = [ring for ring, _ in turned]
         self._edges = [list(zip(ring, ring[1:] + ring[:1], behind, strict=True)) for ring, behind in turned]
         self._doors = [[(to, _middle(a, b)) for a, b, to in edges if to >= 0] for edges in self._edges]
-        # Seen from inside, the edge of a ring that runs counter-clockwise starts at the right.
+        # Seen from inside, an edge of a counter-clockwise ring starts at the right.
         self._portals = {
             (number, to): (b, a) for number, edges in enumerate(self._edges) for a, b, to in reversed(edges) if to >= 0
         }
@@ -58,7 +59,7 @@ class PolygonMesh:
         self._snapped: dict[Spot, tuple[int, Spot]] = {}
 
     def nearest(self, point: Spot) -> tuple[int, Spot]:
-        """The polygon that a point lies in or nearest to, and the nearest point of it."""
+        """Return the number of the polygon at or nearest to a point, and its nearest point."""
         for number in self._grid.near(point):
             if _inside(point, self._rings[number]):
                 return number, point
@@ -67,23 +68,23 @@ class PolygonMesh:
             spots = _onto(point, self._all_edges)
             edge = int(((spots - point) ** 2).sum(1).argmin())
             found = self._owner[edge], (float(spots[edge, 0]), float(spots[edge, 1]))
-            # Goals are mostly corners, which count as outside, and are asked for at every step.
+            # Goals are often corners, which count as outside, and are looked up at every step.
             self._snapped = {**self._snapped, point: found} if len(self._snapped) < _REMEMBERED else {point: found}
         return found
 
     def path(self, start: Spot, end: Spot) -> list[Spot]:
-        """The way between two points, each moved to the nearest on the floor; empty where there is none."""
+        """Return the path between two points, which are snapped to the floor; empty without a path."""
         (first, here), (last, goal) = self.nearest(start), self.nearest(end)
         polygons = self.corridor(first, last, here, goal)
         return _funnel(here, goal, [self._portals[pair] for pair in pairwise(polygons)]) if polygons else []
 
     def distance(self, start: Spot, end: Spot) -> float:
-        """Length of the way between two points, metres; inf where there is none."""
+        """Return the length of the path between two points in metres; inf without a path."""
         points = self.path(start, end)
         return sum(map(math.dist, points, points[1:])) if points else math.inf
 
     def move(self, start: Spot, end: Spot) -> Spot:
-        """Where a step from start to end leads: there, or to the nearest point of the walls that it meets."""
+        """Return the end of a step: the target, or the nearest point of the walls that block it."""
         first, here = self.nearest(start)
         middle, reach = _middle(here, end), math.dist(here, end) / 2 + _REACH
         best, least, seen, queue = here, math.inf, {first}, deque([first])
@@ -102,14 +103,14 @@ class PolygonMesh:
         return best
 
     def clearance(self, point: Spot) -> float:
-        """Metres to the nearest wall."""
+        """Return the distance to the nearest wall in metres."""
         near = [self._walls[number] for number in self._wall_grid.near(point)]
         away = _nearest_of(near, point)
-        # Farther than a cell there may be others.
+        # Walls that are farther than a cell may be missing in the grid.
         return away if away <= self._wall_grid.cell else _nearest_of(self._walls, point)
 
     def corridor(self, first: int, last: int, start: Spot, goal: Spot) -> list[int]:
-        """The polygons on the way, both ends included; empty where there is none."""
+        """Return the numbers of the polygons of the path with both ends; empty without a path."""
         place, cost, before = {first: start}, {first: 0.0}, {first: -1}
         best = {first: _HEURISTIC * math.dist(start, goal)}
         queue = [(best[first], first)]
@@ -122,7 +123,7 @@ class PolygonMesh:
             for to, door in self._doors[here]:
                 if to == before[here]:
                     continue
-                # As in Detour, a polygon stays where it was first come upon, at whatever edge.
+                # As in Detour, the position of a polygon is the edge at which the search first reached it.
                 spot = place.setdefault(to, door)
                 walked = cost[here] + math.dist(place[here], spot)
                 rest = math.dist(spot, goal)
@@ -137,11 +138,11 @@ class PolygonMesh:
 
 
 class PolygonNavMesh(NavMesh):
-    """A navigation mesh on which one walks as in Habitat; see housewise.worlds.house.navmesh.NavMesh.
+    """A navigation mesh with the navigation of Habitat; see housewise.worlds.house.navmesh.NavMesh.
 
     Args:
-        polygons: of the floor.
-        like: the same floor as one area.
+        polygons: Polygons of the floor.
+        like: The same floor as one area.
     """
 
     def __init__(self, polygons: PolygonMesh, like: NavMesh) -> None:
@@ -177,14 +178,14 @@ class PolygonNavMesh(NavMesh):
 
 
 class _Grid:
-    """Tells which shapes may be near a point.
+    """A grid that finds the shapes near a point.
 
     Args:
-        shapes: corners of each.
-        margin: how many cells away from a shape still count as near it.
+        shapes: Corners of each shape.
+        margin: Number of cells around a shape's bounds that count as near.
 
     Attributes:
-        cell: its side, metres.
+        cell: Side of a cell, metres.
     """
 
     def __init__(self, shapes: Sequence[Sequence[Spot]], margin: int) -> None:
@@ -199,7 +200,7 @@ class _Grid:
                     self._near.setdefault((x, z), []).append(number)
 
     def near(self, point: Spot) -> Sequence[int]:
-        """Numbers of the shapes whose bounds reach into the point's cell, or to within so many cells of it."""
+        """Return the numbers of the shapes whose bounds, with the margin, overlap the point's cell."""
         return self._near.get(self._cell_of(point), ())
 
     def _cell_of(self, point: Spot) -> tuple[int, int]:
@@ -207,7 +208,7 @@ class _Grid:
 
 
 def _funnel(start: Spot, goal: Spot, portals: Sequence[tuple[Spot, Spot]]) -> list[Spot]:
-    """The shortest way from start to goal through portals, (left, right) as they are walked through."""
+    """Return the shortest path from start to goal through portals, each (left, right) in walking direction."""
     gates = [*portals, (goal, goal)]
     if portals and _to_segment(start, *portals[0])[0] < _AT_DOOR:
         gates = gates[1:]
@@ -235,7 +236,7 @@ def _funnel(start: Spot, goal: Spot, portals: Sequence[tuple[Spot, Spot]]) -> li
 
 
 def _side(apex: Spot, towards: Spot, point: Spot) -> float:
-    """Twice the area of a triangle: positive where the point lies to the left of the line."""
+    """Return twice the signed area of a triangle, positive if the point is to the left of the line."""
     return (towards[0] - apex[0]) * (point[1] - apex[1]) - (towards[1] - apex[1]) * (point[0] - apex[0])
 
 
@@ -251,7 +252,7 @@ def _inside(point: Spot, ring: Sequence[Spot]) -> bool:
 
 
 def _to_segment(point: Spot, a: Spot, b: Spot) -> tuple[float, Spot]:
-    """Distance from a point to a segment, and where it is nearest."""
+    """Return the distance from a point to a segment, and the nearest point of the segment."""
     along_x, along_z = b[0] - a[0], b[1] - a[1]
     length = along_x * along_x + along_z * along_z
     share = (point[0] - a[0]) * along_x + (point[1] - a[1]) * along_z
@@ -265,7 +266,7 @@ def _nearest_of(segments: Sequence[tuple[Spot, Spot]], point: Spot) -> float:
 
 
 def _onto(point: Spot, segments: Array) -> Array:
-    """The point of each segment, (N, 2, 2), that is nearest to a point, (N, 2)."""
+    """Return the point of each segment (N, 2, 2) that is nearest to a point, (N, 2)."""
     start, along = segments[:, 0], segments[:, 1] - segments[:, 0]
     share = ((point - start) * along).sum(1) / np.maximum((along * along).sum(1), _TINY)
     return np.asarray(start + np.clip(share, 0.0, 1.0)[:, None] * along)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from housewise.worlds.house.preferences import PreferenceGroup, HousePreferences, Places, default_groups
+from housewise.worlds.house.preferences import HousePreferences, Places, PreferenceGroup, default_groups
 
 _AS_USUAL = 0.4
 """Share of the groups that keep their default receptacles."""

@@ -1,7 +1,7 @@
-"""Room on top of receptacles: Housekeep lays objects out in rows, like books of different depth.
+"""Packs objects on receptacles in rows, as Housekeep does.
 
-Rows run along x and follow each other along z. An object goes where a row's depth wastes least (best height fit of
-the shelf algorithms for bin packing; Jylanki 2010, section 2.1), turned by a quarter if that fits better.
+Rows run along x and follow each other along z. An object goes into the row whose depth it wastes least (the best height
+fit of the shelf algorithms for bin packing; Jylanki 2010, section 2.1), rotated by a quarter turn if that fits better.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class ShelfPlacement:
-    """Where an object comes to stand.
+    """The position of an object on a receptacle.
 
     Attributes:
-        x, z: of its middle, metres.
-        width, depth: of its footprint as it stands, along x and z.
-        turned: whether it was turned by a quarter.
+        x, z: Centre of the object, metres.
+        width, depth: Extent of its footprint along x and z after the rotation, metres.
+        turned: Whether the object is rotated by a quarter turn.
     """
 
     x: float
@@ -35,7 +35,7 @@ class ShelfPlacement:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A possible place: in which row and span, how deep the row has to be for it, and how much that wastes."""
+    """A candidate position: its row and span, the necessary depth of the row, and the depth that it wastes."""
 
     row: int
     span: int
@@ -45,10 +45,10 @@ class _Fit:
 
 
 class ShelfPacker:
-    """The space on one receptacle, as objects come and go.
+    """Packs the objects of one receptacle.
 
     Args:
-        state: what stands there at the start.
+        state: Initial free and occupied space.
     """
 
     def __init__(self, state: ShelfState) -> None:
@@ -58,19 +58,19 @@ class ShelfPacker:
 
     @property
     def state(self) -> ShelfState:
-        """What stands there now."""
+        """The current free and occupied space."""
         items = tuple(ShelfItem(key, row, span) for key, (row, span) in self._items.items())
         return ShelfState(self._low, self._size, tuple(self._rows), items)
 
     def insert(self, key: str, width: float, depth: float) -> ShelfPlacement | None:
-        """Lay an object down.
+        """Add an object.
 
         Args:
-            key: of the object.
-            width, depth: of its footprint, metres.
+            key: Key of the object.
+            width, depth: Extent of its footprint, metres.
 
         Returns:
-            Where it stands, or None when there is no room for it.
+            The position of the object, or None if there is no room for it.
         """
         sizes = ((width, depth, False), (depth, width, True))
         fits = [
@@ -84,13 +84,13 @@ class ShelfPacker:
             if self._rows:
                 self._rows[-1] = replace(self._rows[-1], max_depth=self._rows[-1].depth)
             self._rows.append(row)
-        # At equal waste the turned one wins, as in the data.
+        # At equal waste the rotated object wins, as in the data.
         best = min(fits, key=lambda fit: (fit.waste, fit.row, not fit.spot.turned))
         self._occupy(key, best)
         return best.spot
 
     def remove(self, key: str) -> None:
-        """Take an object away; one that has no place of its own here (it stands on others) leaves none free."""
+        """Remove an object. An object that is stacked on others occupies no space and is ignored."""
         if key not in self._items:
             return
         row, span = self._items.pop(key)
@@ -121,7 +121,7 @@ class ShelfPacker:
         self._merge(fit.row)
 
     def _merge(self, row: int) -> None:
-        """Join free spans that touch."""
+        """Join adjacent free spans."""
         spans = list(self._rows[row].spans)
         for number in range(len(spans) - 1, 0, -1):
             if not spans[number].occupied and not spans[number - 1].occupied:
@@ -136,13 +136,13 @@ class ShelfPacker:
 
 
 def _find_fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -> _Fit | None:
-    """The first free span of a row that takes a footprint."""
+    """Return the first free span of a row with room for a footprint, or None."""
     needed = row.depth
     if depth > needed:
         if depth > row.max_depth:
             return None
         needed = min(depth + _PAD, row.max_depth)
-    # In the data a row is not deepened for an object that lacks no more than the edge.
+    # As in the data, a row does not grow for an object that exceeds it by less than the edge.
     if depth + _EDGE > needed + _ROUNDING:
         return None
     for index, span in enumerate(row.spans):

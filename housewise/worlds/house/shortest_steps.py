@@ -1,4 +1,4 @@
-"""About the least work that a task takes, from where everything stands: what an episode's steps are compared with."""
+"""Estimates the least number of low-level steps of a task, as a reference for the steps of an episode."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from housewise.worlds.house.state import REACH
 
 
 def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> float | None:
-    """Estimate how many low-level steps a robot needs that knows where everything is and where it is wanted.
+    """Estimate the number of low-level steps of a robot that knows all placements and correct receptacles.
 
-    It takes the nearest misplaced object first, carries it to the nearest receptacle where people want it, and goes on
-    from there. Counted are one grab and one release for each object, and steps forward along the shortest ways around
-    walls and furniture, less the robot's reach where a way begins or ends at furniture. Turning, looking, searching and
-    room on receptacles are left out, so that hardly any robot is as fast; another order may be a little shorter.
+    The robot carries the nearest misplaced object to its nearest correct receptacle and continues from there. The
+    estimate counts a grab and a release for each object, and steps forward along shortest paths, minus the robot's
+    reach at furniture. It ignores turning, looking, searching and free space, so a robot is rarely as fast. Another
+    order of the objects may be a little shorter.
 
     Args:
         scene: The house.
-        episode: What stands where at the start. Objects that people want nowhere are left out.
+        episode: The episode. Objects without a correct receptacle are ignored.
 
     Returns:
-        The steps, or None where nothing can be tidied or the robot cannot get there.
+        The number of steps, or None if no object can be placed correctly or the robot cannot reach one.
     """
     waiting = [
         (scene.by_key[thing.receptacle], places)
@@ -46,14 +46,14 @@ def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> floa
 
 
 def _nearest(scene: Scene, source: Receptacle, places: Sequence[Receptacle]) -> tuple[Receptacle, float]:
-    """The nearest of some receptacles, and how far it is in metres."""
+    """Return the nearest of some receptacles and its distance in metres."""
     ways = [_way(scene, _middle(place), source) for place in places]
     nearest = int(np.argmin(ways))
     return places[nearest], ways[nearest]
 
 
 def _way(scene: Scene, point: Array, source: Receptacle) -> float:
-    """Metres to a piece of furniture that things are taken from; the navmesh keeps what it works out for such ends."""
+    """Return the distance from a point to a receptacle in metres. The navmesh caches paths by their end."""
     return scene.navmesh.distance(point, _middle(source))
 
 

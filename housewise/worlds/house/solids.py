@@ -1,4 +1,4 @@
-"""Simple solids with one colour, for things whose models are not at hand."""
+"""Meshes of simple solids (boxes, cylinders, ellipsoids, walls) in one colour."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GOLDEN_TURN = 0.61803398875
 
 
 def single_color_mesh(shape: trimesh.Trimesh, color: Color) -> Mesh:
-    """A trimesh solid in one colour (RGB, 0 to 255)."""
+    """Convert a trimesh solid to a mesh of one colour (RGB, 0 to 255)."""
     faces = np.asarray(shape.faces, dtype=np.int64)
     return Mesh(
         np.asarray(shape.vertices, dtype=np.float64),
@@ -26,26 +26,26 @@ def single_color_mesh(shape: trimesh.Trimesh, color: Color) -> Mesh:
 
 
 def box(size: ArrayLike, color: Color, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
-    """A box of a size (3,) in metres."""
+    """Return a box of a size (3,) in metres."""
     shape = trimesh.creation.box(extents=np.asarray(size, dtype=np.float64))
     shape.apply_translation(np.asarray(centre, dtype=np.float64))
     return single_color_mesh(shape, color)
 
 
 def cylinder(size: ArrayLike, color: Color, sections: int = 16) -> Mesh:
-    """An upright cylinder, or an elliptic one, that fills a box of a size (3,) in metres."""
+    """Return an upright, possibly elliptic cylinder that fills a box of a size (3,) in metres."""
     shape = trimesh.creation.cylinder(radius=0.5, height=1.0, sections=sections)
     shape.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, [1, 0, 0]))
     return single_color_mesh(_scale_to_box(shape, size), color)
 
 
 def ball(size: ArrayLike, color: Color) -> Mesh:
-    """An ellipsoid that fills a box of a size (3,) in metres."""
+    """Return an ellipsoid that fills a box of a size (3,) in metres."""
     return single_color_mesh(_scale_to_box(trimesh.creation.icosphere(subdivisions=2), size), color)
 
 
 def wall_mesh(rings: Sequence[NDArray[np.float64]], low: float, high: float, color: Color) -> Mesh:
-    """Upright walls along closed rings of (x, z) points, between two heights."""
+    """Return vertical walls along closed rings of (x, z) points, between two heights."""
     parts = []
     for ring in rings:
         count = len(ring) - 1
@@ -63,7 +63,7 @@ def wall_mesh(rings: Sequence[NDArray[np.float64]], low: float, high: float, col
 
 
 def distinct_color(number: int) -> tuple[int, int, int]:
-    """A clear colour for the number-th of many things, far in hue from its neighbours."""
+    """Return a saturated colour for a number; consecutive numbers differ in hue."""
     hue = (number * _GOLDEN_TURN) % 1.0
     channels = np.clip(np.abs((hue * 6 + np.array([0.0, 4.0, 2.0])) % 6 - 3) - 1, 0, 1)
     red, green, blue = (int(60 + 180 * channel) for channel in channels)

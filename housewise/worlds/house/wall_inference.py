@@ -1,7 +1,7 @@
-"""Walls of a house whose shell is not at hand, worked out from where its robot can walk.
+"""Infers the walls of a house from its navigation mesh, for scenes without a shell.
 
-A navigation mesh leaves out furniture as well as walls. Grown back by the robot's radius and joined with the
-footprints of the furniture it is the free floor; what bounds the free floor is a wall.
+A navigation mesh excludes furniture and walls. Grown by the robot's radius and joined with the footprints of the
+furniture, it is the free floor, and its boundary is the walls.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.scene import Mesh
 from housewise.worlds.house.solids import wall_mesh
 
-# Recast erodes by the radius of 0.18 m rounded up to whole cells of 0.05 m.
+# Recast erodes the floor by the robot's radius of 0.18 m, rounded up to whole cells of 0.05 m.
 _ERODED = 0.2
-# The slit between furniture and the floor that ends because of it; where a real wall stands there is more.
+# Gap between furniture and the floor around it; at real walls the gap is wider.
 _GAP = 0.034
 _SLIVER = 0.02
 _NICHE = 0.3
@@ -29,12 +29,12 @@ _BOARD = 0.5
 
 
 def infer_free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = ()) -> Polygon | MultiPolygon:
-    """The floor between the walls.
+    """Infer the floor between the walls.
 
     Args:
-        area: where the robot's centre can be, (x, z) in metres.
-        furniture: boxes of what stands on the floor.
-        hanging: boxes of what hangs on walls (mirrors, pictures); walls give way to them on the near side.
+        area: Area that the robot's centre can occupy, (x, z) in metres.
+        furniture: Boxes of the furniture on the floor.
+        hanging: Boxes of mirrors, pictures and other furniture on walls; the walls recede behind them.
     """
     footprints = [_footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT]
     floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *footprints])
@@ -49,7 +49,7 @@ def _footprint(box: Box) -> Polygon:
 
 
 def _niche(thing: Polygon, floor: Polygon | MultiPolygon) -> Polygon:
-    """What has to be free for a thing on a wall to be seen from the floor in front of it."""
+    """Return the area that has to be free so that furniture on a wall is visible from the floor in front of it."""
     gap = shapely.get_coordinates(shapely.shortest_line(thing, floor))
     across = gap[1] - gap[0]
     if np.linalg.norm(across) > _NICHE:
@@ -58,12 +58,12 @@ def _niche(thing: Polygon, floor: Polygon | MultiPolygon) -> Polygon:
 
 
 def build_walls(floor: Polygon | MultiPolygon, low: float = 0.0, high: float = 2.6) -> Mesh:
-    """Walls around a free floor, and the floor itself in boards of two shades.
+    """Return a mesh of the walls around a free floor, and of the floor in boards of two shades.
 
     Args:
-        floor: between the walls, (x, z) in metres.
-        low: y of the floor.
-        high: y of the walls' upper edge.
+        floor: The floor between the walls, (x, z) in metres.
+        low: Height y of the floor, metres.
+        high: Height y of the upper edge of the walls, metres.
     """
     parts = list(getattr(floor, "geoms", [floor]))
     rings = [np.asarray(ring.coords) for part in parts for ring in (part.exterior, *part.interiors)]

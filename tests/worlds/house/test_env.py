@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.preferences import HousePreferences, load_preferences
-from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, Camera
+from housewise.worlds.house.simulator.base import BodyPose, Camera, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
 
@@ -96,7 +96,11 @@ def test_the_start_is_the_episodes(toy: RearrangementTask) -> None:
 def test_an_episode_is_cut_after_the_most_steps(toy: RearrangementTask) -> None:
     env = env_of(toy, max_steps=3)
     env.reset()
-    assert [env.step(LowLevelAction.TURN_LEFT)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
+    assert [env.step(LowLevelAction.TURN_LEFT)[2:4] for _ in range(3)] == [
+        (False, False),
+        (False, False),
+        (False, True),
+    ]
     env.reset()
     assert env.steps == 0
     assert env.step(LowLevelAction.TURN_LEFT)[2:4] == (False, False)
@@ -190,7 +194,9 @@ def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: RearrangementTask, g
 
 @settings(max_examples=8)
 @given(st.integers(0, 1000), st.lists(st.sampled_from(list(LowLevelAction)[1:]), min_size=5, max_size=30))
-def test_the_same_seed_and_actions_give_the_same(toy: RearrangementTask, generated: RearrangementTask, seed: int, actions: list[LowLevelAction]) -> None:
+def test_the_same_seed_and_actions_give_the_same(
+    toy: RearrangementTask, generated: RearrangementTask, seed: int, actions: list[LowLevelAction]
+) -> None:
     one, other = env_of(toy, generated), env_of(toy, generated)
     first, second = one.reset(seed=seed), other.reset(seed=seed)
     assert same(first[0], second[0])
@@ -211,10 +217,17 @@ def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_goes_on_by_itself(generated: RearrangementTask, copied: Callable[[RearrangementEnv], RearrangementEnv]) -> None:
+def test_a_copy_goes_on_by_itself(
+    generated: RearrangementTask, copied: Callable[[RearrangementEnv], RearrangementEnv]
+) -> None:
     env = env_of(generated)
     env.reset(seed=0)
-    actions = [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.GRAB_RELEASE, LowLevelAction.LOOK_DOWN]
+    actions = [
+        LowLevelAction.MOVE_FORWARD,
+        LowLevelAction.TURN_LEFT,
+        LowLevelAction.GRAB_RELEASE,
+        LowLevelAction.LOOK_DOWN,
+    ]
     env.step(LowLevelAction.TURN_RIGHT)
     other = copied(env)
     before = env.simulator.body
@@ -268,7 +281,9 @@ def test_environments_of_several_processes_play_different_houses() -> None:
 
 
 def test_another_person_wants_the_same_things_elsewhere(toy: RearrangementTask) -> None:
-    person = HousePreferences("x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}})
+    person = HousePreferences(
+        "x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}}
+    )
     task = toy.for_person(person)
     assert {thing.key: thing.correct for thing in task.episode.objects} == {
         "mug_1": {BED},

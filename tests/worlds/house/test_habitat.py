@@ -23,8 +23,8 @@ from housewise.worlds.house.episode import ObjectModel
 from housewise.worlds.house.geometry import IDENTITY
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.house.simulator.base import LowLevelAction, BodyPose, ActionFollower, Simulator
-from housewise.worlds.house.simulator.habitat import habitat_sim, find_missing_mesh
+from housewise.worlds.house.simulator.base import ActionFollower, BodyPose, LowLevelAction, Simulator
+from housewise.worlds.house.simulator.habitat import find_missing_mesh, habitat_sim
 from housewise.worlds.house.simulator.mesh_files import write_glb, write_textured_glb
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.broken_files import POINTER, write_model
@@ -99,7 +99,9 @@ def reset(simulator: Simulator, task: RearrangementTask, body: BodyPose = BODY) 
     simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body)
 
 
-def test_both_simulators_see_the_same_house(habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask) -> None:
+def test_both_simulators_see_the_same_house(
+    habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask
+) -> None:
     ours = RaycastSimulator()
     for task in (toy, generated):
         rng = np.random.default_rng(0)
@@ -121,7 +123,12 @@ def test_the_body_moves_alike(habitat: Simulator, toy: RearrangementTask) -> Non
     ours = RaycastSimulator()
     for simulator in (habitat, ours):
         reset(simulator, toy)
-    for action in [LowLevelAction.MOVE_FORWARD, LowLevelAction.TURN_LEFT, LowLevelAction.LOOK_DOWN, *[LowLevelAction.MOVE_FORWARD] * 12]:
+    for action in [
+        LowLevelAction.MOVE_FORWARD,
+        LowLevelAction.TURN_LEFT,
+        LowLevelAction.LOOK_DOWN,
+        *[LowLevelAction.MOVE_FORWARD] * 12,
+    ]:
         assert habitat.act(action) == ours.act(action)
         assert habitat.body == ours.body
 
@@ -155,7 +162,9 @@ def test_an_episode_is_played_alike(habitat: Simulator, toy: RearrangementTask) 
         assert told[0] == told[1]
 
 
-def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(habitat: Simulator, toy: RearrangementTask, tmp_path: Path) -> None:
+def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(
+    habitat: Simulator, toy: RearrangementTask, tmp_path: Path
+) -> None:
     trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "cube.glb")
     real, hollow = tmp_path / "cube.object_config.json", tmp_path / "ghost.object_config.json"
     real.write_text(json.dumps({"render_asset": "cube.glb", "collision_asset": "cube.glb"}))
@@ -200,7 +209,9 @@ def test_a_model_in_any_units_is_as_large_as_the_data_say(
     assert areas[0] > 50 and abs(areas[1] - areas[0]) <= 0.05 * areas[0]
 
 
-def test_a_model_is_loaded_once(habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask, tmp_path: Path) -> None:
+def test_a_model_is_loaded_once(
+    habitat: Simulator, toy: RearrangementTask, generated: RearrangementTask, tmp_path: Path
+) -> None:
     model = object_of(tmp_path / "box.object_config.json", write_model(tmp_path, "glb"))
     before = area(habitat, toy, model)
     for file in tmp_path.iterdir():
@@ -223,7 +234,9 @@ def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
     assert area(habitat, toy, object_of(tmp_path / "whole.object_config.json", mesh)) > 0
 
 
-def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(habitat: Simulator, toy: RearrangementTask, tmp_path: Path) -> None:
+def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(
+    habitat: Simulator, toy: RearrangementTask, tmp_path: Path
+) -> None:
     shell = tmp_path / "shell.glb"
     for content in (POINTER, ""):
         shell.write_text(content)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.simulator.base import STEP, TURN, LowLevelAction, BodyPose, Camera
+from housewise.worlds.house.simulator.base import STEP, TURN, BodyPose, Camera, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.toy import BED, COUNTER, DOOR, STOOL, TABLE, thing
 

@@ -33,7 +33,10 @@ def test_what_nobody_saw_stays_unknown(graph: SceneGraph) -> None:
 def test_a_look_adds_what_it_shows(graph: SceneGraph) -> None:
     new = graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
     assert new == {"kitchen 0 counter 1", "mug 1"}
-    assert graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"})) == set()
+    assert (
+        graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
+        == set()
+    )
     assert graph.kind_of("kitchen 0 counter 1") == NodeKind.RECEPTACLE and graph.kind_of("mug 1") == NodeKind.OBJECT
     assert graph.container_of("mug 1") == "kitchen 0 counter 1"
     assert graph.container_of("kitchen 0 counter 1") == "kitchen 0"

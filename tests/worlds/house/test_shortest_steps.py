@@ -28,7 +28,9 @@ def test_what_lies_within_reach_takes_two_steps(toy: RearrangementTask) -> None:
 
 
 @pytest.mark.parametrize("objects", [[], [(BED, {BED})], [(BED, set[str]())], [(BED, {"elsewhere"})]])
-def test_where_nothing_can_be_tidied_there_is_no_work(toy: RearrangementTask, objects: list[tuple[str, set[str]]]) -> None:
+def test_where_nothing_can_be_tidied_there_is_no_work(
+    toy: RearrangementTask, objects: list[tuple[str, set[str]]]
+) -> None:
     assert steps(toy, *objects) is None
 
 

@@ -1,7 +1,7 @@
-"""Furnishing: what each kind of room gets, and where it is put.
+"""Furnishes rooms: the furniture of each kind of room, and where it is placed.
 
-A room's wishes are granted one after the other. What is put keeps the doors free, leaves space in front of
-what has to be opened, and leaves a way to all that stands in the room.
+The furniture requests of a room are placed one after another. A placement keeps doors and the space in front of
+furniture free, and all furniture of the room reachable.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ _AGAIN = 0.55
 
 
 class FurnitureRequest(Protocol):
-    """Something that a room should have.
+    """A request for furniture in a room.
 
     Attributes:
-        unless: the wish is dropped in a house that has this kind of room.
+        unless: The request is dropped in houses that have this kind of room.
     """
 
     @property
     def unless(self) -> str: ...
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """Put it into the room.
+        """Place the furniture in a room.
 
         Raises:
-            GenerationError: when the room cannot do without it and has no space.
+            GenerationError: If the room has no space for required furniture.
         """
         ...
 
 
 @dataclass(frozen=True)
 class GroupRequest:
-    """A wish for furniture.
+    """A request for a furniture group.
 
     Attributes:
-        makers: ways to make it, the best first; the first that finds room is taken.
-        where: "corner", "middle" (of a wall), "facing" (what was placed first), "wall", or "open" (away from walls).
-        count: how many at most.
-        chance: of wanting any.
-        required: whether the room is nothing without it.
-        unless: see Wish.
+        makers: Makers of the group, the best first; the first group with enough space is placed.
+        where: "corner", "middle" (of a wall), "facing" (the first furniture), "wall", or "open" (away from walls).
+        count: Greatest number of groups.
+        chance: Probability of the first group.
+        required: Whether the room needs at least one group.
+        unless: See FurnitureRequest.
     """
 
     makers: tuple[GroupMaker, ...]
@@ -75,14 +75,14 @@ class GroupRequest:
     unless: str = ""
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """See Wish.grant."""
+        """See FurnitureRequest.place."""
         chance, granted = self.chance, 0
         for _ in range(self.count):
             if rng.uniform() >= chance or not any(self._put(maker(rng), space, rng) for maker in self.makers):
                 break
             granted, chance = granted + 1, _AGAIN
         if self.required and not granted:
-            raise GenerationError(f"no space for what {room} cannot do without")
+            raise GenerationError(f"no space for the required furniture of {room}")
 
     def _put(self, group: FurnitureGroup, space: RoomSpace, rng: np.random.Generator) -> bool:
         if self.where == "open":
@@ -98,7 +98,7 @@ class GroupRequest:
         )
 
     def _appeal(self, spot: WallStretch, width: float, space: RoomSpace) -> float:
-        """Long walls for what stands in the middle, tight spots for what fills a corner."""
+        """Return a score that prefers long walls for the middle of a wall, and short ones for corners."""
         spare = min(spot.length - width, 3.0)
         if self.where == "facing" and spot.side == (space.items[0].quarter + 2) % 4:
             return 3.0
@@ -115,12 +115,12 @@ class GroupRequest:
 
 @dataclass(frozen=True)
 class KitchenRequest:
-    """The wish for kitchen units in a row or two along the walls."""
+    """A request for kitchen units in one or two rows along the walls."""
 
     unless: str = ""
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """See Wish.grant; no kitchen can do without a fridge, a sink and a stove."""
+        """See FurnitureRequest.place. A fridge, a sink and a stove are required."""
         wanted = kitchen_units(rng)
         for row in range(3):
             if row < 2 or _has_essential(wanted):
@@ -142,17 +142,17 @@ class KitchenRequest:
 
 
 def furnish(plan: HouseLayout, rng: np.random.Generator) -> list[list[FurnitureItem]]:
-    """Furnish every room of a plan.
+    """Furnish all rooms of a house.
 
     Args:
-        plan: the floor plan.
-        rng: every choice is taken from it.
+        plan: The layout of the house.
+        rng: Random number generator.
 
     Returns:
-        The items of each room in the order of the plan's rooms, world coordinates.
+        The furniture of each room in the order of the layout's rooms, world coordinates.
 
     Raises:
-        GenerationError: when a room would lack something that it cannot do without.
+        GenerationError: If a room has no space for required furniture.
     """
     house = {planned.room.kind for planned in plan.rooms}
     furnished = []
@@ -168,7 +168,7 @@ def furnish(plan: HouseLayout, rng: np.random.Generator) -> list[list[FurnitureI
 
 
 def _end(spot: WallStretch, rng: np.random.Generator) -> float:
-    """The end of a stretch of wall that lies in a corner of the room, or either."""
+    """Return the end (0 or 1) of a stretch of wall that is in a corner of the room, or a random one."""
     if spot.corners[0] != spot.corners[1]:
         return 0.0 if spot.corners[0] else 1.0
     return float(rng.integers(2))

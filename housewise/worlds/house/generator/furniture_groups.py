@@ -1,6 +1,6 @@
-"""Furniture that belongs together, such as a table with its chairs.
+"""Makes groups of furniture that are placed together, such as a table with its chairs.
 
-A group's frame: x along the wall, z away from it, the middle of its back edge at the origin.
+The frame of a group has x along the wall, z away from it, and the middle of the group's back edge at the origin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from housewise.worlds.house.geometry import Vec3
 ROBOT_HEIGHT = 1.5
 
 FLAT = 0.1
-"""What is lower than this can be driven over, metres."""
+"""The robot can drive over furniture that is lower than this, metres."""
 
 _FRONT_SPACE = {
     "basket": 0.1, "carpet": 0.0, "heater": 0.1, "plant": 0.0, "shredder": 0.1, "stool": 0.1, "bathtub": 0.4,
@@ -31,15 +31,15 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class FurnitureItem:
-    """One piece within a group, or in the world once the group is placed.
+    """A piece of furniture, in the frame of its group or, once the group is placed, in the world frame.
 
     Attributes:
-        kind: of receptacle, or of decoration.
-        size: width, height and depth before it is turned, metres.
-        x: of its centre along the wall.
-        z: of its centre away from the wall.
-        quarter: quarter turns about y; 0 looks away from the wall.
-        base: height of its lower side over the floor.
+        kind: Kind of receptacle or of decoration.
+        size: Width, height and depth before the rotation, metres.
+        x: Centre along the wall, metres.
+        z: Centre away from the wall, metres.
+        quarter: Number of quarter turns about y; 0 faces away from the wall.
+        base: Height of its lower side above the floor, metres.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class FurnitureItem:
 
     @property
     def rect(self) -> Rect:
-        """Its footprint."""
+        """The footprint."""
         width, depth = (self.size[0], self.size[2]) if self.quarter % 2 == 0 else (self.size[2], self.size[0])
         return Rect.from_centre(self.x, self.z, width, depth)
 
@@ -61,30 +61,35 @@ class FurnitureItem:
 
     @property
     def blocks(self) -> bool:
-        """Whether the robot has to go round it."""
+        """Whether the robot cannot drive over or under it."""
         return self.top > FLAT and self.base < ROBOT_HEIGHT
 
     @property
     def is_receptacle(self) -> bool:
-        """Whether things can be put on it; the others are there to be looked at."""
+        """Whether objects can be placed on it; all other pieces are decoration."""
         return self.kind in SIZES
 
     def transform(self, x: float, z: float, quarter: int) -> FurnitureItem:
-        """After the group was turned by quarter turns and its origin brought to (x, z)."""
+        """Return the piece after its group is rotated by quarter turns and moved to (x, z)."""
         own = rotate_quarters(self.x, self.z, quarter)
         return replace(self, x=own[0] + x, z=own[1] + z, quarter=(self.quarter + quarter) % 4)
 
 
 @dataclass(frozen=True)
 class FurnitureGroup:
-    """Furniture that is placed together; front is the free depth to keep before it, metres."""
+    """Furniture that is placed together.
+
+    Attributes:
+        items: Pieces in the frame of the group.
+        front: Depth in metres to keep free in front of the group.
+    """
 
     items: tuple[FurnitureItem, ...]
     front: float
 
     @property
     def rect(self) -> Rect:
-        """The footprint of the whole."""
+        """The bounding rectangle of all footprints."""
         parts = [item.rect for item in self.items]
         return Rect(
             min(r.x0 for r in parts), min(r.z0 for r in parts), max(r.x1 for r in parts), max(r.z1 for r in parts)
@@ -99,7 +104,7 @@ GroupMaker = Callable[[np.random.Generator], FurnitureGroup]
 
 
 def single(kind: str, *, width: Range | None = None, depth: Range | None = None) -> GroupMaker:
-    """A maker of one piece; width and depth may narrow what is usual for its kind, metres."""
+    """Return a maker of one piece. ``width`` and ``depth`` replace the usual ranges of its kind, metres."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         usual = random_size(kind, rng)
@@ -110,7 +115,7 @@ def single(kind: str, *, width: Range | None = None, depth: Range | None = None)
 
 
 def bed(width: Range, tables: int) -> GroupMaker:
-    """A maker of a bed with none, one or two bedside tables and a picture above."""
+    """Return a maker of a bed with up to two bedside tables and a picture above."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("bed", rng)
@@ -124,7 +129,7 @@ def bed(width: Range, tables: int) -> GroupMaker:
 
 
 def desk(rng: np.random.Generator) -> FurnitureGroup:
-    """A table at the wall and an office chair before it."""
+    """Make a table at the wall with an office chair in front of it."""
     table = _at_wall("table", (_within((1.1, 1.5), rng), 0.74, _within((0.6, 0.7), rng)))
     chair = random_size("office chair", rng)
     return FurnitureGroup(
@@ -133,7 +138,7 @@ def desk(rng: np.random.Generator) -> FurnitureGroup:
 
 
 def dining(seats: int, length: Range, *, ends: bool = False) -> GroupMaker:
-    """A maker of a table with so many chairs on each long side, and perhaps one at each end."""
+    """Return a maker of a table with ``seats`` chairs on each long side and, with ``ends``, one at each end."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("table", rng)
@@ -153,7 +158,7 @@ def dining(seats: int, length: Range, *, ends: bool = False) -> GroupMaker:
 
 
 def dining_at_wall(rng: np.random.Generator) -> FurnitureGroup:
-    """A small table with one end to the wall and a chair on either side."""
+    """Make a small table with one end at the wall and a chair on either side."""
     table = _at_wall("table", (_within((0.75, 0.85), rng), 0.74, _within((0.8, 1.0), rng)))
     chair = random_size("chair", rng)
     away = table.size[0] / 2 + 0.03 + chair[2] / 2
@@ -163,7 +168,7 @@ def dining_at_wall(rng: np.random.Generator) -> FurnitureGroup:
 
 
 def lounge(chairs: int, width: Range, *, carpet: bool = True) -> GroupMaker:
-    """A maker of a sofa with a coffee table before it and up to two chairs at the table's ends."""
+    """Return a maker of a sofa with a coffee table in front of it and up to two chairs at the table's ends."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         _, height, depth = random_size("sofa", rng)
@@ -181,18 +186,18 @@ def lounge(chairs: int, width: Range, *, carpet: bool = True) -> GroupMaker:
 
 
 def media(rng: np.random.Generator) -> FurnitureGroup:
-    """A low console with a television on the wall above it."""
+    """Make a low console with a television on the wall above it."""
     console = (_within((1.2, 1.6), rng), 0.5, _within((0.34, 0.4), rng))
     return FurnitureGroup((_at_wall("console table", console), _on_wall("television", 0.95, rng)), 0.6)
 
 
 def washstand(rng: np.random.Generator) -> FurnitureGroup:
-    """A sink with a mirror above."""
+    """Make a sink with a mirror above it."""
     return FurnitureGroup((_at_wall("sink", random_size("sink", rng)), _on_wall("mirror", 1.3, rng)), 0.5)
 
 
 def toilet(*, cabinet: bool) -> GroupMaker:
-    """A maker of a toilet, with a small cabinet above or without."""
+    """Return a maker of a toilet with or without a small cabinet above it."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         items = [_at_wall("toilet", random_size("toilet", rng))]
@@ -205,7 +210,7 @@ def toilet(*, cabinet: bool) -> GroupMaker:
 
 
 def laundry(*kinds: str) -> GroupMaker:
-    """A maker of machines side by side with a top cabinet over each."""
+    """Return a maker of machines side by side with a top cabinet above each."""
 
     def make(rng: np.random.Generator) -> FurnitureGroup:
         row = _in_a_row(_at_wall(kind, random_size(kind, rng)) for kind in kinds)
@@ -215,7 +220,7 @@ def laundry(*kinds: str) -> GroupMaker:
 
 
 def kitchen_units(rng: np.random.Generator) -> list[FurnitureItem]:
-    """What a kitchen wants along its walls, what it needs first; worktops are of one height and depth."""
+    """Make the units of a kitchen, the most important ones first. All worktops have one height and depth."""
 
     def low(kind: str, least: float, most: float, height: float = 0.88) -> FurnitureItem:
         return _at_wall(kind, (_within((least, most), rng), height, 0.6))
@@ -232,12 +237,12 @@ def kitchen_units(rng: np.random.Generator) -> list[FurnitureItem]:
 
 
 def kitchen_row(units: Sequence[FurnitureItem], rng: np.random.Generator, *, corner_left: bool) -> FurnitureGroup:
-    """Kitchen units side by side with cabinets above.
+    """Make a row of kitchen units with cabinets above.
 
     Args:
-        units: in any order; worktops come between the sink and the stove, high units to one end.
-        rng: for the cabinets' sizes.
-        corner_left: whether the room's corner, from which the high units keep away, is where x is least.
+        units: Units in any order. Worktops are put between the sink and the stove, and high units at one end.
+        rng: Random number generator for the sizes of the cabinets.
+        corner_left: Whether the room's corner is at the least x. High units are put at the other end.
     """
     high = [unit for unit in units if unit.top > 1.0]
     water = [unit for unit in units if unit.kind in ("sink", "dishwasher")]
@@ -265,7 +270,7 @@ def _top_cabinets(row: Sequence[FurnitureItem], rng: np.random.Generator) -> lis
 
 
 def _in_a_row(items: Iterable[FurnitureItem]) -> list[FurnitureItem]:
-    """Items side by side, their backs in one line, the whole row around x = 0."""
+    """Move items side by side, with their backs in one line and the middle of the row at x = 0."""
     row, end = [], 0.0
     for item in items:
         row.append(replace(item, x=end + item.size[0] / 2))

@@ -1,7 +1,7 @@
-"""How each kind of furniture looks.
+"""Builds the meshes of furniture, with one function for the shape of each kind.
 
-A piece is shaped in its own frame: x to the right, y up from the floor, z to the front, its back against
-z = -depth / 2. It fills its box exactly.
+The frame of a piece has x to the right, y up from the floor, z to the front, and the back at z = -depth / 2. A shape
+fills its box exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.scene import Mesh
 
 Builder = Callable[[MeshBuilder, float, float, float, Palette], None]
-"""Adds the parts of a piece of some width, height and depth to a shape."""
+"""A function that adds the parts of a piece of a width, height and depth (w, h, d) to a mesh builder."""
 
 
 def _legs(s: MeshBuilder, w: float, h: float, d: float, thick: float, color: Color) -> None:
@@ -24,7 +24,7 @@ def _legs(s: MeshBuilder, w: float, h: float, d: float, thick: float, color: Col
 
 
 def _doors(s: MeshBuilder, w: float, y: tuple[float, float], z: float, count: int, color: Color, knob: Color) -> None:
-    """Cabinet doors side by side with a narrow gap and a handle each, 2 cm thick in front of z."""
+    """Add cabinet doors side by side with handles, 2 cm thick in front of z."""
     each = w / count
     for place in range(count):
         left = -w / 2 + place * each
@@ -35,7 +35,7 @@ def _doors(s: MeshBuilder, w: float, y: tuple[float, float], z: float, count: in
 
 
 def _unit(s: MeshBuilder, w: float, h: float, d: float, body: Color, top: Color) -> None:
-    """A kitchen unit's body on a set-back plinth with a worktop; leaves 3 cm in front for its doors."""
+    """Add the body of a kitchen unit with a plinth and a worktop, leaving 3 cm in front for doors."""
     s.box((-w / 2 + 0.002, w / 2 - 0.002), (0.0, 0.08), (-d / 2, d / 2 - 0.08), BLACK)
     s.box((-w / 2, w / 2), (0.08, h - 0.04), (-d / 2, d / 2 - 0.03), body)
     s.box((-w / 2, w / 2), (h - 0.04, h), (-d / 2, d / 2), top)
@@ -263,7 +263,7 @@ def _shelf(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     for place in range(boards + 1):
         y = 0.06 + (h - t - 0.06) * place / boards
         s.box((-w / 2 + t, w / 2 - t), (y, y + t), (-d / 2 + 0.01, d / 2), p.wood)
-    # Book spines on one board tell a shelf from a crate; they are drawn, not things to tidy up.
+    # The books on one board are part of the mesh and not objects.
     low = 0.06 + t + (h - t - 0.06) / boards
     for place, color in enumerate((p.accent, p.fabric, p.dark, tint(p.accent, 0.7), p.wall)):
         x = -w / 2 + t + 0.02 + 0.045 * place
@@ -338,7 +338,7 @@ def _front_loader(s: MeshBuilder, w: float, h: float, d: float, glass: Color) ->
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (h - 0.13, h - 0.03), (d / 2 - 0.03, d / 2 - 0.02), tint(STEEL, 0.9))
     s.box((w / 2 - 0.12, w / 2 - 0.06), (h - 0.11, h - 0.05), (d / 2 - 0.02, d / 2 - 0.005), BLACK)
     y = h * 0.45
-    # An octagon made of three boxes reads as the round window of the drum.
+    # Three boxes form an octagon that looks like the round window of the drum.
     for across, along in ((0.2, 0.08), (0.15, 0.15), (0.08, 0.2)):
         s.box((-across, across), (y - along, y + along), (d / 2 - 0.03, d / 2 - 0.01), STEEL)
         s.box((-across * 0.7, across * 0.7), (y - along * 0.7, y + along * 0.7), (d / 2 - 0.02, d / 2), glass)
@@ -389,10 +389,10 @@ BUILDERS: dict[str, Builder] = {
 
 
 def build_furniture_mesh(kind: str, size: Vec3, palette: Palette) -> Mesh:
-    """The mesh of a piece of furniture around the centre of its box.
+    """Build the mesh of a piece of furniture around the centre of its box.
 
     Raises:
-        KeyError: when the kind is neither in SIZES nor in DECOR_SIZES.
+        KeyError: If the kind is unknown.
     """
     shape = MeshBuilder()
     BUILDERS[kind](shape, *size, palette)

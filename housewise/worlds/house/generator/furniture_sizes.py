@@ -1,4 +1,4 @@
-"""Furniture: how large the kinds are, and a mesh of each size."""
+"""Sizes of each kind of furniture and decoration."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ DECOR_SIZES: dict[str, Sizes] = {
     "plant": ((0.4, 0.5), (0.8, 1.2), (0.4, 0.5)),
     "television": ((0.9, 1.2), (0.55, 0.65), (0.06, 0.06)),
 }
-"""The same for things that only make a house a home: nothing is put on them."""
+"""The same for decoration, on which objects cannot be placed."""
 
 TOP_CABINET_BASE = 1.22
-"""Height of the lower edge of a top cabinet: low enough to see what stands on it, metres."""
+"""Height of the lower edge of a top cabinet in metres, low enough to see the objects on it."""
 
 
 def random_size(kind: str, rng: np.random.Generator) -> Vec3:
-    """A width, height and depth that suit a kind, whole centimetres (millimetres where thin)."""
+    """Draw the width, height and depth of a kind, rounded to centimetres (low heights to millimetres)."""
     sizes = SIZES[kind] if kind in SIZES else DECOR_SIZES[kind]
     width, height, depth = (float(rng.uniform(low, high)) for low, high in sizes)
     return round(width, 2), round(height, 3 if height < 0.1 else 2), round(depth, 2)

@@ -1,4 +1,4 @@
-"""Generated houses."""
+"""Generates furnished houses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
 from housewise.worlds.house.spoken_names import spoken_receptacle_name
 
 REACH = 1.2
-"""How far, horizontally, the robot is at most from a receptacle's box when it stands closest, metres."""
+"""Greatest horizontal distance from a receptacle to the nearest point of the robot's area, metres."""
 
 FEWEST_RECEPTACLES = 20
 MOST_RECEPTACLES = 80
@@ -30,18 +30,18 @@ _ATTEMPTS = 60
 
 
 def generate_house(seed: int, rooms: int | None = None) -> Scene:
-    """Make a furnished house; the same seed makes the same house.
+    """Generate a furnished house. The same seed gives the same house.
 
     Args:
-        seed: 0 or more.
-        rooms: how many rooms, 3 to 8; by default the seed decides.
+        seed: Seed of the random number generator, 0 or more.
+        rooms: Number of rooms, 3 to 8; by default it is drawn.
 
     Returns:
-        A scene with 20 to 80 receptacles, floor at y = 0, every receptacle within the robot's reach.
+        A scene with 20 to 80 receptacles, all within the robot's reach, and the floor at y = 0.
 
     Raises:
-        GenerationError: when many attempts failed.
-        ValueError: when seed is negative or rooms is not 3 to 8.
+        GenerationError: If all attempts failed.
+        ValueError: If the seed is negative or ``rooms`` is not 3 to 8.
     """
     if seed < 0:
         raise ValueError(f"the seed must be 0 or more, not {seed}")
@@ -100,7 +100,11 @@ def _pose(item: FurnitureItem) -> Pose:
 
 
 def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem]) -> Any:
-    """Where the robot can be: the one part of the free floor that leads to every room and receptacle."""
+    """Return the connected part of the free floor from which the robot reaches all rooms and receptacles.
+
+    Raises:
+        GenerationError: If there is no such part.
+    """
     floors = [
         rect
         for place, planned in enumerate(plan.rooms)

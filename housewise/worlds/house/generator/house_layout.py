@@ -1,8 +1,8 @@
-"""Floor plans: which rooms a house has, how they lie side by side, and which doors join them.
+"""Draws the layout of a house: its rooms, their rectangles, and the doors between them.
 
-Many quick drafts are drawn, each of them judged by the rooms' shapes and by how one would walk through
-them, and the best is kept. Small houses are halved again and again; larger ones have a block of rooms to
-live in at one end and the private rooms along both sides of a corridor.
+Of many random drafts the one with the least cost is used. The cost depends on the shapes of the rooms and on the pairs
+of rooms that doors connect. Small houses are split recursively into rooms. Larger houses have the day rooms at one end
+and the private rooms along both sides of a corridor.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _DAY = ("living room", "kitchen", "dining room", "television room", "pantry room
 _THROUGH = ("corridor", "lobby", "living room", "dining room", "kitchen", "television room")
 _OPEN = ("living room", "dining room", "kitchen", "television room")
 
-# How odd it is to walk from the one room straight into the other; pairs that lack are never joined.
+# Costs of doors between two kinds of rooms. Other pairs of kinds never share a door.
 _DOOR_COSTS: dict[frozenset[str], float] = {
     frozenset(pair.split(" - ")): odd
     for odd, pairs in {
@@ -80,19 +80,19 @@ _DOOR_COSTS: dict[frozenset[str], float] = {
 
 
 class GenerationError(UserError):
-    """No house, or no episode, could be made for a seed."""
+    """No house or episode could be generated for a seed."""
 
 
 @dataclass(frozen=True)
 class PlannedRoom:
-    """A room and the rectangle between the middles of its walls."""
+    """A room and its rectangle, which extends to the middles of its walls."""
 
     room: Room
     rect: Rect
 
     @property
     def interior(self) -> Rect:
-        """The floor between the walls' faces."""
+        """The floor between the walls."""
         return self.rect.expand(-WALL / 2)
 
 
@@ -101,9 +101,9 @@ class Door:
     """A gap in the wall between two rooms.
 
     Attributes:
-        rooms: indices of the two rooms.
-        gap: the hole in the wall; as deep as the wall is thick.
-        axis: along which the wall runs: 0 for x, 1 for z.
+        rooms: Indices of the two rooms.
+        gap: Rectangle of the gap, as deep as the wall is thick.
+        axis: Axis along which the wall runs: 0 for x, 1 for z.
     """
 
     rooms: tuple[int, int]
@@ -111,7 +111,7 @@ class Door:
     axis: int
 
     def expand(self, into: float, beside: float) -> Rect:
-        """The gap made longer through the wall on both sides, and wider (or narrower) along it, metres."""
+        """Return the gap extended into both rooms and, if positive, to both sides along the wall, metres."""
         along, across = (beside, into) if self.axis == 0 else (into, beside)
         gap = self.gap
         return Rect(gap.x0 - along, gap.z0 - across, gap.x1 + along, gap.z1 + across)
@@ -119,13 +119,13 @@ class Door:
 
 @dataclass(frozen=True)
 class HouseLayout:
-    """A floor plan.
+    """The layout of a house.
 
     Attributes:
-        rooms: the living room first.
-        doors: between rooms; every room can be reached from every other.
-        entrance: the front door: the room behind it is given twice; its gap holds a closed door.
-        outline: the rectangle between the middles of the outer walls.
+        rooms: Rooms, with the living room first.
+        doors: Doors between rooms, which connect all rooms.
+        entrance: The front door, which is closed; both of its rooms are the room behind it.
+        outline: Rectangle of the house, which extends to the middles of the outer walls.
     """
 
     rooms: tuple[PlannedRoom, ...]
@@ -135,15 +135,15 @@ class HouseLayout:
 
 
 def draw_layout(count: int, rng: np.random.Generator) -> HouseLayout:
-    """Draw a floor plan.
+    """Draw the layout of a house.
 
     Args:
-        count: number of rooms, 3 to 8.
-        rng: every choice is taken from it.
+        count: Number of rooms, 3 to 8.
+        rng: Random number generator.
 
     Raises:
-        GenerationError: when no draft is good enough; another rng may fare better.
-        ValueError: when count is not 3 to 8.
+        GenerationError: If no draft is good enough.
+        ValueError: If ``count`` is not 3 to 8.
     """
     if not 3 <= count <= 8:
         raise ValueError(f"a house has 3 to 8 rooms, not {count}")
@@ -151,7 +151,7 @@ def draw_layout(count: int, rng: np.random.Generator) -> HouseLayout:
     rects = _mirror_randomly(_best_sketch(kinds, rng), rng)
     pairs = _connect_rooms(kinds, rects)
     if pairs is None:
-        raise GenerationError(f"the rooms of a plan cannot be joined: {', '.join(kinds)}")
+        raise GenerationError(f"doors cannot connect all rooms: {', '.join(kinds)}")
     outline = _outline(rects)
     doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
     return HouseLayout(_name_rooms(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
@@ -186,7 +186,7 @@ def _best_sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
 
 
 def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
-    """A rectangle for every room; together they fill one rectangle."""
+    """Draw a rectangle for each room, which together fill one rectangle."""
     areas = {place: rng.uniform(*_AREAS[kind]) for place, kind in enumerate(kinds) if kind != "corridor"}
     if "corridor" in kinds:
         rects = _along_corridor(kinds, areas, rng)
@@ -198,7 +198,7 @@ def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
 
 
 def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
-    """Day rooms on the left over the whole depth, the others above and below a corridor to the right."""
+    """Draw a house with the day rooms on the left, and the other rooms above and below a corridor on the right."""
     day = {place: area for place, area in areas.items() if kinds[place] in _DAY}
     night = [int(place) for place in rng.permutation([place for place in areas if place not in day])]
     cut = int(rng.integers(1, len(night)))
@@ -216,7 +216,7 @@ def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.rando
 
 
 def _split_recursively(rect: Rect, areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
-    """Cut a rectangle in two again and again, mostly across, until every part holds one room."""
+    """Split a rectangle recursively, mostly across its longer side, until each part has one room."""
     places = list(areas)
     if len(places) == 1:
         return {places[0]: rect}
@@ -247,12 +247,12 @@ def _split_in_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) ->
 
 
 def _rect(x0: float, z0: float, x1: float, z1: float) -> Rect:
-    # Whole centimetres, so that neighbours share their sides to the last bit.
+    # Rounded to centimetres so that neighbours share their sides exactly.
     return Rect(*(round(float(value), 2) for value in (x0, z0, x1, z1)))
 
 
 def _mirror_randomly(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
-    """The same plan mirrored and turned at random."""
+    """Mirror and transpose a draft at random."""
     flip_x, flip_z, swap = rng.uniform(size=3) < 0.5
     outline = _outline(rects)
     if flip_x:
@@ -269,7 +269,7 @@ def _outline(rects: Sequence[Rect]) -> Rect:
 
 
 def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:
-    """How far a draft is from a good plan; infinite when its rooms cannot be joined sensibly."""
+    """Return the cost of a draft, infinite if doors cannot connect its rooms."""
     shapes = sum(_shape_cost(kind, rect) for kind, rect in zip(kinds, rects, strict=True))
     pairs = _connect_rooms(kinds, rects) if shapes <= _SKETCH_LIMIT else None
     if pairs is None:
@@ -285,7 +285,10 @@ def _shape_cost(kind: str, rect: Rect) -> float:
 
 
 def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
-    """The least odd way to join all rooms by doors, or None; only some kinds of room are walked through."""
+    """Return the pairs of rooms of a minimum spanning tree of doors, or None without one.
+
+    Only some kinds of rooms may have more than one door.
+    """
     count = len(kinds)
     pairs = [
         (one, other)
@@ -311,7 +314,7 @@ def _door_cost(kinds: Sequence[str], pair: tuple[int, int]) -> float:
 def _shortcuts(
     kinds: Sequence[str], rects: Sequence[Rect], pairs: list[tuple[int, int]], rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """A few more doors between the rooms for the day, so that some houses can be walked in a circle."""
+    """Draw additional doors between day rooms, so that some houses have cycles."""
     return [
         (one, other)
         for one in range(len(kinds))
@@ -327,13 +330,13 @@ def _shortcuts(
 
 
 def _shared_wall(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
-    """The wall between two rooms that is long enough for a door: its axis, line, start and end."""
+    """Return the axis, line, start and end of the wall between two rooms if it is long enough for a door, or None."""
     for axis in (0, 1):
         (low, high), (low_too, high_too) = one.span(1 - axis), other.span(1 - axis)
         line = high if high == low_too else low if low == high_too else None
         start = max(one.span(axis)[0], other.span(axis)[0]) + WALL / 2 + _JAMB
         end = min(one.span(axis)[1], other.span(axis)[1]) - WALL / 2 - _JAMB
-        # Rounded, so that mirroring a plan cannot take a door away.
+        # Rounded so that mirroring a draft cannot remove a door.
         if line is not None and round(end - start, 4) >= 0.9:
             return axis, line, start, end
     return None
@@ -345,7 +348,7 @@ def _door(kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rn
     axis, line, start, end = shared
     opening = kinds[pair[0]] in _OPEN and kinds[pair[1]] in _OPEN
     width = min(rng.uniform(1.2, 1.8) if opening else rng.uniform(0.92, 1.0), end - start)
-    # Doors near a corner leave long walls for furniture; openings look better towards the middle.
+    # Doors near a corner leave long walls for furniture. Wide openings look better near the middle.
     place = rng.uniform(0.3, 0.7) if opening else rng.choice([0.0, 1.0])
     return Door(pair, _gap(axis, line, start + place * (end - start - width), width), axis)
 
@@ -357,7 +360,7 @@ def _gap(axis: int, line: float, start: float, width: float) -> Rect:
 
 
 def _entrance(kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: np.random.Generator) -> Door:
-    """A front door in the outer wall of the first room that one would like to come in by."""
+    """Draw the front door in an outer wall of the most suitable room."""
     order = ("lobby", "corridor", "living room", "dining room", "kitchen", "television room")
     for kind in order:
         for place in (place for place, name in enumerate(kinds) if name == kind):

@@ -1,4 +1,4 @@
-"""Meshes put together from boxes, cylinders and flat panels, with one colour for each face."""
+"""Builds meshes of boxes, cylinders, cones and flat panels, with one colour for each triangle."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _FACES = np.array(
     ],
     dtype=np.int64,
 )  # fmt: skip
-# Sides a little darker than the top, so that a shape reads as a body even where nothing shades it.
+# Sides are darker than the top so that a shape looks solid without a light source.
 _SHADE = np.repeat([0.93, 0.93, 0.75, 1.0, 0.86, 0.86], 2)
 
 
 class MeshBuilder:
-    """Collects parts and makes one mesh of them.
+    """Collects parts and joins them to one mesh.
 
-    A piece of furniture is shaped in its own frame: x to the right, y up from the floor, z to the front;
-    x and z are 0 in the middle of its footprint.
+    The frame of a piece of furniture has x to the right, y up from the floor and z to the front, with x = z = 0 in the
+    middle of its footprint.
     """
 
     def __init__(self) -> None:
@@ -39,18 +39,18 @@ class MeshBuilder:
         self._count = 0
 
     def box(self, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color) -> None:
-        """Add a box that reaches from the lower to the higher value along each axis, metres."""
+        """Add a box from the lower to the higher value along each axis, metres."""
         low, high = np.array([x[0], y[0], z[0]]), np.array([x[1], y[1], z[1]])
         self.add(low + _CORNERS * (high - low), _FACES, _shade_color(color, _SHADE))
 
     def cylinder(self, x: float, z: float, radius: float, y: tuple[float, float], color: Color, sides: int = 8) -> None:
-        """Add an upright cylinder; with 4, 8, 12 ... sides its box is exactly two radii wide."""
+        """Add an upright cylinder. With 4, 8, 12 ... sides its bounding box is exactly two radii wide."""
         self.cone(x, z, (radius, radius), y, color, sides)
 
     def cone(
         self, x: float, z: float, radii: tuple[float, float], y: tuple[float, float], color: Color, sides: int = 8
     ) -> None:
-        """Add an upright cylinder whose radius changes from the bottom's to the top's."""
+        """Add an upright truncated cone with a bottom and a top radius."""
         turn = np.arange(sides) * (2 * np.pi / sides)
         ring = np.stack([np.cos(turn), np.zeros(sides), np.sin(turn)], axis=1)
         vertices = np.concatenate([ring * radii[0] + [x, y[0], z], ring * radii[1] + [x, y[1], z]])
@@ -73,7 +73,7 @@ class MeshBuilder:
         """Add flat panels.
 
         Args:
-            corners: (N, 4, 3), counter-clockwise seen from the side that is meant to be seen.
+            corners: (N, 4, 3), counter-clockwise seen from the visible side.
             colors: (N, 3) RGB.
         """
         points = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
@@ -89,7 +89,7 @@ class MeshBuilder:
         self._count += len(vertices)
 
     def mesh(self, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
-        """Everything added so far, in a frame whose origin is at centre."""
+        """Return the mesh of all added parts, with ``centre`` as the origin."""
         return Mesh(
             vertices=np.concatenate(self._vertices) - np.asarray(centre, dtype=np.float64),
             faces=np.concatenate(self._faces),

@@ -1,4 +1,4 @@
-"""How large things are: width, height and depth in metres for each category of object, as it stands or lies."""
+"""Sizes of objects by category."""
 
 from __future__ import annotations
 
@@ -91,4 +91,4 @@ SIZES: dict[str, Vec3] = {
     "light_bulb": (0.07, 0.12, 0.07), "dog_bowl": (0.20, 0.07, 0.20), "dog_lead": (0.18, 0.05, 0.14),
     "cat_toy": (0.14, 0.06, 0.06), "pet_food_can": (0.08, 0.09, 0.08),
 }  # fmt: skip
-"""Lower than what is free between a worktop and the cabinet above it."""
+"""Width, height and depth of each category in metres. All heights fit between a worktop and the cabinet above it."""

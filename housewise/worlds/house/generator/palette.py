@@ -1,4 +1,4 @@
-"""Colours of a house: one palette for each room, all of them of one taste."""
+"""Draws the colours of a house: one palette for each room, with matching woods."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Palette:
     """The colours of one room.
 
     Attributes:
-        wood: of tables, shelves and cabinets.
-        dark: of legs and edges.
-        front: of cabinet doors.
-        fabric: of sofas, blankets and chairs' seats.
-        accent: of cushions, carpets and other small things.
-        floor: two neighbouring tones of tiles or boards.
-        wall: of the room's walls.
+        wood: Colour of tables, shelves and cabinets.
+        dark: Colour of legs and edges.
+        front: Colour of cabinet doors.
+        fabric: Colour of sofas, blankets and seats.
+        accent: Colour of cushions, carpets and small parts.
+        floor: Two similar colours of tiles or boards.
+        wall: Colour of the walls.
     """
 
     wood: Color
@@ -46,7 +46,7 @@ class Palette:
 
 
 def house_palettes(rooms: int, rng: np.random.Generator) -> list[Palette]:
-    """Palettes for so many rooms; no two rooms share the hue of their floor."""
+    """Draw palettes for a number of rooms; the floors of all rooms differ in hue."""
     start = rng.uniform()
     hues = [(start + place / rooms) % 1.0 for place in rng.permutation(rooms)]
     woods = rng.choice(len(_WOODS), size=2, replace=False)
@@ -54,7 +54,7 @@ def house_palettes(rooms: int, rng: np.random.Generator) -> list[Palette]:
 
 
 def tint(color: Color, factor: float) -> Color:
-    """A colour made darker (factor below 1) or lighter."""
+    """Return a darker (factor below 1) or lighter colour."""
     r, g, b = (min(255, max(0, round(part * factor))) for part in color)
     return (r, g, b)
 

@@ -19,7 +19,7 @@ class Rect:
 
     @classmethod
     def from_centre(cls, x: float, z: float, width: float, depth: float) -> Rect:
-        """The rectangle of a width (along x) and a depth (along z) around a point."""
+        """Return the rectangle of a width (along x) and a depth (along z) around a point."""
         return cls(x - width / 2, z - depth / 2, x + width / 2, z + depth / 2)
 
     @property
@@ -39,11 +39,11 @@ class Rect:
         return (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
 
     def expand(self, by: float) -> Rect:
-        """With every side moved outwards; inwards when by is negative."""
+        """Return the rectangle with every side moved outwards by a distance in metres, inwards if negative."""
         return Rect(self.x0 - by, self.z0 - by, self.x1 + by, self.z1 + by)
 
     def overlaps(self, other: Rect) -> bool:
-        """Whether the insides meet; touching sides do not count."""
+        """Whether two rectangles overlap; common sides do not count."""
         tiny = 1e-6
         return (
             self.x0 < other.x1 - tiny
@@ -53,14 +53,14 @@ class Rect:
         )
 
     def span(self, axis: int) -> tuple[float, float]:
-        """From where to where it reaches along x (axis 0) or z (axis 1)."""
+        """Return the least and greatest coordinate along x (axis 0) or z (axis 1)."""
         return (self.x0, self.x1) if axis == 0 else (self.z0, self.z1)
 
     def polygon(self) -> Any:
-        """The same as a shapely polygon in (x, z)."""
+        """Return the rectangle as a shapely polygon in (x, z)."""
         return shapely.box(self.x0, self.z0, self.x1, self.z1)
 
 
 def rotate_quarters(x: float, z: float, quarter: int) -> tuple[float, float]:
-    """A point after quarter turns about y, counter-clockwise seen from above; +z turns to +x first."""
+    """Rotate a point about y by quarter turns, counter-clockwise seen from above. The first one turns +z to +x."""
     return ((x, z), (z, -x), (-x, -z), (-z, x))[quarter % 4]

@@ -1,4 +1,4 @@
-"""A room while it is being furnished: where there is still space, and whether all can be reached."""
+"""Finds free space in a room while it is furnished, and keeps all furniture reachable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from housewise.worlds.house.generator.rectangles import Rect, rotate_quarters
 
 ROBOT_RADIUS = 0.18
 
-# Ways are planned a little wider, and reaches shorter, than the robot needs.
+# Aisles are wider, and distances to furniture shorter, than the robot needs.
 _MARGIN = 0.07
 _COMFORT_REACH = 0.9
 
@@ -29,11 +29,11 @@ class WallStretch:
     """A free stretch along a wall.
 
     Attributes:
-        side: of the room, as the quarter turns of furniture that has its back there: 0 is where z is least,
-            1 where x is least, 2 where z is greatest, 3 where x is greatest.
-        start: where it begins, along x (sides 0 and 2) or z.
-        end: where it ends.
-        corners: whether it begins, and whether it ends, in a corner of the room.
+        side: Wall, as the quarter turns of furniture at it: 0 at the least z, 1 at the least x, 2 at the greatest z,
+            3 at the greatest x.
+        start: Start along x (walls 0 and 2) or z, metres.
+        end: End along the same axis, metres.
+        corners: Whether its start and its end are in a corner of the room.
     """
 
     side: int
@@ -47,21 +47,21 @@ class WallStretch:
 
     @property
     def direction(self) -> int:
-        """1 when the x of furniture at this wall grows with the world's coordinate, -1 when against it."""
+        """1 if the x of furniture at this wall increases with the world's coordinate, else -1."""
         return 1 if self.side in (0, 3) else -1
 
 
 class RoomSpace:
-    """A room while it is being furnished.
-
-    Attributes:
-        interior: the floor between the walls.
-        items: what stands there, world coordinates.
+    """The free space of a room while it is furnished.
 
     Args:
-        interior: the floor between the walls.
-        doors: the doors into it.
-        closed: doors that cannot be walked through, but must not be barred either.
+        interior: The floor between the walls.
+        doors: Doors of the room.
+        closed: Doors that the robot cannot pass, but whose space has to stay free as well.
+
+    Attributes:
+        interior: The floor between the walls.
+        items: Placed furniture, world coordinates.
     """
 
     def __init__(self, interior: Rect, doors: Sequence[Door], closed: Sequence[Door] = ()) -> None:
@@ -75,19 +75,19 @@ class RoomSpace:
         self._thresholds = shapely.points([door.gap.centre for door in doors])
 
     def wall_stretches(self, depth: float, front: float, least: float) -> list[WallStretch]:
-        """Where something of a depth, with a free depth before it, can stand along the walls, at least so long."""
+        """Return the stretches of walls with at least a length, for furniture of a depth and free space in front."""
         return [spot for side in range(4) for spot in self._free_stretches(side, depth, front) if spot.length >= least]
 
     def put_at_wall(self, group: FurnitureGroup, spot: WallStretch, place: float) -> bool:
-        """Put a group with its back to the wall.
+        """Place a group with its back to a wall.
 
         Args:
-            group: what to put.
-            spot: as found by spots.
-            place: 0 for the spot's start, 1 for its end, or anything between.
+            group: The group.
+            spot: A stretch of ``wall_stretches``.
+            place: Position within the stretch from 0 (its start) to 1 (its end).
 
         Returns:
-            Whether it stands now; False when it would cut something off, or stand on a carpet.
+            Whether the group was placed; it is not if it would block a path or overlap a carpet.
         """
         rect, room = group.rect, self.interior
         middle = spot.start + place * (spot.length - rect.width) + rect.width / 2
@@ -99,10 +99,10 @@ class RoomSpace:
         return self._put(group, x, z, spot.side)
 
     def put_in_the_open(self, group: FurnitureGroup, space: float, rng: np.random.Generator, tries: int = 5) -> bool:
-        """Put a group away from the walls, with so much free space around it, as near the middle as it goes.
+        """Place a group away from the walls, near the middle of the room, with free space around it.
 
         Returns:
-            Whether it stands now.
+            Whether the group was placed.
         """
         room, rect = self.interior.centre, group.rect
         spots = [
@@ -117,7 +117,7 @@ class RoomSpace:
         return False
 
     def _open_centres(self, rect: Rect, quarter: int, space: float) -> list[tuple[float, float]]:
-        """Where the middle of a rectangle could be, on a grid."""
+        """Return the points of a grid that are possible centres of a rectangle."""
         width, depth = (rect.width, rect.depth) if quarter == 0 else (rect.depth, rect.width)
         inner, half = self.interior.expand(-space), np.array([width, depth]) / 2
         xs = np.arange(inner.x0 + half[0], inner.x1 - half[0] + 1e-9, _GRID)
@@ -172,20 +172,20 @@ class RoomSpace:
         return True
 
     def _is_all_reachable(self, items: Sequence[FurnitureItem], blocked: Any) -> bool:
-        """Whether one can walk from every door to every other, and up to every item."""
+        """Whether the robot can walk between all doors and to all items."""
         parts = shapely.get_parts(self._floor.difference(blocked))
         reached = [part for part in parts if shapely.contains(part, self._thresholds).all()]
         return bool(reached) and bool((shapely.distance(footprints(items), reached[0]) <= _COMFORT_REACH).all())
 
 
 def walkable_floor(interior: Rect, doors: Sequence[Door], margin: float = 0.0) -> list[Rect]:
-    """Where the robot's centre can be in an empty room and its doorways, with a margin to the walls."""
+    """Return the area of the robot's centre in an empty room and its doorways, with a margin to the walls."""
     radius = ROBOT_RADIUS + margin
-    # A centimetre of overlap, lest rounding part a room from its doorways.
+    # The overlap of 1 cm keeps a room connected to its doorways in spite of rounding.
     return [interior.expand(-radius), *(door.expand(radius + 0.01, -radius) for door in doors)]
 
 
 def footprints(items: Sequence[FurnitureItem]) -> Any:
-    """The items' footprints as an array of shapely polygons."""
+    """Return the footprints of items as an array of shapely polygons."""
     rects = [item.rect for item in items]
     return shapely.box(*np.array([(r.x0, r.z0, r.x1, r.z1) for r in rects]).T)

@@ -1,4 +1,4 @@
-"""A house of one room with the furniture that a task names, in two rows along opposite walls."""
+"""Builds a house of one room with given furniture, in two rows along opposite walls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from housewise.worlds.house.scene import Receptacle, Room, Scene
 _BETWEEN = 0.25
 _AISLE = 2.0
 _DOOR = 0.95
-_SEED = 0  # of colours
+_COLOR_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class FurniturePiece:
     """A piece of furniture.
 
     Attributes:
-        name: as spoken, unique in the room; also its key.
-        kind: what it looks like; see housewise.worlds.house.generator.furniture_sizes.SIZES.
-        size: width, height and depth, metres.
+        name: Spoken name, unique in the room; also its key.
+        kind: Kind, which decides its shape; see housewise.worlds.house.generator.furniture_sizes.SIZES.
+        size: Width, height and depth, metres.
     """
 
     name: str
@@ -40,21 +40,21 @@ class FurniturePiece:
 
 
 def build_single_room(name: str, kind: str, pieces: Sequence[FurniturePiece]) -> Scene:
-    """A furnished room, with the floor at y = 0; the same pieces make the same room.
+    """Build a scene of one furnished room, with the floor at y = 0. The same pieces give the same room.
 
     Args:
-        name: of the scene.
-        kind: of the room, as spoken.
-        pieces: what stands there, with an aisle of 2 m between the rows.
+        name: Name of the scene.
+        kind: Kind of the room.
+        pieces: Furniture, with an aisle of 2 m between the rows.
 
     Raises:
-        KeyError: when a piece looks like nothing that is known.
-        GenerationError: when the robot cannot get to one of them.
+        KeyError: If the kind of a piece is unknown.
+        GenerationError: If the robot cannot reach a piece.
     """
     items, inside = _rows(pieces)
     planned = PlannedRoom(Room(f"{kind} 0", kind), inside.expand(WALL / 2))
     plan = HouseLayout((planned,), (), _entrance(planned.rect), planned.rect)
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(_COLOR_SEED)
     [palette] = house_palettes(1, rng)
     structure = build_structure(plan, [items], [palette], rng)
     receptacles = tuple(
@@ -64,7 +64,7 @@ def build_single_room(name: str, kind: str, pieces: Sequence[FurniturePiece]) ->
 
 
 def _rows(pieces: Sequence[FurniturePiece]) -> tuple[list[FurnitureItem], Rect]:
-    """Every other piece at the one wall, the rest at the other; and the floor between the walls."""
+    """Place the pieces alternately at two walls; return them and the floor between the walls."""
     depth = 2 * max(piece.size[2] for piece in pieces) + _AISLE
     items, ends = list[FurnitureItem](), [_BETWEEN, _BETWEEN]
     for number, piece in enumerate(pieces):

@@ -1,4 +1,4 @@
-"""Walls, floors, windows and the front door of a house as triangles."""
+"""Builds the mesh of a house without its furniture: walls, floors, doorways, windows and the front door."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def build_structure(
     palettes: Sequence[Palette],
     rng: np.random.Generator,
 ) -> Mesh:
-    """The house without its furniture, world frame.
+    """Build the mesh of a house without its furniture, world frame.
 
     Args:
-        plan: the floor plan.
-        furniture: what stands in each room; windows keep clear of what is high.
-        palettes: the colours of each room.
-        rng: for the tones of floor boards.
+        plan: The layout of the house.
+        furniture: Furniture of each room. There are no windows behind high furniture.
+        palettes: Colours of each room.
+        rng: Random number generator for the tones of floor boards.
     """
     shape = MeshBuilder()
     _add_walls(shape, plan, palettes)
@@ -63,12 +63,12 @@ def build_structure(
 
 
 def _add_walls(shape: MeshBuilder, plan: HouseLayout, palettes: Sequence[Palette]) -> None:
-    """Upright faces between wall and room, each in the room's colour, and the walls' tops."""
+    """Add the faces between walls and rooms, in the colours of the rooms, and the tops of the walls."""
     xs, zs, owner = _cells(plan)
     colors = {place: palette.wall for place, palette in enumerate(palettes)} | {_OUTSIDE: _FACADE, _DOORWAY: WHITE}
     for column, start, end, beside in _faces(owner):
         x, low, high = xs[abs(column)], zs[start], zs[end]
-        # Counter-clockwise seen from the room; the sign tells on which side the room is.
+        # Counter-clockwise seen from the room, which is on the side that the sign gives.
         ends = ((x, high), (x, low)) if column < 0 else ((x, low), (x, high))
         _add_upright(shape, ends[0], ends[1], colors[beside], beside)
     for row, start, end, beside in _faces(owner.T):
@@ -82,7 +82,7 @@ def _add_walls(shape: MeshBuilder, plan: HouseLayout, palettes: Sequence[Palette
 
 
 def _cells(plan: HouseLayout) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """A grid through every edge of the plan, and what is in each cell: a room's number, wall, doorway, outside."""
+    """Return a grid through all edges of the layout, and the content of each cell: a room's number or a mark."""
     outer = plan.outline.expand(WALL / 2)
     rects = [outer.expand(1.0), outer, *(planned.interior for planned in plan.rooms), *(d.gap for d in plan.doors)]
     marks = [_OUTSIDE, _SOLID, *range(len(plan.rooms)), *([_DOORWAY] * len(plan.doors))]
@@ -98,11 +98,11 @@ def _cells(plan: HouseLayout) -> tuple[NDArray[np.float64], NDArray[np.float64],
 
 
 def _faces(owner: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
-    """Where wall meets something else across the first axis.
+    """Yield the faces between a wall and something else along the first axis.
 
     Yields:
-        Line of the grid (negative where the wall comes first, so that the face looks forward), start and end
-        along the second axis, and what the face looks at.
+        Line of the grid (negative if the wall comes before the line), start and end along the second axis, and the
+        content of the cells in front of the face.
     """
     for line in range(1, len(owner)):
         before, after = owner[line - 1], owner[line]
@@ -112,7 +112,7 @@ def _faces(owner: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _runs(marks: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
-    """Stretches of equal marks: the mark, and from where to where."""
+    """Yield the mark, start and end of each run of equal marks."""
     start = 0
     for mark, run in groupby(marks.tolist()):
         end = start + sum(1 for _ in run)
@@ -123,7 +123,7 @@ def _runs(marks: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
 def _add_upright(
     shape: MeshBuilder, start: tuple[float, float], end: tuple[float, float], color: Color, beside: int
 ) -> None:
-    """A wall's face; in rooms with a skirting board at its foot."""
+    """Add the face of a wall, in rooms with a skirting board."""
     (x0, z0), (x1, z1) = start, end
     foot = _SKIRTING if beside >= 0 else 0.0
     bands = [(foot, WALL_HEIGHT, color), (0.0, foot, tint(WHITE, 0.95))][: 2 if foot else 1]
@@ -136,7 +136,7 @@ def _add_level(shape: MeshBuilder, rect: Rect, height: float, color: Color) -> N
 
 
 def _level(rect: Rect, height: float) -> list[tuple[float, float, float]]:
-    """The corners of a level rectangle that is seen from above."""
+    """Return the corners of a horizontal rectangle that is visible from above."""
     return [
         (rect.x0, height, rect.z0), (rect.x0, height, rect.z1), (rect.x1, height, rect.z1), (rect.x1, height, rect.z0),
     ]  # fmt: skip
@@ -145,7 +145,7 @@ def _level(rect: Rect, height: float) -> list[tuple[float, float, float]]:
 def _add_floor(
     shape: MeshBuilder, room: Rect, tiled: bool, tones: tuple[Color, Color], rng: np.random.Generator
 ) -> None:
-    """Tiles like a chequerboard, or boards of slightly different tone whose ends do not line up."""
+    """Add a floor of chequered tiles, or of staggered boards of slightly different tones."""
     length, width = _TILE if tiled else _BOARD
     quads, shares = [], []
     for row, z in enumerate(np.arange(room.z0, room.z1, width)):
@@ -159,7 +159,7 @@ def _add_floor(
 
 
 def _add_doorway(shape: MeshBuilder, plan: HouseLayout, door: Door, palettes: Sequence[Palette]) -> None:
-    """The floor in the gap, the wall above it, and a frame that stands out a little."""
+    """Add the floor of a doorway, the wall above it, and a protruding frame."""
     _add_level(shape, door.gap, 0.001, palettes[door.rooms[0]].dark)
     first, second = sorted(door.rooms, key=lambda place: plan.rooms[place].rect.centre[1 - door.axis])
     (low, high), (near, far) = door.gap.span(door.axis), door.gap.span(1 - door.axis)
@@ -170,7 +170,7 @@ def _add_doorway(shape: MeshBuilder, plan: HouseLayout, door: Door, palettes: Se
         shape.quads([face], [palettes[place].wall])
     _add_level(shape, door.gap, WALL_HEIGHT, _CAP)
     rim = door.expand(0.012, 0.0)
-    # A centimetre into the gap, so that no two faces lie in one plane.
+    # The frame reaches 1 cm into the gap so that no two faces lie in one plane.
     for start, end in ((low - 0.05, low + 0.01), (high - 0.01, high + 0.05)):
         x, z = ((start, end), rim.span(1)) if door.axis == 0 else (rim.span(0), (start, end))
         shape.box(x, (0.0, LINTEL + 0.05), z, _FRAME)
@@ -190,7 +190,7 @@ def _add_front_door(shape: MeshBuilder, door: Door) -> None:
 
 
 def _windows(plan: HouseLayout, place: int, items: Sequence[FurnitureItem]) -> Iterator[Door]:
-    """Gaps for windows in a room's outer walls, where nothing high stands before them."""
+    """Yield the gaps for windows in a room's outer walls where no high furniture is in front of them."""
     room = plan.rooms[place]
     for axis in (0, 1):
         for line in room.rect.span(1 - axis):
@@ -214,7 +214,7 @@ def _is_near(rect: Rect, line: float, axis: int) -> bool:
 
 
 def _gaps(start: float, end: float, taken: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """What is left of a stretch, 15 cm away from its ends and from what is taken."""
+    """Yield the free parts of an interval, 15 cm away from its ends and from the occupied parts."""
     at = start
     for low, high in [*sorted(taken), (end, end)]:
         if low - at > 0.3:

@@ -1,11 +1,12 @@
-"""The task for habitat-lab: importing this registers simulator, data set, task, actions, sensors and measures there.
+"""The rearrangement task for habitat-lab.
 
-``habitat.Env(habitat_lab.config())`` and ``habitat.gym.make_gym_from_config(habitat_lab.config())`` play it.
+Importing this package registers its simulator, data set, task, actions, sensors and measures with habitat-lab. Then
+``habitat.Env(habitat_lab.config())`` and ``habitat.gym.make_gym_from_config(habitat_lab.config())`` make environments.
 """
 
 from housewise.worlds.house.habitat_lab import installation
 
-# The modules below need habitat-lab to be imported at all.
+# The modules below import habitat-lab.
 installation.check_habitat_lab()
 
 from housewise.worlds.house.habitat_lab.dataset import HousewiseDataset  # noqa: E402

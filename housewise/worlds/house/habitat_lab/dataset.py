@@ -1,4 +1,4 @@
-"""Episodes of the task, as habitat-lab's data set."""
+"""The data set of the task for habitat-lab."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from housewise.core.user_folders import expand_user
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.habitat_lab.settings_checks import check_dataset, check_scene
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.tasks import select_episodes, generated_task, housekeep_task
+from housewise.worlds.house.tasks import generated_task, housekeep_task, select_episodes
 
 _UNKNOWN = float("nan")
 
 
 @registry.register_dataset(name="HousewiseDataset-v0")
 class HousewiseDataset(Dataset):  # type: ignore[misc]
-    """The episodes that ``habitat.dataset`` names.
+    """The episodes that ``habitat.dataset`` selects.
 
-    Their ``info`` tells the data's folder and the person. Where an episode starts is known once it has been played.
+    The ``info`` of an episode has the folder of the data and the person. Its start is set when the episode is loaded.
 
     Args:
-        config: see housewise.worlds.house.habitat_lab.settings.HousewiseDatasetConfig; None has no episodes.
+        config: See housewise.worlds.house.habitat_lab.settings.HousewiseDatasetConfig. None makes an empty data set.
 
     Raises:
-        UserError: when there are none, or what it names does not exist.
+        UserError: If no episode is selected, or a selected one does not exist.
     """
 
     def __init__(self, config: DictConfig | None = None) -> None:
@@ -40,19 +40,19 @@ class HousewiseDataset(Dataset):  # type: ignore[misc]
             self.episodes = list(filter(self.build_content_scenes_filter(config), _episodes(config)))
             if not self.episodes:
                 raise UserError("no episode to play; see scenes, episodes and content_scenes of habitat.dataset")
-            # Once habitat-lab has the data set, it overwrites these.
+            # habitat-lab replaces the scene after it has made the data set.
             whole = config._get_parent()
             if isinstance(whole, DictConfig) and "simulator" in whole:
                 check_scene(whole.simulator, self.scene_ids)
 
     @staticmethod
     def check_config_paths_exist(config: DictConfig) -> bool:
-        """Whether the data are there."""
+        """Whether the folder of the data exists."""
         return config.data is None or expand_user(config.data).is_dir()
 
 
 def load_task(episode: Episode) -> RearrangementTask:
-    """The house of an episode and what there is to do; notes in the episode where it starts."""
+    """Load the task of an episode, and set the start position and rotation of the episode."""
     data, number = episode.info["data"], int(episode.episode_id)
     if data is None:
         task = generated_task(number, episode.info["person"])

@@ -1,19 +1,19 @@
-"""Whether habitat-lab is there; where it is absent or too old, the user is told what to do in one line."""
+"""Checks that habitat-lab is installed in a supported version."""
 
 from __future__ import annotations
 
 from housewise.core.errors import UserError
 
 OLDEST = (0, 3, 3)
-"""The oldest habitat-lab whose interface this is."""
+"""The oldest supported version of habitat-lab."""
 INSTALL = "pip install 'housewise[habitat]' && pip install --no-deps habitat-lab"
 
 
 def check_habitat_lab() -> None:
-    """Make sure that habitat-lab can be used.
+    """Check that habitat-lab can be imported and is not too old.
 
     Raises:
-        UserError: when it is not installed, lacks habitat-sim, is another package of that name, or is too old.
+        UserError: If habitat-lab is not installed, lacks habitat-sim, is another package of that name, or is too old.
     """
     try:
         import habitat

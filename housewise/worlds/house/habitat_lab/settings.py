@@ -1,4 +1,4 @@
-"""The settings that the task adds to habitat-lab's, and the configurations that come with it."""
+"""The task's settings for habitat-lab, and the bundled configurations."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _CONFIGS = CONFIGS / "habitat"
 _GROUP = "housewise"
 
 ROBOT = {"height": Camera.above_floor, "radius": ROBOT_RADIUS}
-"""What habitat-lab's settings of an agent can say of the robot, metres; see rearrange.yaml."""
+"""Size of the robot in habitat-lab's settings of an agent, metres; see rearrange.yaml."""
 
 
 @dataclass
 class CameraConfig:
-    """The robot's camera, which all images are taken with; see housewise.worlds.house.simulator.base.Camera.
+    """The robot's camera, which all sensors share; see housewise.worlds.house.simulator.base.Camera.
 
     Attributes:
-        hfov: horizontal field of view, degrees.
-        look_down: degrees by which it looks down at the start.
+        hfov: Horizontal field of view, degrees.
+        look_down: Angle by which the camera looks down at the start, degrees.
     """
 
     width: int = Camera.width
@@ -48,10 +48,10 @@ class CameraConfig:
 
 @dataclass
 class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
-    """``habitat.simulator``.
+    """The settings of ``habitat.simulator``.
 
     Attributes:
-        backend: habitat or raycast; see housewise.worlds.house.simulator.open_simulator.
+        backend: Name of the simulator, habitat or raycast; see housewise.worlds.house.simulator.open_simulator.
     """
 
     type: str = "HousewiseSim-v0"
@@ -63,7 +63,7 @@ class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
 
 @dataclass
 class HousewiseDatasetConfig(DatasetConfig):  # type: ignore[misc]
-    """``habitat.dataset``; every key is explained in ``housekeep_configs/run.yaml``."""
+    """The settings of ``habitat.dataset``, which ``housekeep_configs/run.yaml`` explains."""
 
     type: str = "HousewiseDataset-v0"
     data: str | None = None
@@ -75,17 +75,17 @@ class HousewiseDatasetConfig(DatasetConfig):  # type: ignore[misc]
 
 
 class _SearchPath(SearchPathPlugin):  # type: ignore[misc]
-    """Lets other configurations build on ours, with ``/housewise: rearrange`` among their defaults."""
+    """Lets other configurations include ours, with ``/housewise: rearrange`` among their defaults."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         search_path.append(provider="housewise", path=f"file://{_CONFIGS}")
 
 
 def config_file(name: str = "rearrange") -> str:
-    """Path of a configuration, for whatever takes the path of one.
+    """Return the path of a bundled configuration.
 
     Raises:
-        UserError: when there is none of that name.
+        UserError: If there is no configuration of this name.
     """
     folder = _CONFIGS / _GROUP
     file = folder / f"{name}.yaml"
@@ -96,14 +96,14 @@ def config_file(name: str = "rearrange") -> str:
 
 
 def config(name: str = "rearrange", overrides: Sequence[str] = ()) -> DictConfig:
-    """A configuration for habitat.Env or habitat.gym.
+    """Load a bundled configuration for habitat.Env or habitat.gym.
 
     Args:
-        name: ``rearrange`` plays generated houses, ``housekeep`` the Housekeep data.
-        overrides: as in ``habitat.dataset.houses=5``.
+        name: ``rearrange`` for generated houses, ``housekeep`` for the Housekeep data.
+        overrides: Settings such as ``habitat.dataset.houses=5``.
 
     Raises:
-        UserError: for an unknown name, an unknown setting, or a value that does not fit.
+        UserError: If the name or a setting is unknown, or a value is invalid.
     """
     file = config_file(name)
     try:

@@ -1,4 +1,4 @@
-"""Refuses settings of habitat-lab that say something else than what is played, instead of ignoring them."""
+"""Checks habitat-lab's settings: a setting that the task would ignore is an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from housewise.worlds.house.habitat_lab.settings import ROBOT, HousewiseDatasetC
 from housewise.worlds.house.simulator.base import SENSORS
 
 _SIMULATOR, _DATASET = "habitat.simulator", "habitat.dataset"
-# What is obeyed, or changes nothing of what is played; agents and their sensors are looked at apart.
+# Settings that are used or do not affect the task. Agents and their sensors are checked separately.
 _FREE = frozenset(
     {
         *("type", "backend", "camera", "seed", "scene", "scene_dataset", "agents", "agents_order"),
@@ -30,10 +30,10 @@ _FREE_OF_DATA = frozenset({"type", "data", "scenes", "episodes", "houses", "seed
 
 
 def check_simulator(config: DictConfig) -> None:
-    """Check ``habitat.simulator``, but for its scene; see check_scene.
+    """Check ``habitat.simulator`` without its scene, for which see check_scene.
 
     Raises:
-        UserError: for a setting that is not played; the message names it, and what is.
+        UserError: If the task would ignore a setting; the message names the setting and its only value.
     """
     backends = plugin_names(SIMULATORS)
     if config.backend not in backends:
@@ -54,21 +54,21 @@ def check_dataset(config: DictConfig) -> None:
     """Check ``habitat.dataset``.
 
     Raises:
-        UserError: for a setting that is not played; the message names it, and what is.
+        UserError: If the task would ignore a setting; the message names the setting and its only value.
     """
     free = _FREE_OF_DATA if config.data is None else _FREE_OF_DATA - {"houses", "seed"}
     _compare(config, OmegaConf.structured(HousewiseDatasetConfig), _DATASET, free)
 
 
 def check_scene(config: DictConfig, scenes: Collection[str]) -> None:
-    """Check the scene of ``habitat.simulator``, which habitat-lab overwrites with that of the first episode.
+    """Check the scene of ``habitat.simulator``, which habitat-lab replaces by that of the first episode.
 
     Args:
         config: ``habitat.simulator``.
-        scenes: those that are played.
+        scenes: The scenes of the episodes.
 
     Raises:
-        UserError: for a scene that is not played.
+        UserError: If no episode is in the scene.
     """
     usual = HousewiseSimulatorConfig()
     allowed = {"scene": {usual.scene, *scenes}, "scene_dataset": {usual.scene_dataset}}
@@ -81,20 +81,20 @@ def check_scene(config: DictConfig, scenes: Collection[str]) -> None:
 
 
 def _sensor(camera: DictConfig) -> dict[str, Any]:
-    """What the settings of a sensor can say of the camera that all images are taken with."""
+    """Return the settings of a sensor that agree with the camera, which all sensors share."""
     tilt = -float(np.deg2rad(camera.look_down))
     seen = {"position": [0.0, camera.above_floor, 0.0], "orientation": [tilt, 0.0, 0.0]}
     return {"type": "HousewiseSensor", **{key: camera[key] for key in _CAMERA}, **seen}
 
 
 def _compare(config: DictConfig, played: Any, name: str, free: Collection[str]) -> None:
-    """Compare settings with those that are played.
+    """Compare settings with the only possible values.
 
     Args:
-        config: the settings.
-        played: what they have to be, by key; other keys are unknown.
-        name: of the settings, for messages.
-        free: dotted keys that may have any value, with all that is below them.
+        config: The settings.
+        played: The only possible value of each key; other keys are unknown.
+        name: Name of the settings, for messages.
+        free: Dotted keys that may have any value, including all keys below them.
     """
     known = dict(_leaves(OmegaConf.to_container(played) if isinstance(played, DictConfig) else played, free))
     for key, value in _leaves(OmegaConf.to_container(config), free):
@@ -113,7 +113,7 @@ def _hint(key: str) -> str:
 
 
 def _leaves(settings: Any, free: Collection[str], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Settings by dotted key, without those that are free."""
+    """Yield the dotted key and the value of each setting that is not free."""
     for key, value in settings.items():
         if f"{before}{key}" in free:
             continue

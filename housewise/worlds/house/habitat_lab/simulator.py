@@ -1,4 +1,4 @@
-"""The house as habitat-lab's simulator, on top of the Gymnasium environment that has the rules."""
+"""The simulator and the sensors of the task for habitat-lab, on top of RearrangementEnv."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _TYPES = {
 
 @registry.register_sensor(name="HousewiseSensor")
 class HousewiseSensor(LabSensor):  # type: ignore[misc]
-    """One part of what RearrangementEnv observes, called by its name.
+    """A sensor that returns one entry of RearrangementEnv's observations, chosen by its name.
 
-    Every part is an array, an image with a third axis. ``normalize_depth: true`` turns metres into 0 to 1.
+    The entry is returned as an array. Images have a third axis. ``normalize_depth: true`` scales metres to 0 to 1.
 
     Raises:
-        UserError: when nothing is called so.
+        UserError: If there is no entry of this name.
     """
 
     def __init__(self, sim: HousewiseSim, config: DictConfig, name: str, **_: Any) -> None:
@@ -70,7 +70,7 @@ class HousewiseSensor(LabSensor):  # type: ignore[misc]
         return spaces.Box(seen.low.min(), seen.high.max(), shape, dtype)
 
     def get_observation(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """What is seen now."""
+        """Return the current observation."""
         value = self._sim.seen[self._name]
         if self._normalized:
             value = (value - self._seen.low) / (self._seen.high - self._seen.low)
@@ -80,19 +80,19 @@ class HousewiseSensor(LabSensor):  # type: ignore[misc]
 
 @registry.register_simulator(name="HousewiseSim-v0")
 class HousewiseSim(Simulator):  # type: ignore[misc]
-    """A house with the task's rules.
+    """A house with the rules of the task.
 
     Args:
         config: ``habitat.simulator``; see housewise.worlds.house.habitat_lab.settings.HousewiseSimulatorConfig.
 
     Attributes:
-        household: the environment behind it; its world and its simulator know the names and the truth.
-        seen: its last observation.
-        reward: what the last step earned.
-        over: whether the robot has stopped.
+        household: The environment. Its ``world`` has the true state, with the keys of all objects and receptacles.
+        seen: The last observation of the environment.
+        reward: Reward of the last step.
+        over: Whether the robot has stopped.
 
     Raises:
-        UserError: when the backend is not installed, or a setting does not fit.
+        UserError: If the backend is not installed, or a setting is invalid.
     """
 
     def __init__(self, config: DictConfig, **_: Any) -> None:
@@ -112,7 +112,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
 
     @property
     def previous_step_collided(self) -> bool:
-        """Whether something was in the way of the last step."""
+        """Whether the robot bumped into something in the last step."""
         return self.household.collided
 
     @property
@@ -120,7 +120,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
         return spaces.Discrete(len(LowLevelAction))
 
     def reconfigure(self, config: DictConfig, episode: Episode | None = None) -> None:
-        """Load the house of an episode, which the next reset starts."""
+        """Load the task of an episode, which the next reset starts."""
         self.habitat_config = config
         if episode is not None:
             self.household.tasks = [load_task(episode)]
@@ -132,35 +132,35 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
         return self._suite.get_observations()
 
     def step(self, action: int, *_: Any, **__: Any) -> Observations:
-        """Act once."""
+        """Carry out one low-level action."""
         self.seen, self.reward, self.over, _cut, _info = self.household.step(action)
         return self._suite.get_observations()
 
     def step_physics(self, seconds: float) -> None:
-        """Nothing moves by itself."""
+        """Do nothing, since the task has no physics."""
 
     def seed(self, seed: int) -> None:
-        """Nothing is left to chance."""
+        """Do nothing, since the simulator is deterministic."""
 
     def get_agent_state(self, agent_id: int = 0) -> AgentState:
-        """Where the robot stands."""
+        """Return the position and rotation of the robot."""
         body = self.household.simulator.body
         x, y, z, w = yaw_rotation(body.yaw)
         return AgentState(self._world(body.point), quaternion.quaternion(w, x, y, z))
 
     def is_navigable(self, point: Sequence[float]) -> bool:
-        """Whether the robot can be at (x, y, z)."""
+        """Whether the robot can be at a point (x, y, z)."""
         return self.household.simulator.navmesh.contains(_floor(point))
 
     def geodesic_distance(self, position_a: ArrayLike, position_b: ArrayLike, episode: Any = None) -> float:
-        """Metres from one place to another, or to the nearest of others; inf where there is no way."""
+        """Return the geodesic distance in metres to a point or to the nearest of several; inf without a path."""
         ends = np.atleast_2d(np.asarray(position_b, dtype=np.float64))
         return min(self.household.simulator.navmesh.distance(_floor(position_a), _floor(end)) for end in ends)
 
     def get_straight_shortest_path_points(
         self, position_a: ArrayLike, position_b: ArrayLike
     ) -> list[NDArray[np.float32]]:
-        """The bends of the shortest way, ends included; none where there is no way."""
+        """Return the corners of the shortest path with both ends; empty without a path."""
         return list(map(self._world, self.household.simulator.navmesh.path(_floor(position_a), _floor(position_b))))
 
     @property
@@ -172,11 +172,11 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
         return np.array([0.0, 0.0, -1.0])
 
     def render(self, mode: str = "rgb") -> NDArray[np.uint8]:
-        """The camera's picture."""
+        """Return the camera image."""
         return self.household.render()
 
     def close(self, destroy: bool = True) -> None:
-        """Release the simulator."""
+        """Close the environment and its simulator."""
         self.household.close()
 
     def _world(self, point: NDArray[np.float64]) -> NDArray[np.float32]:

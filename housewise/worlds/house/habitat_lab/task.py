@@ -1,4 +1,4 @@
-"""The task, its actions and its measures, for habitat-lab."""
+"""The task, its actions and its measures for habitat-lab."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MEASURES: dict[str, Callable[[HousewiseSim], float]] = {
     "placement_reward": lambda sim: sim.reward,
     "steps": lambda sim: float(sim.household.steps),
 }
-"""What can be measured after each step: World.success_rate, whether every object stands where people want it, how many
-do, what the last step earned, and how many low-level steps there were."""
+"""Measures after each step: HouseState.success_rate, whether all objects are placed correctly, how many are, the reward
+of the last step, and the number of low-level steps."""
 
 
 @registry.register_task(name="HousewiseRearrange-v0")
 class HousewiseRearrange(EmbodiedTask):  # type: ignore[misc]
-    """Tidy a house until the robot stops; see housewise.worlds.house.env.RearrangementEnv."""
+    """The rearrangement task, which ends when the robot stops; see housewise.worlds.house.env.RearrangementEnv."""
 
     def _check_episode_is_active(self, *_: Any, **__: Any) -> bool:
         return not self._sim.over
@@ -35,10 +35,10 @@ class HousewiseRearrange(EmbodiedTask):  # type: ignore[misc]
 
 @registry.register_task_action(name="HousewiseAction")
 class HousewiseAction(SimulatorTaskAction):  # type: ignore[misc]
-    """One of Housekeep's low-level actions, called by its name.
+    """A low-level action of Housekeep, chosen by its name.
 
     Raises:
-        UserError: when no action is called so.
+        UserError: If there is no action of this name.
     """
 
     def __init__(self, config: DictConfig, sim: HousewiseSim, name: str, **_: Any) -> None:
@@ -50,10 +50,10 @@ class HousewiseAction(SimulatorTaskAction):  # type: ignore[misc]
             raise UserError(f"no action {name!r} in this task; there are {there}") from error
 
     def step(self, target: str | None = None, **_: Any) -> Observations:
-        """Act.
+        """Carry out the action.
 
         Args:
-            target: key of what grab_release refers to; None leaves it to the middle of the picture.
+            target: Key of the target of grab_release, or None for the target at the image centre.
         """
         if target is not None:
             self._sim.household.aim(target)
@@ -62,10 +62,10 @@ class HousewiseAction(SimulatorTaskAction):  # type: ignore[misc]
 
 @registry.register_measure(name="HousewiseMeasure")
 class HousewiseMeasure(Measure):  # type: ignore[misc]
-    """One of MEASURES, called by its name.
+    """A measure of MEASURES, chosen by its name.
 
     Raises:
-        UserError: when none is called so.
+        UserError: If there is no measure of this name.
     """
 
     def __init__(self, sim: HousewiseSim, name: str, **_: Any) -> None:
@@ -78,9 +78,9 @@ class HousewiseMeasure(Measure):  # type: ignore[misc]
         return self._name
 
     def reset_metric(self, *_: Any, **__: Any) -> None:
-        """Measure at the start."""
+        """Compute the measure at the start of the episode."""
         self._metric = MEASURES[self._name](self._sim)
 
     def update_metric(self, *_: Any, **__: Any) -> None:
-        """Measure after a step."""
+        """Compute the measure after a step."""
         self._metric = MEASURES[self._name](self._sim)

@@ -1,4 +1,4 @@
-"""What Housekeep's annotators said: ten people ranked every place for every object (Kant et al. 2022, section 3)."""
+"""Reads Housekeep's annotations: ten people ranked all receptacles for each object (Kant et al. 2022, section 3)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from housewise.worlds.house.preferences import HousePreferences, Places, Prefere
 
 ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
 
-# The data set takes a place as correct when at least six of the ten ranked it positive.
+# In the data set, a receptacle is correct if at least six of the ten annotators ranked it positive.
 _MAJORITY = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Ranks by place, category and annotator; positive where the object belongs, negative where it does not.
+    """Ranks by receptacle, category and annotator. A positive rank means that the object belongs there.
 
     Attributes:
-        places: row of each (room kind, receptacle kind), as spoken.
-        categories: column of each object category.
+        places: Row of each (kind of room, kind of receptacle), by their spoken names.
+        categories: Column of each object category.
         ranks: (places, categories, annotators) int.
     """
 
@@ -34,32 +34,32 @@ class Annotations:
 
     @property
     def people(self) -> int:
-        """How many annotators there are."""
+        """Number of annotators."""
         return int(self.ranks.shape[2])
 
     def majority(self) -> Preferences:
-        """What most annotators want."""
+        """Return the preferences of the majority of the annotators."""
         return _AnnotatedPreferences("majority", self, (self.ranks > 0).sum(axis=2) >= _MAJORITY)
 
     def annotator(self, number: int) -> Preferences:
-        """What one annotator wants.
+        """Return the preferences of one annotator.
 
         Args:
-            number: from 0.
+            number: Number of the annotator, from 0.
 
         Raises:
-            DataError: when there is no such annotator.
+            DataError: If the annotator does not exist.
         """
         return _AnnotatedPreferences(f"annotator-{number}", self, self._wanted_by(number))
 
     def person(self, number: int) -> HousePreferences:
-        """One annotator with all that they want.
+        """Return the preferences of one annotator with lists of all wanted receptacles.
 
         Args:
-            number: from 0.
+            number: Number of the annotator, from 0.
 
         Raises:
-            DataError: when there is no such annotator.
+            DataError: If the annotator does not exist.
         """
         wanted, places = self._wanted_by(number), dict[str, Places]()
         for category, column in self.categories.items():
@@ -83,17 +83,17 @@ class _AnnotatedPreferences:
     wanted: NDArray[np.bool_]
 
     def wants(self, category: str, room: str, receptacle: str) -> bool:
-        """See worlds.house.preferences.Preferences; places and categories that nobody ranked are not wanted."""
+        """See worlds.house.preferences.Preferences. Receptacles and categories without ranks are not wanted."""
         place = self.annotations.places.get((room, receptacle))
         column = self.annotations.categories.get(category)
         return place is not None and column is not None and bool(self.wanted[place, column])
 
 
 def read_annotations(root: Path) -> Annotations:
-    """The annotations inside a Housekeep folder.
+    """Read the annotations of a Housekeep folder.
 
     Raises:
-        DataError: when the file is missing, damaged or not what it should be.
+        DataError: If the file is missing, damaged or has another content.
     """
     path = root / ANNOTATIONS
     data = load_pickled_object(path)

@@ -1,4 +1,4 @@
-"""What the fields of the data's files may hold, said once: finite numbers, places in a house, names to be told."""
+"""Types of the fields of Housekeep's files, with their bounds: coordinates, lengths, rotations and names."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from housewise.core.files import open_regular
 from housewise.worlds.house.geometry import FARTHEST, Quat
 
 _UNIT = 1e-2
-# Files of the data unpack to 15 times their size at most, made-up ones that repeat themselves to more.
+# Files of the data unpack to at most 15 times their size; malicious files may unpack to much more.
 _GROWTH = 32
 _LEAST = 1 << 24
 
 
 class Fields(BaseModel):
-    """Part of a file; what we do not use of it is left out."""
+    """Base class of the parts of files. Unused fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
 def _check_unit_length(rotation: Quat) -> Quat:
     if abs(float(np.linalg.norm(rotation)) - 1) > _UNIT:
-        raise ValueError("not a rotation: the length of a quaternion has to be 1")
+        raise ValueError("not a rotation: the length of the quaternion has to be 1")
     return rotation
 
 
 def _check_printable(name: str) -> str:
     if not name.strip(" _") or not name.isprintable():
-        raise ValueError("not a name: it is empty, or has letters that cannot be shown")
+        raise ValueError("not a name: it is empty or has characters that cannot be printed")
     return name
 
 
 def _check_file_name(name: str) -> str:
     if Path(name).name != name or "\\" in name:
-        raise ValueError("not the name of a file: it leads elsewhere")
+        raise ValueError("not the name of a file: it leads to another folder")
     return name
 
 
 Coordinate = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST)]
-"""Metres from the origin along an axis."""
+"""A coordinate, metres."""
 Length = Annotated[float, Field(gt=0, le=FARTHEST)]
-"""Metres."""
+"""A positive length, metres."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Component = Annotated[float, Field(ge=-1 - _UNIT, le=1 + _UNIT)]
 Point = tuple[Coordinate, Coordinate, Coordinate]
@@ -55,16 +55,16 @@ Turn = Annotated[tuple[Component, Component, Component, Component], AfterValidat
 """A quaternion (x, y, z, w) of length 1."""
 Name = Annotated[str, Field(max_length=200), AfterValidator(_check_printable)]
 FileName = Annotated[Name, AfterValidator(_check_file_name)]
-"""Of a file in a folder that we choose."""
+"""The name of a file without a folder."""
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
 def read_gzip(path: Path) -> bytes:
-    """What a gzip file holds.
+    """Read a gzip file.
 
     Raises:
-        OSError, EOFError, zlib.error: when it is damaged.
-        ValueError: when it unpacks to many times its size, as no file of the data does.
+        OSError, EOFError, zlib.error: If the file is damaged.
+        ValueError: If the file unpacks to far more than its size, unlike the files of the data.
     """
     most = max(_LEAST, _GROWTH * path.stat().st_size)
     parts, size = [], 0

@@ -1,4 +1,4 @@
-"""The forms of the Housekeep data's files: what we use of them, checked."""
+"""Reads and validates the files of the Housekeep data; the pydantic classes have the fields that are used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from housewise.worlds.house.spoken_names import spoken_receptacle_name
 
 
 class FurnitureEntry(Fields):
-    """One piece of furniture in a scene's metadata."""
+    """A piece of furniture in a scene's metadata."""
 
     pos: Point
     rot: Turn
@@ -38,7 +38,7 @@ class FurnitureEntry(Fields):
 
 
 class SceneMetadata(Fields):
-    """The file that names a scene's furniture; what stands on other furniture is mapped to it."""
+    """The metadata of a scene: its furniture, and pairs of furniture that stands on other furniture."""
 
     urdfs: dict[FileName, FurnitureEntry] = Field(min_length=1)
     default_mapping: list[tuple[str, str]] | None = None
@@ -76,7 +76,7 @@ class _Shelf(Fields):
 
 
 class PackerFields(Fields):
-    """The free and the taken space on one receptacle."""
+    """The free and occupied space on one receptacle; see worlds.house.episode.ShelfState."""
 
     shelves: list[_Shelf]
     bottom_left: Spot
@@ -88,12 +88,12 @@ class PackerFields(Fields):
         for match in self.matches:
             there = 0 <= match.shelf_idx < len(self.shelves)
             if not there or not 0 <= match.space_idx < len(self.shelves[match.shelf_idx].spaces):
-                raise ValueError(f"{match.rect.id!r} lies on a shelf or in a space that it does not have")
+                raise ValueError(f"{match.rect.id!r} is on a shelf or in a space that does not exist")
         return self
 
 
 class EpisodeFields(Fields):
-    """The fields of an episode that we use, as the file has them."""
+    """The fields of an episode in its file."""
 
     episode_id: Number
     start_position: Point
@@ -110,7 +110,7 @@ class EpisodeFields(Fields):
 
 
 class _Loader(SafeLoader):  # type: ignore[misc]
-    """SafeLoader that also admits the tuples in the data's YAML."""
+    """A safe YAML loader that also reads the tuples of the data."""
 
 
 def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
@@ -121,26 +121,26 @@ _Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
 def read_metadata(path: Path) -> SceneMetadata:
-    """What a file says of a scene's furniture.
+    """Read the metadata of a scene.
 
     Raises:
-        DataError: when it is damaged or holds what it may not.
+        DataError: If the file is damaged or a field is invalid.
     """
     return validate_model(SceneMetadata, read_yaml(path, "fetch the file again", _Loader), path, "fetch the file again")
 
 
 def read_episodes(path: Path) -> dict[int, dict[str, Any]]:
-    """A file's episodes by number, in its order, each still to be checked: one bad one does not spoil the others.
+    """Read the episodes of a file by number, without validation, so that an invalid one does not affect the others.
 
     Raises:
-        DataError: when the file is damaged, or unpacks to far more than files of the data do.
+        DataError: If the file is damaged, or unpacks to far more than its size.
     """
     try:
         episodes = json.loads(read_gzip(path).decode("utf-8"))["episodes"]
         if not isinstance(episodes, list) or not episodes:
-            raise ValueError("it holds no episode")
+            raise ValueError("it has no episode")
         return {int(episode["episode_id"]): episode for episode in episodes}
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise DataError(f"{path}: damaged or incomplete ({excerpt(error)}); fetch the file again") from error
     except MemoryError as error:
-        raise DataError(f"{path}: holds more than fits in memory; fetch the file again") from error
+        raise DataError(f"{path}: needs more memory than is available; fetch the file again") from error

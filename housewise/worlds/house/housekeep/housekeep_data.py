@@ -1,4 +1,4 @@
-"""Reads the official Housekeep folder as it is, and makes up for what the public copy lacks."""
+"""Reads scenes, episodes and annotations of an official Housekeep folder, and replaces what the public copy lacks."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ from housewise.worlds.house.spoken_names import HOUSE, ROBOT, kind_from_name, sp
 from housewise.worlds.house.wall_inference import build_walls, infer_free_floor
 
 EPISODES = "data/datasets/cos_eor_v11_pruned"
-"""Where episodes are in a Housekeep folder: a folder for each split."""
+"""Folder of the episodes in a Housekeep folder, with a subfolder for each split."""
 _SCENES = "data/scene_datasets/igibson"
 _METADATA = "metadata_assembled.yaml"
 _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
 
-# Neither can hold anything; planners are never told of them.
+# Nothing can be placed on these, and prompts do not mention them.
 _FIXTURES = ("door", "window", "picture")
 OPTIONAL_RECEPTACLE_KINDS = frozenset({"bottom cabinet", "shelf", "top cabinet"})
-"""Kinds of receptacles of which an episode has all that the scene has, or none; all others take part in every one."""
+"""Kinds of receptacles that are either all present or all absent in an episode; all other kinds are always present."""
 _HANGING = ("mirror", "towel_rack", "door", "window", "picture")
 _SIZES: dict[str, Vec3] = {"stove": (0.7, 0.9, 0.7), "dishwasher": (0.6, 0.9, 0.6), "dryer": (0.65, 0.9, 0.65)}
 _USUAL_SIZE: Vec3 = (0.6, 0.8, 0.6)
@@ -58,13 +58,13 @@ _LEAST_HEIGHT = 0.01
 
 
 class HousekeepData:
-    """A Housekeep folder.
+    """Reader of a Housekeep folder.
 
     Args:
-        root: the folder that holds ``data/`` and ``cos_eor/``.
+        root: The folder with ``data/`` and ``cos_eor/``.
 
     Raises:
-        DataError: when the folder is not one.
+        DataError: If the folder is not a Housekeep folder.
     """
 
     def __init__(self, root: Path | str) -> None:
@@ -76,7 +76,7 @@ class HousekeepData:
             )
 
     def scenes(self) -> list[str]:
-        """Names of the scenes that have metadata and a navigation mesh."""
+        """Return the names of the scenes that have metadata and a navigation mesh."""
         folders = find_paths(self.root / _SCENES / "assets", "*")
         return [
             folder.name for folder in folders if (folder / _METADATA).exists() and self._navmesh(folder.name).exists()
@@ -84,10 +84,10 @@ class HousekeepData:
 
     @lru_cache(maxsize=4)  # noqa: B019 - a reader lives as long as the program
     def scene(self, name: str) -> Scene:
-        """A scene with every piece of furniture that its metadata names.
+        """Read a scene with all furniture of its metadata.
 
         Raises:
-            DataError: when it does not exist or a file of it is damaged.
+            DataError: If the scene does not exist, or one of its files is damaged.
         """
         if (self.root / _SCENES / "assets" / name / _METADATA).exists() and not self._navmesh(name).exists():
             raise DataError(f"{self._navmesh(name)}: scene {name} has no navigation mesh; fetch the file again")
@@ -106,7 +106,7 @@ class HousekeepData:
             [HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]
         ):
             where = self.root / _SCENES / "assets" / name / _METADATA
-            raise DataError(f"{where}: several things are called {twice!r}; fetch the file again")
+            raise DataError(f"{where}: the name {twice!r} is not unique; fetch the file again")
         shell = self.root / _SCENES / "scenes" / f"{name}.glb"
         return Scene(
             name,
@@ -120,14 +120,14 @@ class HousekeepData:
         )
 
     def episode_ids(self, scene: str) -> list[int]:
-        """Ids of a scene's episodes, in the file's order."""
+        """Return the ids of a scene's episodes, in the order of the file."""
         return list(self._raw_episodes(scene))
 
     def episode(self, scene: str, number: int) -> RearrangementEpisode:
-        """One episode, checked against its scene.
+        """Read an episode and check it against its scene.
 
         Raises:
-            DataError: when it does not exist or contradicts itself or the scene; the message names the field.
+            DataError: If the episode does not exist, or contradicts itself or the scene; the message names the field.
         """
         path, raw = self._episode_file(scene), self._raw_episodes(scene)
         if number not in raw:
@@ -141,12 +141,12 @@ class HousekeepData:
         return _build_episode(checked, self.scene(scene), path, self.root)
 
     def episodes(self, scene: str) -> Iterator[RearrangementEpisode]:
-        """Every episode of a scene."""
+        """Yield all episodes of a scene."""
         return (self.episode(scene, number) for number in self.episode_ids(scene))
 
     @lru_cache(maxsize=4)  # noqa: B019
     def episodes_by_start(self, scene: str) -> Mapping[frozenset[tuple[str, str]], int]:
-        """Ids of a scene's episodes by how they begin: pairs of an object's name and its receptacle's name."""
+        """Return the ids of a scene's episodes by their initial placements: pairs of object and receptacle names."""
         found: dict[frozenset[tuple[str, str]], int] = {}
         for number, raw in self._raw_episodes(scene).items():
             start = np.asarray(raw["start_matrix"])
@@ -155,20 +155,20 @@ class HousekeepData:
         return found
 
     def preferences(self, who: str = "majority") -> Preferences:
-        """What people want: ``"majority"``, or one annotator as ``"annotator-3"``.
+        """Return the preferences of the ``"majority"``, or of one annotator such as ``"annotator-3"``.
 
         Raises:
-            DataError: when there is no such annotator.
+            DataError: If the annotator does not exist.
         """
         if who == "majority":
             return self._annotations().majority()
         number = who.removeprefix("annotator-")
         if not (number.isascii() and number.isdigit()):
-            raise DataError(f"{who!r} is nobody in the annotations; use majority, or annotator-0 to annotator-9")
+            raise DataError(f"no annotator {who!r}; use majority, or annotator-0 to annotator-9")
         return self._annotations().annotator(int(number))
 
     def annotators(self) -> list[str]:
-        """Names of all annotators, as ``preferences`` takes them."""
+        """Return the names of all annotators, for ``preferences``."""
         return [f"annotator-{number}" for number in range(self._annotations().people)]
 
     @lru_cache(maxsize=1)  # noqa: B019
@@ -202,12 +202,12 @@ class HousekeepData:
         return Receptacle(key, spoken_receptacle_name(key), kind, room, pose, mesh, usable, model if there else None)
 
     def _substitute(self, scene: str, key: str, kind: str, pose: Pose) -> Mesh:
-        """A box for a missing model: its footprint where an episode tells it, else a usual size."""
+        """Return a box for a missing model, with the footprint of an episode or else a usual size."""
         packer = self._packer(scene, key)
         size = _SIZES.get(kind, _USUAL_SIZE)
         if packer is not None:
             size = (packer.size[0], size[1], packer.size[1])
-        # What stands on the floor is twice as high as its centre.
+        # Furniture stands on the floor, so its height is twice that of its centre.
         world = box((size[0], max(2 * pose.position[1], _LEAST_HEIGHT), size[2]), (190, 190, 195))
         turned_back = Pose((0.0, 0.0, 0.0), _inverse_rotation(pose.rotation))
         return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
@@ -293,13 +293,13 @@ def _build_object(
 
 
 def _first_duplicate(names: Sequence[str]) -> str | None:
-    """The first name that is there again."""
+    """Return the first name that occurs a second time, or None."""
     seen: set[str] = set()
     return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def _find_object_model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectModel | None:
-    """An object's model, where the folder has it."""
+    """Return the model of an object, or None if the folder does not have it."""
     if number >= min(len(raw.objs_files), len(raw.objs_rot)):
         return None
     file = root / raw.objs_files[number]
@@ -336,9 +336,9 @@ def _shelf_state(packer: PackerFields) -> ShelfState:
 
 
 def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
-    """Rooms in the order in which their anchors are listed.
+    """Return the rooms in the order of their anchors.
 
-    A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
+    The anchor of a room is its first receptacle that is present in all episodes, as in the published runs.
     """
     names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
     firsts = {name: _anchor_receptacle([thing for thing in receptacles if thing.room == name]) for name in names}

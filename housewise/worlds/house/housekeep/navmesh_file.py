@@ -1,6 +1,6 @@
-"""Reads the navigation meshes that habitat-sim saves: tiles of the Recast/Detour library.
+"""Reads ``.navmesh`` files of habitat-sim, which hold navigation meshes of the Recast/Detour library.
 
-The layout is Detour's own (``DetourNavMesh.h``, data version 7) inside habitat-sim's tile-set header.
+A file has habitat-sim's header and tiles in Detour's format (``DetourNavMesh.h``, data version 7).
 """
 
 from __future__ import annotations
@@ -32,19 +32,24 @@ _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u
 _DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
 _LINK_BYTES = 12
 _MERGE = 1e-3
-# The ways through a house are sought among the pairs of its corners; the largest of the data has 293.
+# Path planning considers all pairs of corners. The largest navigation mesh of the data has 293 corners.
 _MOST_CORNERS = 4000
 _LEAST_AREA = 0.1
 
 
 class NavMeshFileError(DataError):
-    """The file is not a navigation mesh that can be read; the message names it and says why."""
+    """A file is not a readable navigation mesh; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Convex polygons of one tile: corners by polygon, the neighbour behind each edge or -1, and the vertices of their
-    detail triangles."""
+    """The convex polygons of one tile.
+
+    Attributes:
+        corners: Corners of each polygon, (K, 3).
+        neighbours: For each edge of each polygon, the number of the polygon behind it, or -1.
+        vertices: Vertices of the detail triangles of each polygon.
+    """
 
     corners: list[NDArray[np.float64]]
     neighbours: list[list[int]]
@@ -52,27 +57,27 @@ class _Tile:
 
 
 def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
-    """The walkable floor of a ``.navmesh`` file.
+    """Read the walkable floor of a ``.navmesh`` file.
 
-    The island with the most vertices below max_height is taken, as Housekeep does; its vertices are the places
-    where Housekeep's robot stops to look at something.
+    As in Housekeep, the floor is the island with the most vertices below ``max_height``. Its vertices are the
+    viewpoints, at which Housekeep's robot stops to look at something.
 
     Args:
-        path: the file.
-        max_height: y in metres under which a vertex counts as floor (shells also have walkable roofs).
+        path: The file.
+        max_height: Height y in metres below which a vertex is on the floor (roofs can also be walkable).
 
     Raises:
-        NavMeshFileError: when the file is damaged or of another version.
+        NavMeshFileError: If the file is damaged or has another version.
     """
     with _readable(path):
         return _navmesh(*_floor(path, max_height), max_height)
 
 
 def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
-    """The same floor as read_navmesh's, walked on as Habitat does: polygon by polygon.
+    """Read the same floor as ``read_navmesh``, as a mesh of polygons with the navigation of Habitat.
 
     Raises:
-        NavMeshFileError: when the file is damaged or of another version.
+        NavMeshFileError: If the file is damaged or has another version.
     """
     with _readable(path):
         tile, island = _floor(path, max_height)
@@ -93,7 +98,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
-    """The tile and the polygons of the island that is the floor."""
+    """Return the tile of the floor and the numbers of its polygons."""
     islands = [(tile, island) for tile in _tiles(read_bytes(path)) for island in _islands(tile)]
     tile, island = max(islands, key=lambda floor: len(_low_vertices(floor[0], floor[1], max_height)))
     if not len(_low_vertices(tile, island, max_height)):
@@ -104,7 +109,7 @@ def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
 def _navmesh(tile: _Tile, island: list[int], max_height: float) -> NavMesh:
     vertices = _low_vertices(tile, island, max_height)
     shapes = [Polygon(tile.corners[number][:, [0, 2]]) for number in island]
-    # Neighbouring polygons share corners only up to rounding: grow, join, shrink.
+    # Neighbouring polygons share corners only up to rounding, so they are grown, joined and shrunk.
     area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
     area = area.buffer(-_MERGE, join_style="mitre").simplify(_MERGE)
     if not area.area >= _LEAST_AREA:
@@ -133,7 +138,7 @@ def _tile(data: bytes) -> _Tile:
         raise ValueError(f"tile starts with {header[0]!r}, version {header[1]}, expected b'VAND', version 7")
     polygon_count, vertex_count, link_count, detail_count, detail_vertices, detail_triangles = header[6:12]
     if min(header[6:12]) < 0:
-        raise ValueError("a tile has fewer than no parts")
+        raise ValueError("a tile has a negative number of parts")
     offset = _TILE_HEADER.size
     vertices = _points(data, vertex_count, offset)
     offset += vertex_count * 12
@@ -164,7 +169,7 @@ def _points(data: bytes, count: int, offset: int) -> NDArray[np.float64]:
 def _detail_vertices(
     corners: NDArray[np.float64], detail: np.void, extra: NDArray[np.float64], triangles: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
-    """The vertices, once per triangle that uses them, of the fine triangles that cover one polygon."""
+    """Return the vertices of the detail triangles of one polygon, once for each triangle."""
     vert_base, tri_base, vert_count, tri_count = (int(detail[name]) for name in _DETAIL_FIELDS)
     own = np.concatenate([corners, extra[vert_base : vert_base + vert_count]])
     used = triangles[tri_base : tri_base + tri_count, :3]
@@ -172,7 +177,7 @@ def _detail_vertices(
 
 
 def _islands(tile: _Tile) -> list[list[int]]:
-    """Groups of polygons that are connected."""
+    """Return the connected groups of polygons."""
     seen: set[int] = set()
     islands = []
     for start in range(len(tile.corners)):

@@ -1,4 +1,4 @@
-"""Receptacle models of the Housekeep data: OBJ files with textures, one colour taken for each triangle."""
+"""Reads the receptacle models of the Housekeep data: textured OBJ files, with one colour for each triangle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GREY = (150, 150, 150)
 
 
 class _RegularFiles(FilePathResolver):  # type: ignore[misc]
-    """Finds the materials and textures of a model in its folder; pipes and devices count as missing."""
+    """Finds the materials and textures of a model in its folder; only regular files count."""
 
     def get(self, name: str) -> bytes:
         """See Resolver.get of trimesh."""
@@ -34,32 +34,32 @@ class _RegularFiles(FilePathResolver):  # type: ignore[misc]
 
 
 def read_obj_model(path: Path) -> Mesh:
-    """The triangles of an OBJ file around the centre of its bounding box.
+    """Read the triangles of an OBJ file around the centre of its bounding box.
 
-    habitat-sim moves a model's origin there too, so poses of the data apply as they are.
+    habitat-sim also moves the origin of models there, so the poses of the data apply unchanged.
 
     Raises:
-        DataError: when the file cannot be read.
+        DataError: If the file cannot be read.
     """
     check_referenced_files(path)
     try:
         mesh = Mesh.join([_part(part) for part in model_parts(path)])
-    except Exception as error:  # trimesh raises whatever its parsers meet
+    except Exception as error:  # trimesh's parsers raise errors of any class
         raise DataError(f"{path}: not a readable OBJ model ({excerpt(error)}); fetch the file again") from error
     if not len(mesh.faces):
         raise DataError(f"{path}: the model has no triangles; fetch the file again")
     if not (np.ptp(mesh.vertices, axis=0) <= FARTHEST).all():
-        raise DataError(f"{path}: the model is larger than {FARTHEST:.0f} m, or a vertex is nowhere; fetch it again")
+        raise DataError(f"{path}: the model is larger than {FARTHEST:.0f} m or not finite; fetch the file again")
     centre = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
     return Mesh(mesh.vertices - centre, mesh.faces, mesh.colors)
 
 
 def model_parts(path: Path) -> list[trimesh.Trimesh]:
-    """The meshes of a file that have triangles, as they are in it.
+    """Read the meshes of a file, without those that have no triangles.
 
     Raises:
-        OSError: when it is no regular file.
-        ValueError: when a vertex has not three coordinates.
+        OSError: If the file is not a regular file.
+        ValueError: If a vertex does not have three coordinates.
     """
     loaded = trimesh.load(
         BytesIO(read_bytes(path)),
@@ -72,7 +72,7 @@ def model_parts(path: Path) -> list[trimesh.Trimesh]:
     parts = [part for part in parts if len(part.faces)]
     for part in parts:
         if np.shape(part.vertices)[1:] != (3,):
-            raise ValueError("a vertex has not three coordinates")
+            raise ValueError("a vertex does not have three coordinates")
     return parts
 
 
@@ -82,7 +82,7 @@ def _part(part: trimesh.Trimesh) -> Mesh:
 
 
 def _face_colors(visual: Any, faces: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The texture's colour at the middle of each triangle, or the material's own colour."""
+    """Return the texture's colour at the middle of each triangle, or the material's colour."""
     material = getattr(visual, "material", None)
     image, uv = getattr(material, "image", None), getattr(visual, "uv", None)
     if image is None or uv is None:

@@ -1,10 +1,10 @@
-"""Episodes made from recovered tasks: what stood where is known, how exactly it stood is not.
+"""Writes Housekeep episodes from recovered tasks, for which the placements are known but the poses are not.
 
-The public copy of Housekeep lacks the episodes of two of LLM-Personalize's scenes, whose published logs tell where each
-thing starts and where it is wanted. From a JSON file of those, this makes episodes in Housekeep's own format: things of
-a kind's usual size are laid out on their receptacles, and the robot starts anywhere. A task that names no cabinet or
-shelf, neither as a start nor as wanted, had none: what the annotators want elsewhere is complete in it. Such files look
-like
+The public copy of Housekeep lacks the episodes of two scenes of LLM-Personalize. The published logs have the initial
+and the correct receptacles of all objects. From a JSON file of these, this module writes episodes in Housekeep's
+format: objects have the usual size of their category and are packed on their receptacles, and the start of the robot is
+drawn at random. If a task names neither a cabinet nor a shelf, these kinds were absent in its episode. An example of
+such a file:
 
     {"scenes": {"Rs_int": [{"set": "test", "start": {"vase 1": "bathroom 0 toilet 30"},
                             "correct": {"vase 1": ["living room 0 table 18"]}}]}}
@@ -33,17 +33,17 @@ from housewise.worlds.house.shelf_packing import ShelfPacker
 
 _USUAL_SIZE: Vec3 = (0.1, 0.1, 0.1)
 _SPLIT = "recovered"
-# Enough to meet nearly every kind of object.
+# The first episodes of a scene have nearly all categories of objects.
 _EPISODES_READ = 200
 
 
 class RecoveredTask(BaseModel):
-    """One task.
+    """A recovered task, with spoken names.
 
     Attributes:
-        set: which list of tasks it belongs to.
-        start: receptacle of each object, both as spoken.
-        correct: receptacles where each object is wanted.
+        set: Task set, test or train.
+        start: Initial receptacle of each object.
+        correct: Correct receptacles of each object.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -59,28 +59,28 @@ class _File(BaseModel):
 
 
 def read_recovered_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
-    """Recovered tasks by scene, tests first.
+    """Read recovered tasks by scene, with the test set first.
 
     Raises:
-        DataError: when the file is missing or not one of recovered tasks.
+        DataError: If the file is missing or is not a file of recovered tasks.
     """
     scenes = read_model(path, _File, "name another file", "a file of recovered tasks").scenes
     return {scene: sorted(tasks, key=lambda task: task.set != "test") for scene, tasks in scenes.items()}
 
 
 def write_recovered_episodes(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Path) -> Path:
-    """Make a Housekeep folder that has the episodes of recovered tasks as well, numbered from 0; what is there stays.
+    """Make a Housekeep folder that also has the episodes of recovered tasks, numbered from 0. Existing files are kept.
 
     Args:
-        root: the Housekeep folder, which the new one links to.
-        tasks: by scene.
-        folder: the new one.
+        root: The Housekeep folder, to which the new folder links.
+        tasks: Recovered tasks by scene.
+        folder: The new folder.
 
     Returns:
         The new folder.
 
     Raises:
-        DataError: when a scene, or a receptacle that a task names, does not exist, or has no room.
+        DataError: If a scene or a receptacle of a task does not exist, or a receptacle has no free space.
     """
     paths = {scene: folder / EPISODES / _SPLIT / f"{scene}.json.gz" for scene in tasks}
     missing = [scene for scene, path in paths.items() if not path.exists()]
@@ -108,7 +108,7 @@ def _splits(root: Path) -> list[Path]:
 
 
 def _sizes(data: HousekeepData) -> dict[str, Vec3]:
-    """What things of each kind measure in the episodes that there are."""
+    """Return the size of the objects of each category in the existing episodes."""
     found: dict[str, Vec3] = {}
     for scene in data.scenes():
         for number in data.episode_ids(scene)[:_EPISODES_READ] if data.has_episodes(scene) else ():
@@ -118,14 +118,14 @@ def _sizes(data: HousekeepData) -> dict[str, Vec3]:
 
 
 class _Layout:
-    """Lays tasks out in a scene."""
+    """Makes episodes of tasks in a scene."""
 
     def __init__(self, scene: Scene, sizes: Mapping[str, Vec3]) -> None:
         self._scene, self._sizes = scene, sizes
         self._places = {place.name: place for place in scene.receptacles if place.usable}
 
     def episode(self, number: int, task: RecoveredTask) -> dict[str, Any]:
-        """An episode in Housekeep's own format."""
+        """Return an episode in Housekeep's format."""
         rng = np.random.default_rng(number)
         places, keys = self._present(task), [_key(name) for name in task.start]
         shelves: dict[str, ShelfPacker] = {}
@@ -150,7 +150,7 @@ class _Layout:
         }
 
     def _present(self, task: RecoveredTask) -> list[Receptacle]:
-        """The receptacles that take part in a task."""
+        """Return the receptacles that are present in a task."""
         named = {self._place(name).kind for name in (*task.start.values(), *itertools.chain(*task.correct.values()))}
         absent = frozenset() if named & OPTIONAL_RECEPTACLE_KINDS else OPTIONAL_RECEPTACLE_KINDS
         return [place for place in self._places.values() if place.kind not in absent]
@@ -163,7 +163,7 @@ class _Layout:
     def _place_object(
         self, name: str, place: Receptacle, shelves: dict[str, ShelfPacker]
     ) -> tuple[list[float], tuple[float, float]]:
-        """Middle and footprint of a thing that is laid on a receptacle; one that is too large is made to fit."""
+        """Put an object on a receptacle, scaled down if necessary, and return its centre and footprint."""
         shelf = shelves.setdefault(place.key, ShelfPacker(ShelfState.empty(place.box)))
         width, height, depth = self._sizes.get(_category(_key(name)), _USUAL_SIZE)
         for shrunk in (1.0, 0.75, 0.5, 0.25, 0.1):
@@ -182,7 +182,7 @@ def _category(key: str) -> str:
 
 
 def _packer(state: ShelfState, footprints: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """The free and the taken space of a receptacle as Housekeep writes it."""
+    """Return the free and occupied space of a receptacle in Housekeep's format."""
     return {
         "bottom_left": state.low,
         "size": state.size,

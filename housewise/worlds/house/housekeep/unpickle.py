@@ -1,8 +1,8 @@
-"""Reads the pickled objects of the Housekeep data as data: nothing that a file names is looked up or called.
+"""Reads the pickled objects of the Housekeep data safely: it never imports or calls what a file names.
 
-A pickle is a program for a stack machine. This is a machine of the few operations that numbers, texts, lists, tuples,
-dictionaries and plain arrays need; whatever builds an array is done here, from checked bytes, whoever says how.
-What it builds is finished before anything else can hold it, so that nothing holds itself.
+A pickle is a program for a stack machine. This module implements only the operations for numbers, texts, lists, tuples,
+dictionaries and plain arrays. It builds arrays itself from checked bytes. A value is complete before another value can
+contain it, so there are no cycles.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from housewise.core.files import open_regular
 _MOST_BYTES = 1 << 26
 _MOST_OPERATIONS = 500_000
 _DEEPEST = 64
-# What a file may become, written out in full, for each of its bytes.
+# Greatest total size of the values, with repeated values counted each time, per byte of the file.
 _GROWTH = 16
 _MOST_DIMENSIONS = 8
 _MOST_TOLD = 200
@@ -40,11 +40,11 @@ _OBJECT = "O8"
 
 
 class UnsafePickleError(DataError):
-    """The file asks for something that only a program would need."""
+    """A file uses operations or names that plain data do not need."""
 
 
 class _AllowedGlobal(Enum):
-    """What a file may name: how numpy and Python spell arrays, and bytes in old protocols."""
+    """The functions and classes that a file may name: those of numpy's arrays, and of bytes in old protocols."""
 
     RECONSTRUCT = "_reconstruct"
     SCALAR = "scalar"
@@ -67,28 +67,28 @@ _NAMES = {
 
 @dataclass
 class _Unfinished:
-    """An array, or a type of numbers (by its code), of which the rest is still to come."""
+    """An array, or a dtype with its code, whose state follows later in the file."""
 
     code: str | None
 
 
 @dataclass(frozen=True)
 class _ObjectArray:
-    """An array of no dimension that holds any object: what a file consists of."""
+    """An array without dimensions that contains an object: the outermost value of a file."""
 
     content: Any
 
 
 @dataclass
 class _Node:
-    """Something on the stack.
+    """A value on the stack.
 
     Attributes:
-        value: what it is.
-        weight: how many numbers and letters it has, written out in full.
-        depth: how deep it is nested.
-        is_plain: whether it is of no other use than to be read.
-        is_frozen: whether something holds it, so that it must not change any more.
+        value: The value.
+        weight: Number of its numbers and characters, with repeated parts counted each time.
+        depth: Depth of its nesting.
+        is_plain: Whether it is data, and not a part of the construction of an array.
+        is_frozen: Whether another value contains it, so that it must not change.
     """
 
     value: Any
@@ -99,14 +99,14 @@ class _Node:
 
 
 def load_pickled_object(path: Path) -> Any:
-    """The Python object inside a ``.npy`` file that holds one.
+    """Read the Python object of a ``.npy`` file that contains a single object.
 
-    Only arrays of plain numbers and texts, numbers, texts and containers of them are admitted; nothing in the file is
-    executed. Time and memory are bounded by the size of the file.
+    Numbers, texts, arrays of both, and containers of these are allowed. Nothing in the file is executed, and time and
+    memory are bounded by the size of the file.
 
     Raises:
-        UnsafePickleError: when the file asks for anything else.
-        DataError: when it is damaged or no such file; the message names it.
+        UnsafePickleError: If the file has any other content.
+        DataError: If the file is missing or damaged; the message names it.
     """
     try:
         return _Machine(_pickle(_content(path))).run()
@@ -114,7 +114,7 @@ def load_pickled_object(path: Path) -> Any:
         raise UnsafePickleError(
             f"{path}: refused, {error}; fetch the file again from the Housekeep repository"
         ) from error
-    except Exception as error:  # a damaged pickle raises whatever it comes across
+    except Exception as error:  # a damaged pickle raises errors of any class
         told = " ".join(str(error)[:_MOST_TOLD].split())
         raise DataError(f"{path}: not a readable data file ({told}); fetch it again") from error
 
@@ -128,7 +128,7 @@ def _content(path: Path) -> bytes:
 
 
 def _pickle(content: bytes) -> bytes:
-    """What follows the header of a ``.npy`` file; only the header of a single object will do."""
+    """Return the pickle after the header of a ``.npy`` file, which has to be that of a single object."""
     if content[:6] != b"\x93NUMPY" or content[6:7] not in (b"\x01", b"\x02", b"\x03"):
         raise ValueError("no .npy file")
     length = struct.Struct("<H" if content[6] == 1 else "<I")
@@ -140,7 +140,7 @@ def _pickle(content: bytes) -> bytes:
 
 
 class _Machine:
-    """Carries out the operations of one pickle."""
+    """Executes the operations of one pickle."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -181,7 +181,7 @@ class _Machine:
         }
 
     def run(self) -> Any:
-        """The object that the file holds."""
+        """Return the object of the file."""
         for count, (operation, argument, _) in enumerate(pickletools.genops(BytesIO(self._content))):
             if count >= _MOST_OPERATIONS:
                 raise UnsafePickleError(f"it takes more than {_MOST_OPERATIONS:,} operations")
@@ -237,7 +237,7 @@ class _Machine:
         self._extensible(dict, parts).update((key.value, part.value) for key, part in zip(keys, values, strict=True))
 
     def _extensible(self, kind: type, parts: Sequence[_Node]) -> Any:
-        """The list or dictionary on top of the stack, which is to hold some parts."""
+        """Return the list or dictionary on top of the stack after checking that it may contain some parts."""
         node = self._stack[-1]
         if type(node.value) is not kind or not all(part.is_plain for part in parts):
             raise UnsafePickleError(f"it puts together what is no {kind.__name__} of plain data")
@@ -251,7 +251,7 @@ class _Machine:
             part.is_frozen = True
             node.weight += part.weight
             node.depth = max(node.depth, part.depth + 1)
-        # A list of ten times the same list of ten times the same list ... is short in the file alone.
+        # Nested lists that repeat the same list are short in the file but can be huge in memory.
         if node.weight > self._most or node.depth > _DEEPEST:
             raise UnsafePickleError(f"written out in full it is more than {_GROWTH} times as long, or too deep")
 
@@ -265,7 +265,7 @@ class _Machine:
         self._push(named, is_plain=False)
 
     def _reduce(self, function: _Node, given: _Node) -> None:
-        """Begin an array or a dtype, or make a number or bytes, as the file would have numpy do it."""
+        """Start an array or a dtype, or make a number or bytes, in place of the call that the file names."""
         named, values = function.value, given.value if isinstance(given.value, tuple) else ()
         if named is _AllowedGlobal.RECONSTRUCT and values == (_AllowedGlobal.NDARRAY, (0,), b"b"):
             self._push(_Unfinished(None), is_plain=False)
@@ -282,13 +282,13 @@ class _Machine:
             raise UnsafePickleError("it makes something in a way that numpy does not")
 
     def _copy(self, size: int) -> None:
-        """Count bytes that are copied: what is remembered can be copied time and again."""
+        """Count copied bytes, since a memoized value can be copied repeatedly."""
         self._copied += size
         if self._copied > self._most:
             raise UnsafePickleError(f"it takes more than {_GROWTH} times the memory of the file")
 
     def _build(self, begun: _Node, state: _Node) -> None:
-        """Finish an array or a dtype."""
+        """Complete an array or a dtype with its state."""
         raw, values = begun.value, state.value
         if not isinstance(raw, _Unfinished) or not isinstance(values, tuple) or begun.is_frozen:
             raise UnsafePickleError("it gives a state to what has none")
@@ -299,7 +299,7 @@ class _Machine:
         self._stack.append(begun)
 
     def _array_from_state(self, state: tuple[Any, ...]) -> tuple[Any, int, bool]:
-        """An array, its weight, and whether it is plain, from the state that numpy gives it."""
+        """Return an array from its state in numpy's format, its weight, and whether it is plain."""
         if _types(state)[:2] != (int, tuple) or len(state) != 5 or state[0] != 1 or type(state[3]) is not bool:
             raise UnsafePickleError("it has an array in a form that numpy does not write")
         _, shape, dtype, fortran, data = state
@@ -320,7 +320,7 @@ def _is_dtype(code: str) -> bool:
 
 
 def _dtype(code: str, state: tuple[Any, ...]) -> np.dtype[Any] | str:
-    """The dtype of a code, in the order of bytes of its state; of a state nothing else can differ."""
+    """Return the dtype of a code with the byte order of its state. The rest of the state has to be the default."""
     order = state[1] if len(state) > 1 else None
     usual = np.dtype(code if code == _OBJECT else f"{order}{code}") if order in ("<", ">", "|") else None
     if usual is None or repr(state) != repr(usual.__reduce__()[2]):
@@ -329,7 +329,7 @@ def _dtype(code: str, state: tuple[Any, ...]) -> np.dtype[Any] | str:
 
 
 def _array(dtype: np.dtype[Any], shape: Any, data: Any, order: Literal["C", "F"]) -> NDArray[Any]:
-    """An array over bytes, checked: as many as it takes, and each a number or letter of that kind."""
+    """Return an array over bytes, after checking their number and that each is a valid number or character."""
     lengths_fit = len(shape) <= _MOST_DIMENSIONS and all(type(n) is int and 0 <= n <= _MOST_BYTES for n in shape)
     if not lengths_fit or type(data) is not bytes or math.prod(shape) * dtype.itemsize != len(data):
         raise ValueError("an array does not have the bytes that it takes")

@@ -68,11 +68,11 @@ def write_glb(mesh: Mesh, path: Path) -> None:
 
 
 def write_textured_glb(model: Path, path: Path) -> None:
-    """Write a textured model as binary glTF around the centre of its bounding box, to be seen from both sides.
+    """Write a textured model as binary glTF around the centre of its bounding box, with both sides of each triangle.
 
     Args:
-        model: a file that housewise.worlds.house.housekeep.obj_models.read_obj_model reads.
-        path: of the new file; its folder is made where it is missing.
+        model: A file that housewise.worlds.house.housekeep.obj_models.read_obj_model reads.
+        path: File to write; a missing folder is created.
     """
     parts = model_parts(model)
     corners = np.concatenate([part.bounds for part in parts])

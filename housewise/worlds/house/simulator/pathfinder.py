@@ -21,16 +21,14 @@ _THRASHING = 16
 
 
 class PathFinderNavMesh(NavMesh):
-    """A navigation mesh as habitat-sim reads it from its file; see housewise.worlds.house.navmesh.NavMesh.
-
-    Viewpoints and area are those of the same file as we read it.
+    """A navigation mesh that habitat-sim reads from its file; see housewise.worlds.house.navmesh.NavMesh.
 
     Args:
-        file: Recast's ``.navmesh``.
-        like: the mesh as we read it.
+        file: A ``.navmesh`` file of Recast.
+        like: The same mesh from our own reader, which provides the area and the viewpoints.
 
     Raises:
-        DataError: when habitat-sim cannot read the file.
+        DataError: If habitat-sim cannot read the file.
     """
 
     def __init__(self, file: Path, like: NavMesh) -> None:

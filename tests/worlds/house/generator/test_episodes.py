@@ -110,7 +110,7 @@ def test_numbers_can_be_asked_for() -> None:
 
 
 def test_someone_without_wishes_gets_no_episode() -> None:
-    with pytest.raises(GenerationError, match="another house or more places"):
+    with pytest.raises(GenerationError, match="another house, or add receptacles"):
         generate_episode(generate_house(3), 0, HousePreferences("nobody", "", {}))
 
 

@@ -14,7 +14,7 @@ from shapely.geometry import Polygon
 from housewise.worlds.house.generator import generate, generate_house
 from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.house import REACH
-from housewise.worlds.house.preferences import ROOM_KINDS, load_preferences, bundled_people
+from housewise.worlds.house.preferences import ROOM_KINDS, bundled_people, load_preferences
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.spoken_names import spoken_name, spoken_receptacle_name
 
