@@ -194,7 +194,7 @@ class RunProgress:
 def _describe_main_score(system: System[Any], result: Result) -> str:
     """Describe the main score of an episode."""
     for score in system.scores[:1]:
-        value = score.of(result)
+        value = score.value_in(result)
         if value is not None:
             return f"{score.label or score.name} {score.in_display_units(value):.0f} {score.unit}".rstrip() + ", "
     return ""

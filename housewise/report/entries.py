@@ -88,7 +88,7 @@ class EpisodeEntry:
         if self.header is None or self.result is None:
             return None
         scores = system_scores(self.header.system)
-        return scores[0].in_display_units(scores[0].of(self.result) or 0.0) if scores else 0.0
+        return scores[0].in_display_units(scores[0].value_in(self.result) or 0.0) if scores else 0.0
 
     @property
     def in_place(self) -> bool:
@@ -193,7 +193,7 @@ def _read_failed_entries(folder: Path, run: str) -> Iterator[EpisodeEntry]:
 def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
     header, result = read_summary(path)
     for score in system_scores(header.system)[:1]:
-        if not math.isfinite(score.of(result) or 0.0):
+        if not math.isfinite(score.value_in(result) or 0.0):
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
     with wrap_record_errors(path):
         view = _cached_view(header.system)

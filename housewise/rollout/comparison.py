@@ -201,7 +201,7 @@ def _difference(
 
 def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:
     """Return the displayed value of a score for an episode, averaged over duplicates of it."""
-    values = [value for _, result in episodes if (value := score.of(result)) is not None]
+    values = [value for _, result in episodes if (value := score.value_in(result)) is not None]
     return score.in_display_units(float(np.mean(values))) if values else None
 
 

@@ -54,7 +54,7 @@ class Score:
         label = self.label or self.name.replace("_", " ")
         return f"{label}, {self.unit}" if self.unit else label
 
-    def of(self, result: Result) -> float | None:
+    def value_in(self, result: Result) -> float | None:
         """Return the value for one episode, or None if the episode has none."""
         if self.weight is not None and not result_metrics(result).get(self.weight):
             return None
@@ -69,7 +69,7 @@ class Score:
         rows = [
             (value, result_metrics(result).get(self.weight, 0.0) if self.weight else 1.0)
             for result in results
-            if (value := self.of(result)) is not None
+            if (value := self.value_in(result)) is not None
         ]
         if self.total:
             return float(sum(value for value, _ in rows))
@@ -134,12 +134,16 @@ def summarize(
         return {"episodes": 0}
     found: dict[str, Any] = {"episodes": len(results)}
     for score in (*scores, *USAGE):
-        if score.name == "tokens" or (score.weight is None and all(score.of(result) is None for result in results)):
+        if score.name == "tokens" or (
+            score.weight is None and all(score.value_in(result) is None for result in results)
+        ):
             continue
         found[score.name] = score.mean(results)
         if score.error:
             values = [
-                (number, value) for number, result in enumerate(results) if (value := score.of(result)) is not None
+                (number, value)
+                for number, result in enumerate(results)
+                if (value := score.value_in(result)) is not None
             ]
             of = None if tasks is None else [tasks[number] for number, _ in values]
             found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)

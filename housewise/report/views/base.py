@@ -293,7 +293,7 @@ class EventListView:
 
 def score_cell(score: Score, result: Result) -> ScoreCell:
     """Return the cell of a score, with a dash if the episode lacks it."""
-    return ScoreCell(_format_score(score, result) or "–", score.of(result) or 0.0)
+    return ScoreCell(_format_score(score, result) or "–", score.value_in(result) or 0.0)
 
 
 def _format_score(score: Score, result: Result) -> str:
@@ -302,7 +302,7 @@ def _format_score(score: Score, result: Result) -> str:
 
 
 def _display_value(score: Score, result: Result) -> float | None:
-    value = score.of(result)
+    value = score.value_in(result)
     return None if value is None else score.in_display_units(value)
 
 

@@ -265,13 +265,13 @@ def _step(line: ActionEvent, things: Collection[str]) -> PlanStep:
         line.action or line.raw,
         line.reason,
         line.end - line.start,
-        _found(line.discovered, things),
+        _describe_discovery(line.discovered, things),
         line.reward,
     )
 
 
-def _found(discovered: Sequence[str], things: Collection[str]) -> str:
-    """What an action brought to light: objects by name, the rest as a number."""
+def _describe_discovery(discovered: Sequence[str], things: Collection[str]) -> str:
+    """Return what an action discovered: objects by name, places as a number."""
     objects = [name for name in discovered if name in things]
     others = len(discovered) - len(objects)
     parts = [f"found {', '.join(objects)}"] if objects else []
