@@ -180,7 +180,7 @@ class ModelRunner:
 
     def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the scores of as many continuations as fit in one pass."""
-        switches = self._is_beyond_switch(self._read_length(prompt, continuations[0]))
+        switches = self._is_beyond_switch(len(prompt) + len(continuations[0]) - 1)
         (slot,) = self._assign_slots([prompt], [0 if switches else len(prompt) - 1])
         held = self._cache.tokens[slot]
         # A few tokens are read with the tree: the time of such a short pass on a CPU depends on the weights.
@@ -365,7 +365,7 @@ class ModelRunner:
         part: list[Sequence[int]] = []
         for text in texts:
             is_full = sum(map(len, part)) + len(text) > most
-            ends = [self._is_beyond_switch(self._read_length(prompt, each)) for each in (text, *part[:1])]
+            ends = [self._is_beyond_switch(len(prompt) + len(each) - 1) for each in (text, *part[:1])]
             if part and (is_full or len(set(ends)) > 1):
                 yield part
                 part = []
@@ -376,11 +376,6 @@ class ModelRunner:
     def _is_beyond_switch(self, length: int) -> bool:
         """Whether a text of this length is encoded differently from shorter ones; see ``longrope_switch``."""
         return self._switch is not None and length > self._switch
-
-    @staticmethod
-    def _read_length(prompt: Sequence[int], text: Sequence[int]) -> int:
-        """Return how many tokens are read to score a text after a prompt."""
-        return len(prompt) + len(text) - 1
 
     @property
     def _reuses_prefixes(self) -> bool:

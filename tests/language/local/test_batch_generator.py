@@ -51,13 +51,13 @@ def test_threads_hear_what_they_would_hear_alone(model: LocalChatModel, monkeypa
     alone = [text(model, request) for request in requests]
     assert len(set(alone)) > 20
     reader, together = model._open().reader, []
-    step = reader.step
+    step = reader.append_tokens
 
     def counted(tokens: Any) -> Any:
         together.append(reader.rows)
         return step(tokens)
 
-    monkeypatch.setattr(reader, "step", counted)
+    monkeypatch.setattr(reader, "append_tokens", counted)
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda request: text(model, request), requests)) == alone
     assert max(together) == 3 and reader.rows == 0
@@ -65,13 +65,13 @@ def test_threads_hear_what_they_would_hear_alone(model: LocalChatModel, monkeypa
 
 def test_a_short_reply_does_not_wait_for_a_long_one(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
     ended, begun, reader = [], threading.Event(), model._open().reader
-    step = reader.step
+    step = reader.append_tokens
 
     def told(tokens: Any) -> Any:
         begun.set()
         return step(tokens)
 
-    monkeypatch.setattr(reader, "step", told)
+    monkeypatch.setattr(reader, "append_tokens", told)
     long = threading.Thread(target=lambda: ended.append(("long", text(model, ask("Tell me a story.", 900)))))
     long.start()
     begun.wait()
@@ -91,7 +91,7 @@ def test_scores_do_not_change_what_is_being_written(model: LocalChatModel) -> No
 
 def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
     request, reader = ask("Where to?", 20), model._open().reader
-    wanted, step, rows = text(model, request), reader.step, []
+    wanted, step, rows = text(model, request), reader.append_tokens, []
 
     def fails(tokens: Any) -> Any:
         if reader.rows < 2:
@@ -99,7 +99,7 @@ def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, mo
         rows.append(reader.rows)
         return torch.empty(1 << 50)
 
-    monkeypatch.setattr(reader, "step", fails)
+    monkeypatch.setattr(reader, "append_tokens", fails)
     with pytest.raises(ChatModelError, match="out of memory with 3 replies at once; lower batch_size"):
         model.complete([request, ask("And then?", 20)])
     assert rows == [2] and reader.rows == 0
@@ -113,13 +113,13 @@ def test_those_who_wait_are_told_that_the_model_is_closed(
     model: LocalChatModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, reader = threading.Event(), model._open().reader
-    step = reader.step
+    step = reader.append_tokens
 
     def told(tokens: Any) -> Any:
         begun.set()
         return step(tokens)
 
-    monkeypatch.setattr(reader, "step", told)
+    monkeypatch.setattr(reader, "append_tokens", told)
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(model.complete, [ask(f"Story {number}?", 1500)]) for number in range(5)]
         begun.wait()

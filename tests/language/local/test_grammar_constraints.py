@@ -154,16 +154,16 @@ def test_what_can_only_follow_is_read_not_written(model: LocalChatModel, monkeyp
     requests = [ask(lines, n=4, temperature=0.0), ask(None, max_tokens=30, temperature=0.0)]
     replies = [[reply.text for reply in several] for several in model.complete(requests)]
     widths = []
-    step = ModelRunner.step
+    step = ModelRunner.append_tokens
 
     def counted(reader: ModelRunner, tokens: Any) -> Any:
         widths.append(max(map(len, tokens)))
         return step(reader, tokens)
 
-    monkeypatch.setattr(ModelRunner, "step", counted)
+    monkeypatch.setattr(ModelRunner, "append_tokens", counted)
     assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
     assert max(widths) > 10
-    monkeypatch.setattr(GrammarConstraint, "forced", lambda constraint: [])
+    monkeypatch.setattr(GrammarConstraint, "take_forced_tokens", lambda constraint: [])
     assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
 
 
