@@ -70,7 +70,7 @@ def run(
 
     Examples:
 
-      # the bundled model with its adapter in three generated houses; --adapter none is the model alone
+      # three generated houses, the bundled model with its adapter
       housewise run
 
       # a planner that knows the preferences
@@ -80,7 +80,7 @@ def run(
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
           --model my-model --base-url http://localhost:8000/v1
 
-      # CLIPR: a simulated person answers questions, and choices follow the rules; docs/clipr.md
+      # CLIPR: choices follow the rules of a simulated person (docs/clipr.md)
       housewise run --system clipr --runs 5 --workers 2
 
     The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. housewise

@@ -186,7 +186,7 @@ def _fit_projection(floor: Area, width: int, height: int) -> PlanProjection:
 
 def _footprint(thing: Receptacle) -> NDArray[np.float64]:
     """Return the corners of a receptacle's oriented bounding box from above, (N, 2)."""
-    corners = thing.pose.apply(Box.around(thing.mesh.vertices).corners())[:, [0, 2]]
+    corners = thing.pose.apply(Box.bounding(thing.mesh.vertices).corners())[:, [0, 2]]
     hull = shapely.MultiPoint(corners).convex_hull
     return np.asarray(hull.exterior.coords)[:-1] if isinstance(hull, Polygon) else corners[:2]
 

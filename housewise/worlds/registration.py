@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 ENVIRONMENTS = {
-    "housewise/Rearrangement-v0": "housewise.worlds.house.generated_env:generated_env",
+    "housewise/Rearrangement-v0": "housewise.worlds.house.generated_env:make_generated_env",
     "housewise/TextRearrangement-v0": "housewise.systems.personalize.text_env:generated_text_env",
     "housewise/TextKitchen-v0": "housewise.worlds.kitchen.env:TextKitchenEnv",
 }
