@@ -182,7 +182,9 @@ class RobotInHouse:
         if just_placed is not None and world.holding is None:
             objects[just_placed] = self._names[world.placements[self._keys[just_placed]] or ""]
         holding = self._names[world.holding] if world.holding else None
-        self.graph.update(SymbolicObservation(dict(sorted(receptacles.items())), dict(sorted(objects.items())), holding), self._rooms)
+        self.graph.update(
+            SymbolicObservation(dict(sorted(receptacles.items())), dict(sorted(objects.items())), holding), self._rooms
+        )
 
 
 def room_anchors(task: RearrangementTask) -> dict[str, str]:

@@ -158,7 +158,9 @@ def select_states(steps: int, grabs: Collection[int], max_states: int) -> list[i
     return sorted(selected | {round(state) for state in spread})
 
 
-def replay_record(record: HouseRecord, task: RearrangementTask, simulator: PlaybackSimulator | None, frames: int) -> Replay:
+def replay_record(
+    record: HouseRecord, task: RearrangementTask, simulator: PlaybackSimulator | None, frames: int
+) -> Replay:
     """Replay a record.
 
     Args:
@@ -174,7 +176,9 @@ def replay_record(record: HouseRecord, task: RearrangementTask, simulator: Playb
 class _Replayer:
     """Replays one record. Where the house differs from the record, it follows the record and reports that."""
 
-    def __init__(self, record: HouseRecord, task: RearrangementTask, camera: PlaybackSimulator | None, frames: int) -> None:
+    def __init__(
+        self, record: HouseRecord, task: RearrangementTask, camera: PlaybackSimulator | None, frames: int
+    ) -> None:
         self._record, self._camera = record, camera
         self._simulator = simulator = camera or SensorlessSimulator()
         config, episode = replay_settings(record.header), task.episode

@@ -229,7 +229,9 @@ class Personalize(System[PersonalizeSettings]):
         return PublishedController(env) if chosen.kind == "published" else Controller(env, chosen)
 
 
-def make_initial_state(task: RearrangementTask, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
+def make_initial_state(
+    task: RearrangementTask, simulator: str, episode: int | None = None, task_set: str = ""
+) -> InitialState:
     """Return the state of a house before the first action.
 
     Args:

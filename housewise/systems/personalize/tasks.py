@@ -12,7 +12,7 @@ from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import HouseTaskSettings
 from housewise.worlds.house.env import RearrangementTask as HouseEpisode
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from housewise.worlds.house.tasks import select_episodes, generated_task, housekeep_task, resolve_preferences
+from housewise.worlds.house.tasks import generated_task, housekeep_task, resolve_preferences, select_episodes
 
 
 @dataclass(frozen=True)

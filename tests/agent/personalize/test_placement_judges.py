@@ -101,7 +101,9 @@ def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
 
 def test_of_a_kind_of_place_one_is_rated() -> None:
     graph = SceneGraph(["hall 1"])
-    graph.update(SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(
+        SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {})
+    )
     graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model = ScoringModel(fine=0.9)
     judged(model, graph=graph, attempts=visits("hall 1"))
@@ -161,7 +163,9 @@ def test_the_same_is_rated_once_in_an_episode() -> None:
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
     graph = SceneGraph(["hall 1"])
-    graph.update(SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(
+        SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {})
+    )
     graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
     config = PlannerConfig(score_placements=True, constrain_to_judgements=True)

@@ -28,7 +28,9 @@ def graph() -> SceneGraph:
     graph = SceneGraph(["kitchen 0", "bedroom 0"])
     places = {"kitchen 0 counter 1": "kitchen 0", "kitchen 0 sink 2": "kitchen 0"}
     graph.update(
-        SymbolicObservation(places, {"mug 1": "kitchen 0 sink 2", "plate 1": "kitchen 0 sink 2", "sock 1": "kitchen 0 sink 2"})
+        SymbolicObservation(
+            places, {"mug 1": "kitchen 0 sink 2", "plate 1": "kitchen 0 sink 2", "sock 1": "kitchen 0 sink 2"}
+        )
     )
     graph.update(SymbolicObservation({}, {}, holding="sock 1"))
     return graph
@@ -156,7 +158,11 @@ def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None
 
 
 def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, graph: SceneGraph) -> None:
-    graph.update(SymbolicObservation({"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}))
+    graph.update(
+        SymbolicObservation(
+            {"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}
+        )
+    )
     words = PromptTemplate.load(template(tmp_path, names="plain"))
     assert ContextGenerator(words).messages(graph)[1].content.splitlines()[1:] == [
         "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",

@@ -213,7 +213,9 @@ def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Rear
     assert not any("bedroom" in (action.action or "") for action in played.record.actions)
 
 
-def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(without_bedroom: RearrangementTask, tmp_path: Path) -> None:
+def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(
+    without_bedroom: RearrangementTask, tmp_path: Path
+) -> None:
     played = Played(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
     assert [status for status, _ in played.outcomes[:2]] == ["skipped", "succeeded"]
 
@@ -225,7 +227,9 @@ BLOCKED = (
 
 
 @pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
-def test_a_plan_ends_where_what_it_builds_on_fails(toy: RearrangementTask, tmp_path: Path, replan: bool, acted: int) -> None:
+def test_a_plan_ends_where_what_it_builds_on_fails(
+    toy: RearrangementTask, tmp_path: Path, replan: bool, acted: int
+) -> None:
     """The mug is known but out of reach. The rest of the plan assumes that the robot holds it."""
     played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
     blocked = [action for action in played.record.actions if action.plan == 1]
@@ -276,7 +280,9 @@ def test_a_moment_of_an_episode_can_be_gone_back_to(toy: RearrangementTask) -> N
     for action in rng.choice([1, 1, 2, 3, 6], size=30):
         env.aim(toy.episode.objects[0].key)
         env.step(int(action))
-    env.world.apply_placements({thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)})
+    env.world.apply_placements(
+        {thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)}
+    )
     env.restore(state)
     after = env._observe()
     assert all(np.array_equal(before[name], after[name]) for name in before)
