@@ -107,5 +107,5 @@ def generated_text_env(
     max_steps: int = MAX_STEPS,
     render_mode: str | None = "rgb_array",
 ) -> TextRearrangementEnv:
-    """Generated houses, one task in each; see ``housewise.worlds.house.generated_env.make_generated_env`` for the arguments."""
+    """Make the environment with generated houses, one task in each; see make_generated_env for the arguments."""
     return TextRearrangementEnv(make_generated_env(houses, seed, person, max_steps, render_mode=render_mode))
