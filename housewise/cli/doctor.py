@@ -17,8 +17,7 @@ def doctor(
     data: DataOption = None,
     gpu: GpuOption = None,
     base_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Also test this chat server. Its key is read from OPENAI_API_KEY."),
+        str | None, typer.Option(metavar="URL", help="Also test this chat server. Its key is read from OPENAI_API_KEY.")
     ] = None,
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the model that the chat server is tested with.")

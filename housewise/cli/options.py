@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,8 @@ def panel_option(panel: str, metavar: str | None, help: str, *flags: str, names:
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
+_task_option, _model_option, _execution_option = (partial(panel_option, each) for each in (TASK, MODEL, EXECUTION))
+
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(
@@ -48,35 +51,29 @@ ConfigOption = Annotated[
 
 DataOption = Annotated[
     Path | None,
-    panel_option(
-        TASK, "FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"
-    ),
+    _task_option("FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"),
 ]
 SceneOption = Annotated[
-    list[str] | None,
-    panel_option(TASK, "NAME", "Scene of the Housekeep data. May be given several times.", names="scenes"),
+    list[str] | None, _task_option("NAME", "Scene of the Housekeep data. May be given several times.", names="scenes")
 ]
 EpisodesOption = Annotated[
     str | None,
-    panel_option(
-        TASK, "IDS|SET", "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.", names="task-sets"
+    _task_option(
+        "IDS|SET", "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.", names="task-sets"
     ),
 ]
-HousesOption = Annotated[int | None, panel_option(TASK, "N", "Number of generated houses.")]
+HousesOption = Annotated[int | None, _task_option("N", "Number of generated houses.")]
 SeedOption = Annotated[
-    int | None, panel_option(TASK, "N", "Random seed. The first generated house has this number. Default: 0.")
+    int | None, _task_option("N", "Random seed. The first generated house has this number. Default: 0.")
 ]
 SystemOption = Annotated[
     str | None,
-    panel_option(TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"),
+    _task_option("NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"),
 ]
-MemoryOption = Annotated[
-    str | None, panel_option(TASK, "PERSON", "Person whose memory the run starts from and adds to.")
-]
+MemoryOption = Annotated[str | None, _task_option("PERSON", "Person whose memory the run starts from and adds to.")]
 PersonOption = Annotated[
     str | None,
-    panel_option(
-        TASK,
+    _task_option(
         "NAME|FILE",
         "Person whose preferences count (see housewise list people). Default: majority. With --system stars, terminal "
         "lets you answer.",
@@ -86,8 +83,7 @@ PersonOption = Annotated[
 
 PlannerOption = Annotated[
     str | None,
-    panel_option(
-        MODEL,
+    _model_option(
         "NAME|FILE:CLASS",
         "Planner (see housewise list planners), or a class of your own as ./FILE.py:CLASS. Default: llm.",
         names="planners",
@@ -95,32 +91,27 @@ PlannerOption = Annotated[
 ]
 ModelOption = Annotated[
     str | None,
-    panel_option(
-        MODEL,
-        "NAME",
-        "Chat model: local (the default, bundled), local:FOLDER, or the name of a model at --base-url.",
+    _model_option(
+        "NAME", "Chat model: local (the default, bundled), local:FOLDER, or the name of a model at --base-url."
     ),
 ]
 TrainedModelOption = Annotated[
     str | None,
-    panel_option(
-        MODEL,
+    _model_option(
         "NAME",
         "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning API.",
         "--model",
     ),
 ]
 BaseUrlOption = Annotated[
-    str | None,
-    panel_option(MODEL, "URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY."),
+    str | None, _model_option("URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY.")
 ]
 TrainingUrlOption = Annotated[
-    str | None, panel_option(MODEL, "URL", "Address of a server with a fine-tuning API.", "--base-url")
+    str | None, _model_option("URL", "Address of a server with a fine-tuning API.", "--base-url")
 ]
 AdapterOption = Annotated[
     str | None,
-    panel_option(
-        MODEL,
+    _model_option(
         "NAME|FOLDER",
         "PEFT adapter of a local model: auto (the default: the bundled adapter where it fits), none, a name (see "
         "housewise list adapters) or a folder.",
@@ -128,51 +119,38 @@ AdapterOption = Annotated[
     ),
 ]
 RecordsOption = Annotated[
-    Path | None, panel_option(MODEL, "FOLDER", "Folder of records whose replies the planner replay repeats.")
+    Path | None, _model_option("FOLDER", "Folder of records whose replies the planner replay repeats.")
 ]
 
 SimulatorOption = Annotated[
     str | None,
-    panel_option(
-        EXECUTION,
-        "NAME",
-        "raycast (the default, runs anywhere) or habitat (needs habitat-sim).",
-        names="simulators",
+    _execution_option(
+        "NAME", "raycast (the default, runs anywhere) or habitat (needs habitat-sim).", names="simulators"
     ),
 ]
 GpuOption = Annotated[
     str | None,
-    panel_option(
-        EXECUTION,
+    _execution_option(
         "N|N,M|auto",
         "CUDA devices that habitat renders on, used in turn. Default: -1, any device, also software rendering.",
     ),
 ]
-RunsOption = Annotated[int | None, panel_option(EXECUTION, "N", "Number of repeats of each episode. Default: 1.")]
-WorkersOption = Annotated[int | None, panel_option(EXECUTION, "N", "Number of episodes played in parallel.")]
+RunsOption = Annotated[int | None, _execution_option("N", "Number of repeats of each episode. Default: 1.")]
+WorkersOption = Annotated[int | None, _execution_option("N", "Number of episodes played in parallel.")]
 RayOption = Annotated[
-    str | None,
-    panel_option(EXECUTION, "ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine."),
+    str | None, _execution_option("ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine.")
 ]
 FailFastOption = Annotated[
     bool | None,
-    panel_option(
-        EXECUTION, None, "Stop at the first episode that fails. The same command resumes the run.", "--fail-fast"
-    ),
+    _execution_option(None, "Stop at the first episode that fails. The same command resumes the run.", "--fail-fast"),
 ]
 LogToOption = Annotated[
     list[str] | None,
-    panel_option(
-        EXECUTION, "NAME", "Log curves to tensorboard or wandb. May be given several times.", names="trackers"
-    ),
+    _execution_option("NAME", "Log curves to tensorboard or wandb. May be given several times.", names="trackers"),
 ]
 OutOption = Annotated[
     Path | None,
-    panel_option(
-        EXECUTION,
-        "FOLDER",
-        "Folder of the run. An existing run is resumed. Default: a new folder in runs/.",
-    ),
+    _execution_option("FOLDER", "Folder of the run. An existing run is resumed. Default: a new folder in runs/."),
 ]
 
 

@@ -86,8 +86,7 @@ def edit(
         str | None, typer.Option(metavar="ID", help="Id of the rule, as rules show prints it, or its first characters.")
     ] = None,
     text: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help='New text of the rule. "" forgets the rule.', show_default=False),
+        str | None, typer.Option(metavar="WORDS", help='New text of the rule. "" forgets the rule.', show_default=False)
     ] = None,
     about: AboutOption = None,
     memories: MemoriesOption = None,

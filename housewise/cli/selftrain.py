@@ -93,7 +93,7 @@ def selftrain(
       housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct
       housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
 
-      # STARS: goals that can be understood, seen and achieved, in invented rooms; docs/stars.md
+      # STARS: goals in invented rooms (docs/stars.md)
       housewise selftrain --config goals --out runs/goals-1 run.seed=1
 
     Each phase is a folder with the examples that were learned (pairs.jsonl), why they were chosen (filter.json), the
