@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from housewise.worlds.registration import register_environments
+
 if TYPE_CHECKING:
     from housewise.api import compare, generated_task, load_run, make_env, play, read_records
 
@@ -28,3 +30,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+register_environments()

@@ -110,7 +110,7 @@ class Scene:
         structure: Mesh of walls and floor, world frame.
         navmesh: Area that the robot's centre can occupy.
         notes: One line for each part that was replaced or left out while reading.
-        shell: File of textured walls, floors and ceilings, for simulators that show it instead of ``structure``, or None.
+        shell: File of textured walls, floors and ceilings that some simulators show instead of ``structure``, or None.
         navmesh_file: File of the navigation mesh, or None for a generated house.
     """
 

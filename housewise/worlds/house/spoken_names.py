@@ -42,5 +42,5 @@ def remove_numbers(name: str) -> str:
 
 
 def kind_from_name(name: str) -> str:
-    """Return the kind of a room from its key or name: ``living_room_0`` and ``living room 0`` become ``living room``."""
+    """Return the kind of a room key or name: ``living_room_0`` and ``living room 0`` become ``living room``."""
     return spoken_name(_NUMBER.sub("", name))

@@ -278,13 +278,13 @@ READ = """
 import json, resource, signal, sys
 from pathlib import Path
 from housewise.core.errors import DataError
-from housewise.worlds.house.housekeep.unpickle import load_object
+from housewise.worlds.house.housekeep.unpickle import load_pickled_object
 
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 for path in map(Path, sys.argv[1:]):
     signal.setitimer(signal.ITIMER_VIRTUAL, 5.0)
     try:
-        told = f"read: {load_object(path)!r}"
+        told = f"read: {load_pickled_object(path)!r}"
     except DataError as error:
         told = str(error)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)

@@ -110,10 +110,10 @@ def test_a_death_is_told_of_and_the_next_episode_is_played(toy: RearrangementTas
     env = RearrangementEnv(isolated(Doomed), [toy])
     env.reset()
     with pytest.raises(
-        SimulatorError, match=r"ended \(exit code 3\): no more; it is opened anew for the next episode$"
+        SimulatorError, match=r"ended \(exit code 3\): no more; a new one is started for the next episode$"
     ):
         env.step(LowLevelAction.MOVE_FORWARD)
-    with pytest.raises(SimulatorError, match="has ended; reset opens it anew"):
+    with pytest.raises(SimulatorError, match="has ended; reset starts a new one"):
         env.step(LowLevelAction.TURN_LEFT)
     env.reset()
     assert env.step(LowLevelAction.TURN_LEFT)[4]["steps"] == 1

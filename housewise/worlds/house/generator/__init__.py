@@ -8,12 +8,12 @@ from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 
 __all__ = [
-    "GenerationError",
     "CategoryPlaces",
+    "GenerationError",
+    "find_category_places",
     "generate",
     "generate_episode",
     "generate_house",
-    "find_category_places",
 ]
 
 

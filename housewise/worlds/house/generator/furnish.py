@@ -233,7 +233,9 @@ _REQUESTS: dict[str, tuple[FurnitureRequest, ...]] = {
         _HEATER, _PLANT,
     ),
     "bedroom": (
-        GroupRequest((bed((1.4, 1.7), 2), bed((1.4, 1.6), 1), bed((1.2, 1.4), 1), bed((0.9, 1.0), 0)), "middle", required=True),
+        GroupRequest(
+            (bed((1.4, 1.7), 2), bed((1.4, 1.6), 1), bed((1.2, 1.4), 1), bed((0.9, 1.0), 0)), "middle", required=True
+        ),
         GroupRequest((single("chest"),), chance=0.7),
         GroupRequest((single("bottom cabinet"),), count=2),
         GroupRequest((single("shelf"),), "corner", count=2, chance=0.7),
