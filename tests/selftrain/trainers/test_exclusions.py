@@ -215,7 +215,7 @@ def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[ExclusionReason
     kept, sentences = exclude(range(len(reasons)), reasons.__getitem__, "pair")
     assert [reasons[index] for index in kept] == [None] * reasons.count(None)
     assert sorted(sentences) == sorted(
-        f"{count} of {len(reasons)} pairs left out as {why.what}"
+        f"{count} of {len(reasons)} pairs left out as {why.description}"
         for why in (LENGTH, OTHER)
         if (count := reasons.count(why))
     )
