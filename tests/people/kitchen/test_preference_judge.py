@@ -4,26 +4,25 @@ import pytest
 
 from housewise.language.words import verb_forms
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_curve, satisfaction_rate
-from tests.people.kitchen.breakfasts import cook_breakfast, decide, make_preference
+from tests.people.kitchen.breakfasts import (
+    COFFEE,
+    EGGS,
+    FLAKES,
+    FRUIT,
+    GRANOLA,
+    ICE,
+    MUESLI,
+    NUTS,
+    TEA,
+    TOAST,
+    YOGHURT,
+    cook_breakfast,
+    decide,
+    make_preference,
+)
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 
 WISHES = {preference.id: preference for person in ADAPT_PEOPLE.values() for preference in person.preferences}
-
-EGGS = ("Move pan_1 to stove_0", "Move egg_0 to pan_1", "Cook items in pan_1 to get eggs", "Move eggs to plate_0")
-MUESLI = ("Pour swiss_muesli from cereal_box_2 to bowl_0",)
-FLAKES = ("Pour corn_flakes from cereal_box_5 to bowl_0",)
-YOGHURT = ("Pour greek_yoghurt from yoghurt_0 to bowl_0",)
-TEA = ("Pour water from sink_1 to mug_0", "Pour green_tea_bag from tea_bags_0 to mug_0")
-COFFEE = (
-    "Pour coffee_grounds from coffee_0 to mug_0",
-    "Pour water from sink_1 to mug_0",
-    "Brew items in mug_0 to get coffee",
-)
-TOAST = ("Move white_bread_slice from bread_0 to toaster_0", "Move white_bread_slice to plate_0")
-FRUIT = "Pour blueberry from blueberries_box_0 to bowl_0"
-NUTS = "Pour walnuts from walnuts_0 to bowl_0"
-GRANOLA = "Pour gluten_free_granola from cereal_box_3 to bowl_0"
-ICE = "Pour ice_cube from ice_tray_0 to mug_0"
 
 
 def test_decisions_follow_the_order_of_the_paper():

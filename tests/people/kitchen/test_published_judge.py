@@ -4,9 +4,19 @@ import pytest
 
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.published_judge import PublishedJudge
-from tests.people.kitchen.breakfasts import cook_breakfast
+from tests.people.kitchen.breakfasts import (
+    COFFEE,
+    EGGS,
+    FLAKES,
+    FRUIT,
+    GRANOLA,
+    NUTS,
+    TEA,
+    TOAST,
+    YOGHURT,
+    cook_breakfast,
+)
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
-from tests.people.kitchen.test_preference_judge import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
 
 WISHES = {preference.id: preference for person in ADAPT_PEOPLE.values() for preference in person.preferences}
 
