@@ -272,7 +272,7 @@ print(os.listdir(tempfile.gettempdir()))
     env = os.environ | {"TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout.splitlines() == [
-        "the simulator's process ended (SIGKILL); it is opened anew for the next episode", "[]", "1", "[]",
+        "the simulator's process ended (SIGKILL); a new one is started for the next episode", "[]", "1", "[]",
     ], done.stdout + done.stderr  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.text_files import read_json
 from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
+from housewise.worlds.house.geometry import Array, Box, Pose, Quat, Vec3, vec3, yaw_rotation
 from housewise.worlds.house.model_checks import check_model_file, check_referenced_files
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.object_placeholders import placeholder_mesh
@@ -93,7 +93,7 @@ class _Model:
     """
 
     template: str
-    corners: Sequence[Vec3]
+    corners: Array
 
 
 def habitat_navmesh(scene: Scene) -> NavMesh:
@@ -262,7 +262,7 @@ class HabitatSimulator(HouseSimulator):
         """Set the pose of habitat-sim's agent."""
         node = self._sim.get_agent(0).scene_node
         node.translation = self._vector((body.x, self._navmesh.height, body.z))
-        node.rotation = self._quaternion((0.0, float(np.sin(body.yaw / 2)), 0.0, float(np.cos(body.yaw / 2))))
+        node.rotation = self._quaternion(yaw_rotation(body.yaw))
         tilt = self._quaternion((float(np.sin(body.pitch / 2)), 0.0, 0.0, float(np.cos(body.pitch / 2))))
         for sensor in node.subtree_sensors.values():
             sensor.node.rotation = tilt
@@ -305,7 +305,7 @@ class HabitatSimulator(HouseSimulator):
                 f"{config}: habitat-sim cannot load this object ({excerpt(error)}); fetch it and its meshes again, or "
                 "remove it to show a placeholder"
             ) from error
-        corners = _corners(probe.aabb)
+        corners = Box(vec3(probe.aabb.min), vec3(probe.aabb.max)).corners()
         self._manager.remove_object_by_id(probe.object_id)
         return _Model(manager.get_template_handle_by_id(loaded[0]), corners)
 
@@ -345,9 +345,3 @@ class HabitatSimulator(HouseSimulator):
 
         x, y, z, w = values
         return magnum.Quaternion(magnum.Vector3(x, y, z), w)
-
-
-def _corners(box: Any) -> list[tuple[float, float, float]]:
-    """Return the eight corners of a magnum range."""
-    low, high = box.min, box.max
-    return [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]

@@ -15,10 +15,10 @@ from typing import Any
 
 from housewise.core.errors import SimulatorError, UserError, excerpt
 from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import BodyPose, Camera, LowLevelAction, Observation, Simulator
+from housewise.worlds.house.simulator.base import BodyPose, Camera, Simulator
+from housewise.worlds.house.simulator.delegating import ForwardingSimulator
 from housewise.worlds.house.simulator.house_simulator import SimulatorState
 
 Opener = Callable[[], Simulator]
@@ -130,7 +130,7 @@ class _Process:
         return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(excerpt, lines[-_LAST_LINES:])]))
 
 
-class IsolatedSimulator(SimulatorState):
+class IsolatedSimulator(ForwardingSimulator, SimulatorState):
     """A simulator in another process; implements housewise.worlds.house.simulator.base.Simulator.
 
     If the process has ended, ``reset`` starts a new one.
@@ -167,38 +167,10 @@ class IsolatedSimulator(SimulatorState):
         if self._process is None and not self._closed:
             self._open()
         same, self._scene = scene is self._scene, None
-        self._keys, self._kinds, self._body = self._call("reset", None if same else scene, receptacles, objects, body)
+        self._keys, self._kinds = self._call("reset", None if same else scene, receptacles, objects, body)
         if not same:
             self._navmesh = self._make_navmesh(scene)
         self._scene = scene
-
-    def act(self, action: LowLevelAction) -> bool:
-        """See Simulator.act."""
-        blocked, self._body = self._call("act", action)
-        return bool(blocked)
-
-    def stand(self, body: BodyPose) -> None:
-        """See Simulator.stand."""
-        self._body = self._call("stand", body)
-
-    def observe(self, body: BodyPose | None = None) -> Observation:
-        """See Simulator.observe."""
-        observation: Observation = self._call("observe", body)
-        return observation
-
-    def visible(self, body: BodyPose | None = None) -> frozenset[str]:
-        """See Simulator.visible."""
-        keys: frozenset[str] = self._call("visible", body)
-        return keys
-
-    def aimed_at(self, reach: float) -> str | None:
-        """See Simulator.aimed_at."""
-        key: str | None = self._call("aimed_at", reach)
-        return key
-
-    def move_object(self, key: str, pose: Pose | None) -> None:
-        """See Simulator.move_object."""
-        self._call("move_object", key, pose)
 
     def close(self) -> None:
         """End the process."""
@@ -222,7 +194,8 @@ class IsolatedSimulator(SimulatorState):
         if self._process is None:
             raise SimulatorError("the simulator's process has ended; reset starts a new one")
         try:
-            return self._process.call(method, *arguments)
+            answer, self._body = self._process.call(method, *arguments)
+            return answer
         except _EndedError as error:
             self._process = self._scene = None
             raise SimulatorError(f"{error}; a new one is started for the next episode") from error
@@ -236,63 +209,38 @@ def _signal_name(number: int) -> str:
 
 
 def serve(line: Connection) -> None:
-    """Answer calls of the parent process until it sends None or closes the connection."""
+    """Answer calls of the parent process until it sends None or closes the connection.
+
+    An answer is the result of the method (for ``reset``, the keys and kinds) with the new pose of the robot.
+    """
     try:
         opener: Opener = line.recv()
-        desk = _RequestHandler(opener())
+        simulator = opener()
     except Exception as error:
         line.send(_problem(error))
         return
-    line.send((None, desk.simulator.camera))
+    line.send((None, simulator.camera))
+    scene: Any = None
     while True:
         try:
             question = line.recv()
         except (EOFError, OSError):
             return
         if question is None:
-            desk.simulator.close()
+            simulator.close()
             return
         method, arguments = question
         try:
-            line.send((None, getattr(desk, method)(*arguments)))
+            if method == "reset":
+                scene = arguments[0] or scene
+                simulator.reset(scene, *arguments[1:])
+                answer: Any = (simulator.keys, simulator.kinds)
+            else:
+                answer = getattr(simulator, method)(*arguments)
+            line.send((None, (answer, simulator.body)))
         except Exception as error:
             line.send(_problem(error))
 
 
 def _problem(error: Exception) -> tuple[Any, None]:
     return (error if isinstance(error, UserError) else traceback.format_exc(), None)
-
-
-class _RequestHandler:
-    """Calls the simulator's methods, and also returns the state of which the parent process keeps a copy."""
-
-    def __init__(self, simulator: Simulator) -> None:
-        self.simulator = simulator
-        self._scene: Scene | None = None
-
-    def reset(
-        self, scene: Scene | None, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose
-    ) -> tuple[tuple[str, ...], tuple[str, ...], BodyPose]:
-        self._scene = scene or self._scene
-        assert self._scene is not None
-        self.simulator.reset(self._scene, receptacles, objects, body)
-        return self.simulator.keys, self.simulator.kinds, self.simulator.body
-
-    def act(self, action: LowLevelAction) -> tuple[bool, BodyPose]:
-        return self.simulator.act(action), self.simulator.body
-
-    def stand(self, body: BodyPose) -> BodyPose:
-        self.simulator.stand(body)
-        return self.simulator.body
-
-    def observe(self, body: BodyPose | None) -> Observation:
-        return self.simulator.observe(body)
-
-    def visible(self, body: BodyPose | None) -> frozenset[str]:
-        return self.simulator.visible(body)
-
-    def aimed_at(self, reach: float) -> str | None:
-        return self.simulator.aimed_at(reach)
-
-    def move_object(self, key: str, pose: Pose | None) -> None:
-        self.simulator.move_object(key, pose)
