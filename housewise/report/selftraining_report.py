@@ -233,7 +233,7 @@ def _read_filter_report(path: Path, notes: list[str]) -> _FilterReport | None:
     if not path.exists():
         return None
     try:
-        return read_model(path, _FilterReport)
+        return read_model(path, _FilterReport, what="the report of a filter")
     except UserError as error:
         notes.append(str(error))
         return None

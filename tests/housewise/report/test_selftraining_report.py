@@ -91,7 +91,7 @@ def test_damaged_files_cost_only_what_they_hold(learned: Path) -> None:
     (learned / "iteration-1" / "curve.csv").write_bytes(b"\xff\x00")
     (learned / "config.json").write_text("[" * 100_000)
     page = Page(write_selftraining_report(learned, ReportOptions(film=False)))
-    assert "filter.json: cannot be read" in page.text and "line 1 is not a pair" in page.text
+    assert "filter.json: not the report of a filter" in page.text and "line 1: not a pair" in page.text
     assert "70.0 ± 2.0 %" in page.text
     (learned / "summary.json").write_text('{"phases": 3}')
     with pytest.raises(UserError, match=r"summary\.json: not the summary"):

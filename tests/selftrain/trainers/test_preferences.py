@@ -164,9 +164,9 @@ def test_preferences_are_kept_and_a_damaged_line_is_named(tmp_path: Path) -> Non
     write_examples(path, PREFERENCES)
     assert read_examples(path, Preference) == PREFERENCES
     path.write_text(path.read_text() + '{"prompt": []}\n')
-    with pytest.raises(UserError, match=r"line 7 is not a preference"):
+    with pytest.raises(UserError, match=r"line 7: not a preference"):
         read_examples(path, Preference)
     for turn in ('{"content": "x"}', '{"role": "nobody", "content": "x"}'):
         path.write_text(f'{{"prompt": [{turn}], "chosen": " a", "rejected": " b"}}\n')
-        with pytest.raises(UserError, match=r"line 1 is not a preference .*a message has a role"):
+        with pytest.raises(UserError, match=r"line 1: not a preference .*a message has a role"):
             read_examples(path, Preference)
