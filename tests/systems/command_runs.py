@@ -1,0 +1,60 @@
+"""Runs of ADAPT and STARS by the command line, and their records."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from housewise.rollout.record_reader import read_record
+from tests.commands import run_module
+from tests.language.conftest import ChatServer
+
+NEVER = "http://127.0.0.1:1/v1"
+"""Address where no server answers."""
+GOAL = "If the object is a {} then the goal is that the object is in the {}."
+ATTIC = """
+name: tidy attic
+room: office
+fixtures: [desk, drawer, bookshelf]
+closed: [drawer]
+places:
+  - place: desk
+    relation: "on"
+    subtask: clear
+    objects:
+      - {name: pen, kind: stationery, wanted: [drawer]}
+      - {name: novel, kind: book, wanted: [bookshelf]}
+"""
+"""A small custom task of STARS."""
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("HOUSE", "OPENAI"))}
+    return kept | {"COLUMNS": "200", "OMP_NUM_THREADS": "1"} | more
+
+
+def run_system(system: str, *words: object, code: int = 0, input: str = "") -> str:
+    """Run ``housewise run``. Return its output, or its error output if an error is expected."""
+    done = run_module("housewise", ["run", "--system", system, *words], environment(), input=input)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr if code else done.stdout
+
+
+adapt = partial(run_system, "adapt")
+stars = partial(run_system, "stars")
+
+
+def asking(server: ChatServer, *words: object) -> list[object]:
+    """Return options that ask the chat model of a server."""
+    return ["--model", "m", "--base-url", server.url, *words]
+
+
+def record_of(folder: Path, name: str = "organize-office-run0") -> Any:
+    return read_record(folder / "episodes" / f"{name}.jsonl")
+
+
+def scores(folder: Path, name: str) -> Any:
+    return record_of(folder, f"{name}-run0").result.scores
