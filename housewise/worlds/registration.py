@@ -30,8 +30,8 @@ def register_environments() -> None:
 
 
 def _register(gymnasium: ModuleType) -> None:
-    for name, entry_point in ENVIRONMENTS.items():
-        gymnasium.register(name, entry_point=entry_point)
+    for name in ENVIRONMENTS.keys() - gymnasium.registry.keys():
+        gymnasium.register(name, entry_point=ENVIRONMENTS[name])
 
 
 class _GymnasiumFinder(MetaPathFinder):
