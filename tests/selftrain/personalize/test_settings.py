@@ -100,7 +100,7 @@ class Heard:
     @contextmanager
     def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
         heard = NullCallback()
-        heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
+        heard.on_episode_failure = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
         yield heard
 
 
