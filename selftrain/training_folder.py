@@ -141,7 +141,7 @@ class TrainingFolder:
         return TrainedModel.load(self.path / phase, self.start.model)
 
     @contextmanager
-    def locked(self, check: Callable[[], object], patience: float = 0.0) -> Iterator[None]:
+    def lock_and_check(self, check: Callable[[], object], patience: float = 0.0) -> Iterator[None]:
         """Lock the folder against other programs, and check it again: another program may have changed it.
 
         Args:

@@ -89,7 +89,7 @@ class AdaptTraining:
             check_person_name(name)
         self._check_trainers()
         # Commands for other agents may share the folder, and start at the same time.
-        with self._training.locked(self._check_folder, _PATIENCE_SECONDS):
+        with self._training.lock_and_check(self._check_folder, _PATIENCE_SECONDS):
             self._training.write_settings(config)
             copy_user_files(Adapt(config.run).files(), folder)
 

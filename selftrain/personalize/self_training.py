@@ -135,7 +135,7 @@ class SelfTraining:
             UserError: Something outside the program is wrong; finished phases are kept.
         """
         training = self._training
-        with training.locked(self._check_folder):
+        with training.lock_and_check(self._check_folder):
             for folder in (self.folder, *self.folder.glob("*/evaluation")):
                 remove_partial(folder)
             training.write_settings(self.config)

@@ -53,7 +53,7 @@ class GoalTraining:
             UserError: Something outside the program is wrong; whatever is finished is kept.
         """
         config, training = self._config, self._training
-        with training.locked(self._check_folder):
+        with training.lock_and_check(self._check_folder):
             training.check_trainer(config.training)
             remove_partial(training.path)
             training.write_settings(config)
