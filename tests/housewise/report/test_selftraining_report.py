@@ -75,7 +75,7 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     assert (
         f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} thrown" in page.text
     )
-    assert "What made the house better" in page.text
+    assert "Keep replies that improved the house" in page.text
     assert good[0].reply in page.text[kept:thrown]
     assert any(pair.reply in page.text[thrown:] for pair in pairs if pair.reward <= 0)
     assert "nan" not in (learned / "report.html").read_text()
