@@ -87,7 +87,7 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: the file is empty; fetch it again")
     if begin == _POINTER:
         folder = shlex.quote(str(path.parent))
-        raise DataError(f"{path}: only a Git LFS pointer to the file; run git -C {folder} lfs pull")
+        raise DataError(f"{path}: only Git LFS's pointer to the file; run git -C {folder} lfs pull")
 
 
 def _referenced_files(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Files of 3D models as they lie about: whole, cut off, empty, and as Git LFS leaves them."""
+"""Writes files of 3D models: complete, truncated, empty, and as pointers of Git LFS."""
 
 from __future__ import annotations
 

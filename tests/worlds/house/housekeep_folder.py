@@ -1,4 +1,4 @@
-"""Makes a tiny folder of the Housekeep form: one scene of two rooms, one episode, three annotators' wishes."""
+"""Writes a small Housekeep folder: one scene of two rooms, one episode, and annotations."""
 
 import gzip
 import json
@@ -51,12 +51,12 @@ _SIZES = {
 
 
 def make_folder(root: Path) -> Path:
-    """Write the folder; the stove has no model, as in the public copy of the data."""
+    """Write the folder. The stove has no model, as in the public copy of the data."""
     _write(root / METADATA, _METADATA)
     _write(root / DOORS, _DOORS)
     for name, size in _SIZES.items():
         _write(root / MODELS / SCENE / name / "model.obj", box_obj(size))
-    # Neighbours share whole edges in Detour: the rooms are cut where the door's edges meet them.
+    # In Detour, neighbours share whole edges, so the rooms are cut where the door's edges meet them.
     floor = [
         *[rectangle(0.8, low, 3.8, high) for low, high in ((0.2, 1.8), (1.8, 2.3), (2.3, 3.8))],
         rectangle(3.8, 1.8, 4.3, 2.3),
@@ -69,7 +69,7 @@ def make_folder(root: Path) -> Path:
 
 
 def episode(number: int) -> dict[str, Any]:
-    """One episode as the data has it: a mug on the bed that belongs on the counter, a pan on the stove."""
+    """Return an episode in the format of the data: a misplaced mug on the bed, and a pan on the stove."""
     return {
         "episode_id": number,
         "scene_id": f"data/scene_datasets/igibson/scenes/{SCENE}.glb",
@@ -90,20 +90,21 @@ def episode(number: int) -> dict[str, Any]:
 
 
 def write_episodes(path: Path, content: Any) -> None:
-    """Write an episode file; content is anything that JSON holds."""
+    """Write an episode file with any JSON content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(json.dumps(content).encode()))
 
 
 def change_episodes(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Let a function spoil the first episode of a file."""
+    """Change the first episode of a file by a function."""
     content = json.loads(gzip.decompress(path.read_bytes()))
     change(content["episodes"][0])
     write_episodes(path, content)
 
 
 def write_annotations(path: Path) -> None:
-    """Ten people: six want mugs on the counter, four on the bed; five want pans on the bed, all on the stove."""
+    """Write annotations of ten people: six want mugs on the counter, four on the bed; five want pans on the bed, all
+    on the stove."""
     ranks = np.zeros((3, 2, 10), dtype=np.int64)
     ranks[0, 0] = [-1, -2, -1, -1, 1, 2, 1, 1, 3, 1]
     ranks[1, 1] = 1
@@ -119,7 +120,7 @@ def write_annotations(path: Path) -> None:
 
 
 def box_obj(size: tuple[float, float, float]) -> str:
-    """An OBJ file of a box, off its own centre as real models are."""
+    """Return an OBJ file of a box that is not centred, as in the data."""
     corners = [(x * size[0] + 3, y * size[1] - 1, z * size[2]) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
     return "\n".join(["v " + " ".join(map(str, corner)) for corner in corners] + [f"f {face}" for face in faces]) + "\n"

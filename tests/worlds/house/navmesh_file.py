@@ -1,4 +1,4 @@
-"""Writes navigation mesh files the way habitat-sim does, for tests that have none at hand."""
+"""Writes navigation mesh files in the format of habitat-sim."""
 
 import struct
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def pack_navmesh(polygons: Sequence[Sequence[Corner]]) -> bytes:
 
 
 def rectangle(low_x: float, low_z: float, high_x: float, high_z: float, height: float = 0.2) -> list[Corner]:
-    """A level rectangle."""
+    """Return a horizontal rectangle."""
     return [(low_x, height, low_z), (low_x, height, high_z), (high_x, height, high_z), (high_x, height, low_z)]
 
 

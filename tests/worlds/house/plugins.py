@@ -1,4 +1,4 @@
-"""Simulators of another package, for commands that are run in processes of their own."""
+"""Writes a package with simulators as plugins, for tests that run commands in processes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def open_mortal(sensors, camera, gpu):
 
 
 def install(folder: Path) -> Path:
-    """Write the package as pip would install it; PYTHONPATH has to name the folder."""
+    """Write the package as if installed by pip. PYTHONPATH has to contain the folder."""
     home = folder / "other_simulators-1.dist-info"
     home.mkdir(parents=True)
     (home / "METADATA").write_text("Metadata-Version: 2.1\nName: other-simulators\nVersion: 1\n")
@@ -62,5 +62,5 @@ def install(folder: Path) -> Path:
 
 
 def devices(folder: Path) -> list[tuple[str, str]]:
-    """Process and device of each simulator that ``listing`` opened."""
+    """Return the process and the device of each simulator that ``listing`` opened."""
     return [(process, gpu) for process, gpu in map(str.split, (folder / "devices").read_text().splitlines())]

@@ -1,4 +1,4 @@
-"""Floors of polygons for tests."""
+"""Random floors of polygons for tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Floor:
             around = [(x, z - 1), (x + 1, z), (x, z + 1), (x - 1, z)]
             behind = [number.get(a * SIDE + b, -1) if 0 <= a < SIDE and 0 <= b < SIDE else -1 for a, b in around]
             ring = np.array([corners[x, z], corners[x + 1, z], corners[x + 1, z + 1], corners[x, z + 1]])
-            # Detour's polygons may turn either way and start anywhere.
+            # Detour's polygons may have either orientation and start at any corner.
             turns = int(rng.integers(4))
             ring, behind = np.roll(ring, -turns, axis=0), [*behind[turns:], *behind[:turns]]
             if rng.random() < 0.5:
@@ -45,13 +45,13 @@ class Floor:
 
 
 def floors() -> st.SearchStrategy[Floor]:
-    """Random floors with walls, holes and dead ends."""
+    """Draw random floors with walls, holes and dead ends."""
     cells = st.sets(st.integers(0, SIDE * SIDE - 1), min_size=6)
     return st.builds(Floor, cells, st.integers(0, 2**32 - 1))
 
 
 def _connected(cells: set[int]) -> list[int]:
-    """The largest group of cells that share sides."""
+    """Return the largest group of cells that are connected by common sides."""
     ordered = sorted(cells)
     places = np.array([divmod(cell, SIDE) for cell in ordered])
     beside = np.abs(places[:, None] - places[None]).sum(axis=-1) == 1

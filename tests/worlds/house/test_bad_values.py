@@ -1,4 +1,4 @@
-"""Values that a damaged or hostile data file may hold: each is told in one line, at once, and asks for no memory."""
+"""Invalid values of damaged or hostile data files are refused in one line, at once and without using much memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def refusal(action: Callable[[], Any], path: Path) -> str:
-    """What is said of a file that cannot be used."""
+    """Return the message of the error for invalid data."""
     with pytest.raises(DataError) as refused:
         action()
     message = str(refused.value)
@@ -117,7 +117,7 @@ def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
         (put("recs_packers", {"\ud800" * 9999: 7}), "recs_packers"),
     ],
 )
-def test_a_bad_value_in_an_episode_is_told_with_its_field(
+def test_a_bad_value_in_an_episode_is_refused_with_its_field(
     root: Path, change: Callable[[dict[str, Any]], None], field: str
 ) -> None:
     change_episodes(root / EPISODES, change)
@@ -126,13 +126,13 @@ def test_a_bad_value_in_an_episode_is_told_with_its_field(
 
 
 @pytest.mark.parametrize("number", [INFINITE, -INFINITE, NAN, None, "three", [3], {}, "9" * 5000])
-def test_an_episode_with_an_impossible_number_is_told(root: Path, number: Any) -> None:
+def test_an_episode_with_an_invalid_id_is_refused(root: Path, number: Any) -> None:
     write_episodes(root / EPISODES, {"episodes": [episode(12), {**episode(3), "episode_id": number}]})
     refusal(lambda: HousekeepData(root).episode_ids(SCENE), root / EPISODES)
 
 
 @pytest.mark.parametrize("number", [-1, 10**20])
-def test_an_episode_with_an_unlikely_number_spoils_no_other(root: Path, number: int) -> None:
+def test_an_episode_with_an_unlikely_id_does_not_affect_others(root: Path, number: int) -> None:
     write_episodes(root / EPISODES, {"episodes": [{**episode(3), "episode_id": number}, episode(12)]})
     data = HousekeepData(root)
     assert data.episode(SCENE, 12).id == 12
@@ -157,7 +157,7 @@ BED_LINE = "  bed_3_0.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 
         BED_LINE + "\n  bed_3_1.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
     ],
 )
-def test_a_bad_value_in_the_metadata_is_told(root: Path, line: str) -> None:
+def test_a_bad_value_in_the_metadata_is_refused(root: Path, line: str) -> None:
     path = root / METADATA
     assert BED_LINE in path.read_text()
     path.write_text(path.read_text().replace(BED_LINE, line))
@@ -165,20 +165,20 @@ def test_a_bad_value_in_the_metadata_is_told(root: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("vertex", ["1e6 0 0", "0 -1e30 0", "nan 0 0", "0 inf 0"])
-def test_a_model_with_a_vertex_far_away_is_told(root: Path, vertex: str) -> None:
+def test_a_model_with_a_distant_vertex_is_refused(root: Path, vertex: str) -> None:
     path = root / MODELS / SCENE / "bed_3_0" / "model.obj"
     path.write_text(box_obj((1.0, 1.0, 1.0)) + f"v {vertex}\nf 1 2 9\n")
     refusal(lambda: HousekeepData(root).scene(SCENE), path)
 
 
-def test_a_house_at_the_limit_still_opens(root: Path) -> None:
+def test_a_house_at_the_size_limit_is_read(root: Path) -> None:
     path = root / METADATA
     path.write_text(path.read_text().replace(BED_LINE, BED_LINE.replace("7.1", "-99.0")))
     assert len(HousekeepData(root).scene(SCENE).structure.faces) < 1_000_000
 
 
-def test_an_archive_that_unpacks_to_far_more_is_told(root: Path) -> None:
-    """As much as a machine may have: without the limit the 3 MB become 3 GB."""
+def test_an_archive_that_unpacks_to_far_more_is_refused(root: Path) -> None:
+    """Without the limit, the 3 MB would become 3 GB."""
     path = root / EPISODES
     path.write_bytes(gzip.compress(bytes(1 << 26), 9) * 48)
     assert path.stat().st_size < 4_000_000
@@ -198,7 +198,7 @@ def test_an_archive_that_unpacks_to_far_more_is_told(root: Path) -> None:
 
 
 def header_at(field: int, value: int) -> Callable[[bytes], bytes]:
-    """Changes one of the counts in the first tile's header."""
+    """Return a function that changes one of the counts in the first tile's header."""
     start = struct.calcsize("<4sii5f2i") + 8 + struct.calcsize("<4s4iI") + 4 * field
     return lambda content: content[:start] + struct.pack("<i", value) + content[start + 4 :]
 
@@ -206,7 +206,7 @@ def header_at(field: int, value: int) -> Callable[[bytes], bytes]:
 @pytest.mark.parametrize(
     "change", [header_at(field, value) for field in range(6) for value in (-1, -(2**31), 2**31 - 1)]
 )
-def test_counts_in_a_navigation_mesh_ask_for_no_memory(root: Path, change: Callable[[bytes], bytes]) -> None:
+def test_forged_counts_in_a_navigation_mesh_allocate_no_memory(root: Path, change: Callable[[bytes], bytes]) -> None:
     path = root / NAVMESH
     content = path.read_bytes()
     assert change(content) != content
@@ -223,13 +223,13 @@ def test_counts_in_a_navigation_mesh_ask_for_no_memory(root: Path, change: Calla
     ],
     ids=["large", "far", "narrow"],
 )
-def test_a_navigation_mesh_of_no_house_is_told(root: Path, polygons: Any) -> None:
+def test_a_navigation_mesh_without_a_floor_is_refused(root: Path, polygons: Any) -> None:
     path = root / NAVMESH
     path.write_bytes(pack_navmesh(polygons))
     refusal(lambda: read_navmesh(path), path)
 
 
-def test_a_floor_with_more_corners_than_ways_can_be_sought_between_is_told(root: Path) -> None:
+def test_a_floor_with_too_many_corners_is_refused(root: Path) -> None:
     path = root / NAVMESH
     comb = [rectangle(x / 50, 0, (x + 0.5) / 50, 3) for x in range(1200)]
     bar = [rectangle(x / 50, 3, (x + 1) / 50, 3.5) for x in range(1200)]
@@ -238,7 +238,7 @@ def test_a_floor_with_more_corners_than_ways_can_be_sought_between_is_told(root:
 
 
 def chained(polygons: list[list[Corner]]) -> bytes:
-    """A navigation mesh of four-cornered polygons that are neighbours one after the other, wherever they are."""
+    """Return a navigation mesh of a chain of neighbouring quadrilaterals at any positions."""
     corners = [corner for polygon in polygons for corner in polygon]
     records, details, triangles = b"", b"", b""
     for number in range(len(polygons)):
@@ -255,13 +255,13 @@ def chained(polygons: list[list[Corner]]) -> bytes:
 
 
 @pytest.mark.parametrize("position", [(NAN, 0.0, 0.0), (0.0, INFINITE, 0.0)])
-def test_a_pose_is_somewhere(position: tuple[float, float, float]) -> None:
+def test_positions_of_poses_are_finite(position: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="not a pose"):
         Pose(position)
 
 
 @pytest.mark.parametrize("rotation", [(0.0, 0.0, 0.0, 0.0), (NAN, 0.0, 0.0, 1.0), (0.0, 0.0, -INFINITE, 1.0)])
-def test_a_pose_looks_somewhere(rotation: tuple[float, float, float, float]) -> None:
+def test_rotations_of_poses_are_finite_and_nonzero(rotation: tuple[float, float, float, float]) -> None:
     with pytest.raises(ValueError, match="not a pose"):
         Pose((0.0, 0.0, 0.0), rotation)
 
@@ -271,7 +271,7 @@ NOWHERE = [BodyPose(NAN, 1.0), BodyPose(1.0, INFINITE), BodyPose(1.0, 1e39)]
 
 @pytest.mark.parametrize("body", [*NOWHERE, BodyPose(1.0, 1.0, NAN), BodyPose(1.0, 1.0, 0.0, INFINITE)])
 def test_camera_poses_that_are_not_finite_are_refused(toy: RearrangementTask, body: BodyPose) -> None:
-    """Embree would not come back."""
+    """Embree would not return from tracing such rays."""
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()
     with pytest.raises(ValueError, match="pose of the camera is not finite"), np.errstate(all="ignore"):
@@ -283,7 +283,7 @@ def test_triangles_that_are_not_finite_are_refused() -> None:
         Triangles([[0, 0, 0], [1, 0, 0], [0, NAN, 0]], [[0, 1, 2]], 0)
 
 
-def test_a_run_of_an_episode_without_end_is_refused_at_once(root: Path, tmp_path: Path) -> None:
+def test_a_run_of_an_invalid_episode_is_refused_at_once(root: Path, tmp_path: Path) -> None:
     change_episodes(root / EPISODES, put("start_rotation", [0.0, INFINITE, 0.0, 1.0]))
     command = ["run", "--data", root, "--scene", SCENE, "--episodes", "3", "--planner", "scripted"]
     done = run_module("housewise.cli", [*command, "--out", tmp_path / "run"], timeout=120)
@@ -292,7 +292,7 @@ def test_a_run_of_an_episode_without_end_is_refused_at_once(root: Path, tmp_path
 
 
 @pytest.mark.parametrize("vertex", ["v 1 2", "v 1", "v"])
-def test_vertices_without_three_coordinates_are_told(tmp_path: Path, vertex: str) -> None:
+def test_vertices_without_three_coordinates_are_refused(tmp_path: Path, vertex: str) -> None:
     path = tmp_path / "model.obj"
     path.write_text("".join(f"{vertex}\n" for _ in range(3)) + "f 1 2 3\n")
     with pytest.raises(DataError, match=r"model\.obj: (not a readable OBJ model|the model has no triangles)"):
@@ -300,7 +300,7 @@ def test_vertices_without_three_coordinates_are_told(tmp_path: Path, vertex: str
 
 
 @pytest.mark.parametrize("name", ["colours.png", "model.mtl", "model.obj"])
-def test_nobody_waits_for_a_pipe_beside_a_model(tmp_path: Path, name: str) -> None:
+def test_pipes_in_place_of_textures_are_not_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / "model.obj"
     path.write_text("mtllib model.mtl\nusemtl wood\n" + box_obj((1.0, 1.0, 1.0)))
     (tmp_path / "model.mtl").write_text("newmtl wood\nKd 1 0 0\nmap_Kd colours.png\n")

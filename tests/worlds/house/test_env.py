@@ -71,7 +71,7 @@ def test_impossible_houses_are_refused(wrong: dict[str, int], told: str) -> None
         gymnasium.make("housewise/Rearrangement-v0", **wrong)
 
 
-def test_the_housekeeper_can_be_one_person() -> None:
+def test_correct_receptacles_can_be_those_of_one_person() -> None:
     env = gymnasium.make("housewise/Rearrangement-v0", seed=3, person="bruno", camera=SMALL).unwrapped
     assert isinstance(env, RearrangementEnv)
     episode, scene = env.tasks[0].episode, env.tasks[0].scene
@@ -82,7 +82,7 @@ def test_the_housekeeper_can_be_one_person() -> None:
             assert load_preferences("bruno").wants(thing.category, kinds[place.room or ""], place.kind)
 
 
-def test_the_start_is_the_episodes(toy: RearrangementTask) -> None:
+def test_reset_uses_the_start_of_the_episode(toy: RearrangementTask) -> None:
     env = env_of(toy, look_down=0.3)
     observation, info = env.reset()
     start = toy.episode.start
@@ -93,7 +93,7 @@ def test_the_start_is_the_episodes(toy: RearrangementTask) -> None:
     assert info["steps"] == 0 and info["success_rate"] == 0.0
 
 
-def test_an_episode_is_cut_after_the_most_steps(toy: RearrangementTask) -> None:
+def test_an_episode_is_truncated_after_max_steps(toy: RearrangementTask) -> None:
     env = env_of(toy, max_steps=3)
     env.reset()
     assert [env.step(LowLevelAction.TURN_LEFT)[2:4] for _ in range(3)] == [
@@ -112,7 +112,7 @@ def test_stop_ends_the_episode(env: RearrangementEnv) -> None:
     assert observation["pose"][:2] == pytest.approx([2.0, 2.0])
 
 
-def test_carrying_something_to_where_it_belongs(env: RearrangementEnv) -> None:
+def test_carrying_an_object_to_a_correct_receptacle(env: RearrangementEnv) -> None:
     stand(env, 2.0, 2.9, np.pi, -0.8)
     env.aim("tea_towel_1")
     observation, reward, _, _, info = env.step(LowLevelAction.GRAB_RELEASE)
@@ -131,7 +131,7 @@ def test_carrying_something_to_where_it_belongs(env: RearrangementEnv) -> None:
     assert env.step(LowLevelAction.GRAB_RELEASE)[1] == -1.0
 
 
-def test_an_aim_counts_once(env: RearrangementEnv) -> None:
+def test_an_aim_is_used_once(env: RearrangementEnv) -> None:
     stand(env, 2.0, 2.9, np.pi, -0.8)
     env.aim("tea_towel_1")
     env.step(LowLevelAction.LOOK_UP)
@@ -141,8 +141,8 @@ def test_an_aim_counts_once(env: RearrangementEnv) -> None:
     assert env.aim_target is None
 
 
-def test_without_an_aim_the_middle_of_the_picture_decides(env: RearrangementEnv) -> None:
-    # From (2, 2.9) at 1.5 m the towel's middle at (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m down.
+def test_without_an_aim_the_image_centre_is_the_target(env: RearrangementEnv) -> None:
+    # From (2, 2.9) at a height of 1.5 m, the towel's centre (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m below.
     stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
     assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "picked up tea_towel_1"
     stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
@@ -151,27 +151,27 @@ def test_without_an_aim_the_middle_of_the_picture_decides(env: RearrangementEnv)
     assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
 
 
-def test_an_aim_has_to_be_in_view_and_in_reach(env: RearrangementEnv) -> None:
+def test_an_aim_has_to_be_visible_and_within_reach(env: RearrangementEnv) -> None:
     for key in ("mug_1", COUNTER, "no such thing"):
         stand(env, 2.0, 2.9, np.pi, -0.8)
         env.aim(key)
         event = env.step(LowLevelAction.GRAB_RELEASE)[4]["event"]
         assert event == f"grab failed: {'out of sight' if key == 'mug_1' else 'only objects can be picked up'}"
-    # In view across the room, but two metres away.
+    # The target is visible across the room, but two metres away.
     stand(env, 2.0, 1.2, np.pi, -0.4)
     env.aim("tea_towel_1")
     assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "grab failed: too far away"
 
 
-def test_the_last_look_before_a_grab_is_a_fresh_one(env: RearrangementEnv) -> None:
-    """The view that a grab is judged by is that from where the robot was put, not from where it last looked."""
+def test_a_grab_uses_the_view_from_the_current_pose(env: RearrangementEnv) -> None:
+    """A grab uses the view from the robot's current pose and not from that of the last observation."""
     assert "mug_1" not in env.visible
     stand(env, 6.0, 1.9, -np.pi / 4, -0.8)
     env.aim("mug_1")
     assert env.step(LowLevelAction.GRAB_RELEASE)[4]["event"] == "picked up mug_1"
 
 
-def test_bumping_is_told(env: RearrangementEnv) -> None:
+def test_collisions_are_reported(env: RearrangementEnv) -> None:
     stand(env, 3.0, 0.25, 0.0, 0.0)
     assert env.step(LowLevelAction.MOVE_FORWARD)[4]["event"] == "bumped into something"
     assert env.step(LowLevelAction.TURN_LEFT)[4]["event"] == ""
@@ -194,7 +194,7 @@ def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: RearrangementTask, g
 
 @settings(max_examples=8)
 @given(st.integers(0, 1000), st.lists(st.sampled_from(list(LowLevelAction)[1:]), min_size=5, max_size=30))
-def test_the_same_seed_and_actions_give_the_same(
+def test_the_same_seed_and_actions_give_the_same_observations(
     toy: RearrangementTask, generated: RearrangementTask, seed: int, actions: list[LowLevelAction]
 ) -> None:
     one, other = env_of(toy, generated), env_of(toy, generated)
@@ -209,7 +209,7 @@ def test_the_same_seed_and_actions_give_the_same(
         assert set(a[4]["relations"]) == {key for key in shown if key in one.world.objects}
 
 
-def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
+def test_render_returns_the_camera_image(env: RearrangementEnv) -> None:
     observation = env.step(LowLevelAction.TURN_LEFT)[0]
     assert (env.render() == observation["rgb"]).all()
     assert env.render().shape == (48, 48, 3)
@@ -217,7 +217,7 @@ def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_goes_on_by_itself(
+def test_a_copy_of_the_environment_is_independent(
     generated: RearrangementTask, copied: Callable[[RearrangementEnv], RearrangementEnv]
 ) -> None:
     env = env_of(generated)
@@ -240,7 +240,7 @@ def test_a_copy_goes_on_by_itself(
 
 
 @pytest.mark.parametrize("action", [0, LowLevelAction.STOP, np.int64(0), np.int32(0), np.array(0)])
-def test_ends_are_plain_truths_whatever_number_an_action_is(toy: RearrangementTask, action: Any) -> None:
+def test_terminated_and_truncated_are_bools_for_all_types_of_actions(toy: RearrangementTask, action: Any) -> None:
     env = env_of(toy, max_steps=np.int64(1))
     env.reset()
     _, reward, ended, cut, _ = env.step(action)
@@ -249,12 +249,12 @@ def test_ends_are_plain_truths_whatever_number_an_action_is(toy: RearrangementTa
 
 
 def room(env: RearrangementEnv) -> int:
-    """How many numbers what is held may have."""
+    """Return the number of possible values of ``holding``."""
     space = env.observation_space["holding"]  # type: ignore[index]
     return int(space.n)
 
 
-def test_what_is_held_has_a_number_within_the_house(toy: RearrangementTask, generated: RearrangementTask) -> None:
+def test_holding_is_within_the_observation_space(toy: RearrangementTask, generated: RearrangementTask) -> None:
     both = env_of(toy, generated)
     assert room(both) == room(env_of(toy)) == 128
     for task in range(2):
@@ -280,7 +280,7 @@ def test_environments_of_several_processes_play_different_houses() -> None:
     assert not np.array_equal(observations["instance"][0], observations["instance"][1])
 
 
-def test_another_person_wants_the_same_things_elsewhere(toy: RearrangementTask) -> None:
+def test_a_task_can_be_converted_for_another_person(toy: RearrangementTask) -> None:
     person = HousePreferences(
         "x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}}
     )

@@ -1,4 +1,4 @@
-"""Files made to attack the reader of pickled arrays: forged types, and bombs of memory and of time."""
+"""Attacks on the reader of pickled arrays: forged types, and bombs that use up memory or time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SCALAR = np.float64(0).__reduce__()[0]
 PLAIN: tuple[Any, ...] = (3, "<", None, None, None, -1, -1, 0)
 
 
-class Made:
-    """Pickles as the result of a call, and the state that is given to it."""
+class ForgedCall:
+    """An object whose pickle is a call with a state."""
 
     def __init__(self, function: Any, arguments: tuple[Any, ...], *state: Any) -> None:
         self.parts = (function, arguments, *state)
@@ -38,26 +38,26 @@ class Made:
         return f"Made{self.parts}"
 
 
-def dtype(code: Any, *state: Any) -> Made:
-    return Made(np.dtype, (code, False, True), *state)
+def dtype(code: Any, *state: Any) -> ForgedCall:
+    return ForgedCall(np.dtype, (code, False, True), *state)
 
 
-def array(kind: Any, shape: Any, data: Any, version: Any = 1, fortran: Any = False) -> Made:
-    return Made(RECONSTRUCT, (np.ndarray, (0,), b"b"), (version, shape, kind, fortran, data))
+def array(kind: Any, shape: Any, data: Any, version: Any = 1, fortran: Any = False) -> ForgedCall:
+    return ForgedCall(RECONSTRUCT, (np.ndarray, (0,), b"b"), (version, shape, kind, fortran, data))
 
 
 def file_of(content: Any, protocol: int = 3) -> bytes:
-    """A ``.npy`` file with one object in it."""
+    """Return a ``.npy`` file with one object."""
     return HEADER + pickle.dumps(array(dtype("O8", (3, "|", None, None, None, -1, -1, 63)), (), [content]), protocol)
 
 
 def holding(operations: bytes) -> bytes:
-    """The same, with an object that operations of a pickle leave on the stack."""
+    """Return a ``.npy`` file with the object that pickle operations leave on the stack."""
     return file_of("here it is").replace(b"X\x0a\x00\x00\x00here it is", operations)
 
 
-def written_by(numpy_core: str, content: bytes) -> bytes:
-    """A file as numpy writes it that has its arrays in that module."""
+def file_with_module(numpy_core: str, content: bytes) -> bytes:
+    """Return a file of a numpy version with its arrays in a module."""
     for core in ("numpy.core", "numpy._core"):
         for length in (b"c", b"\x8c"):
             ends = (b"\n", b"") if length == b"c" else (b"", b"")
@@ -87,7 +87,7 @@ def test_arrays_are_read_as_numpy_writes_them(tmp_path: Path, core: str, protoco
     arrays = {kind: (100 * rng.standard_normal((3, 4))).astype(kind) for kind in kinds}
     arrays |= {"columns": np.asfortranarray(arrays["<f8"]), "none": np.float64(3.25), "text": np.str_("mug")}
     shared = ["ranks", 7, 2.5, None, True]
-    path.write_bytes(written_by(core, file_of({"arrays": arrays, "one": shared, "same": shared}, protocol)))
+    path.write_bytes(file_with_module(core, file_of({"arrays": arrays, "one": shared, "same": shared}, protocol)))
     assert f"{core}.multiarray".encode() in path.read_bytes()
     read = load_pickled_object(path)
     assert read["one"] == read["same"] == shared
@@ -98,7 +98,7 @@ def test_arrays_are_read_as_numpy_writes_them(tmp_path: Path, core: str, protoco
 
 @pytest.mark.housekeep
 @pytest.mark.parametrize("name", ["orm/amt_data/data.npy", "dump/scale_rots_all.npy"])
-def test_both_files_of_the_data_are_read_as_numpy_reads_them(housekeep: HousekeepData, name: str) -> None:
+def test_the_files_of_the_data_are_read_as_by_numpy(housekeep: HousekeepData, name: str) -> None:
     path = housekeep.root / "cos_eor/scripts" / name
     expected = np.load(path, allow_pickle=True, encoding="latin1").item()
     assert len(expected) > 2 and same(load_pickled_object(path), expected)
@@ -144,7 +144,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_state_of_a_dtype_is_refused(tmp_path: Path, name: str) -> None:
     kind = dtype(*FORGED[name])
-    for content in (array(kind, (1,), bytes(8)), Made(SCALAR, (kind, bytes(8)))):
+    for content in (array(kind, (1,), bytes(8)), ForgedCall(SCALAR, (kind, bytes(8)))):
         refusal(tmp_path / "data.npy", file_of([content]))
 
 
@@ -167,7 +167,7 @@ F8, BOOL, TEXT = (
         array(OBJECTS, (1,), bytes(8)),
         array(OBJECTS, (), [1]),
         array(OBJECTS, (2,), [1, 2]),
-        Made(SCALAR, (OBJECTS, bytes(8))),
+        ForgedCall(SCALAR, (OBJECTS, bytes(8))),
         array(dtype("f8"), (1,), bytes(8)),
         array(F8, (2,), bytes(8)),
         array(F8, (-1,), bytes(8)),
@@ -179,14 +179,14 @@ F8, BOOL, TEXT = (
         array(F8, (1,), "12345678"),
         array(F8, (1,), bytes(8), version=2),
         array(F8, (1,), bytes(8), fortran=7),
-        Made(RECONSTRUCT, (np.ndarray, (1000,), b"b")),
-        Made(RECONSTRUCT, (np.ndarray, (0,), b"O"), (1, (1,), F8, False, bytes(8))),
-        Made(RECONSTRUCT, (np.dtype, (0,), b"b")),
-        Made(SCALAR, (F8, bytes(7))),
-        Made(SCALAR, (F8,)),
-        Made(np.dtype, ("f8",)),
-        Made(np.ndarray, ((10,), "f8")),
-        Made(np.ndarray, ((10,),)),
+        ForgedCall(RECONSTRUCT, (np.ndarray, (1000,), b"b")),
+        ForgedCall(RECONSTRUCT, (np.ndarray, (0,), b"O"), (1, (1,), F8, False, bytes(8))),
+        ForgedCall(RECONSTRUCT, (np.dtype, (0,), b"b")),
+        ForgedCall(SCALAR, (F8, bytes(7))),
+        ForgedCall(SCALAR, (F8,)),
+        ForgedCall(np.dtype, ("f8",)),
+        ForgedCall(np.ndarray, ((10,), "f8")),
+        ForgedCall(np.ndarray, ((10,),)),
         array(BOOL, (1,), b"\x07"),
         array(TEXT, (1,), b"\xff\xff\xff\x7f"),
         array(TEXT, (1,), b"\x00\xd8\x00\x00"),
@@ -200,22 +200,22 @@ F8, BOOL, TEXT = (
     ],
     ids=str,
 )
-def test_what_numpy_does_not_write_for_plain_arrays_is_refused(tmp_path: Path, content: Any) -> None:
+def test_forged_arrays_are_refused(tmp_path: Path, content: Any) -> None:
     refusal(tmp_path / "data.npy", file_of([content]))
 
 
-def test_a_dtype_that_is_in_use_takes_no_other_state(tmp_path: Path) -> None:
+def test_the_state_of_a_used_dtype_cannot_change(tmp_path: Path) -> None:
     plain = pickle.dumps(F8, 2)[2:-1]
     state = pickle.dumps((3, "<", None, None, None, 4000, 8, 0), 2)[2:-1]
     assert "state" in refusal(tmp_path / "data.npy", holding(b"(" + plain + state + b"bt"))
 
 
-def test_half_a_surrogate_pair_is_no_text(tmp_path: Path) -> None:
+def test_text_with_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     refusal(tmp_path / "data.npy", holding(b"X\x03\x00\x00\x00\xed\xa0\x80"))
 
 
-def doubled(begin: bytes, end: bytes, levels: int) -> bytes:
-    """A container that holds one twice, which holds one twice, and so on: each is remembered where it is made."""
+def nested_doubling(begin: bytes, end: bytes, levels: int) -> bytes:
+    """Return a container that contains another one twice, which contains another one twice, and so on, by memo."""
     made = begin + end
     for level in range(levels):
         number = bytes([100 + level])
@@ -233,8 +233,8 @@ COLLIDING = [b"\x8a\x0a" + (number * (2**61 - 1)).to_bytes(10, "little") for num
 BOMBS = {
     "a large number to remember under": holding(b"Nr\xff\xff\xff\x7f"),
     "a larger number": holding(b"Nr\xff\xff\xff\xff"),
-    "lists of lists": holding(doubled(b"](", b"e", 40)),
-    "pairs of pairs": holding(doubled(b"(", b"t", 60)),
+    "lists of lists": holding(nested_doubling(b"](", b"e", 40)),
+    "pairs of pairs": holding(nested_doubling(b"(", b"t", 60)),
     "a list in itself": holding(b"]q\x64h\x64a"),
     "a list in a pair in itself": holding(b"]q\x64h\x64\x85a"),
     "a dictionary in itself": holding(b"}q\x64" + text("key") + b"h\x64s"),
@@ -270,7 +270,7 @@ BOMBS = {
     ),
     "a long name": holding(b"c" + b"a" * (1 << 22) + b"\n" + b"\xc3\xa9" * (1 << 20) + b"\n"),
     "another long name": holding(text("a\n\x1b" * (1 << 20)) + text("b") + b"\x93"),
-    "a name that is a list": holding(doubled(b"](", b"e", 10) + text("b") + b"\x93"),
+    "a name that is a list": holding(nested_doubling(b"](", b"e", 10) + text("b") + b"\x93"),
     "zeros": bytes(100_000_000),
 }  # fmt: skip
 
@@ -292,8 +292,8 @@ for path in map(Path, sys.argv[1:]):
 """
 
 
-def test_bombs_go_off_nowhere(tmp_path: Path) -> None:
-    """Each file is refused in words, in no more than 2 GB of address space and 5 seconds of computing."""
+def test_bombs_are_refused_within_limits_of_memory_and_time(tmp_path: Path) -> None:
+    """Each file is refused with a message, within 2 GB of address space and 5 seconds of computing time."""
     paths = [tmp_path / f"{name}.npy" for name in BOMBS]
     for path, content in zip(paths, BOMBS.values(), strict=True):
         path.write_bytes(content)
@@ -308,8 +308,8 @@ def test_bombs_go_off_nowhere(tmp_path: Path) -> None:
         assert message.startswith(f"{path}: ") and len(message) < len(str(path)) + 400 and message.isprintable()
 
 
-def test_the_file_without_end_is_short(tmp_path: Path) -> None:
-    """As numpy's own reader takes it, so that the bomb is one."""
+def test_the_endless_bomb_is_a_short_file(tmp_path: Path) -> None:
+    """Numpy's own reader accepts the file, which shows that the bomb works."""
     content = BOMBS["lists of lists"]
     assert len(content) < 600
     value = np.load(io.BytesIO(content), allow_pickle=True).item()
@@ -318,7 +318,7 @@ def test_the_file_without_end_is_short(tmp_path: Path) -> None:
         value = value[0]
 
 
-def test_a_refusal_is_told_apart_from_damage(tmp_path: Path) -> None:
+def test_refused_files_and_damaged_files_give_different_errors(tmp_path: Path) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(BOMBS["a list in itself"])
     with pytest.raises(UnsafePickleError, match="changes what is held"):

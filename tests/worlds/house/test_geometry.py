@@ -29,7 +29,7 @@ def quaternions(draw: st.DrawFn) -> Quat:
 
 
 @given(POINTS, VECTORS)
-def test_a_pose_without_a_turn_only_shifts(points: np.ndarray, position: tuple[float, float, float]) -> None:
+def test_a_pose_without_rotation_translates(points: np.ndarray, position: tuple[float, float, float]) -> None:
     assert Pose(position, IDENTITY).apply(points) == pytest.approx(points + position)
 
 
@@ -40,14 +40,14 @@ def test_a_pose_keeps_distances(points: np.ndarray, position: tuple[float, float
     assert np.linalg.norm(placed - placed[0], axis=1) == pytest.approx(before, abs=1e-9)
 
 
-def test_a_quarter_turn_to_the_left_takes_ahead_to_the_left() -> None:
-    # Ahead is -z; seen from above, counter-clockwise from there is -x.
+def test_a_quarter_turn_maps_forward_to_left() -> None:
+    # Forward is -z, and left of it is -x.
     turned = Pose((1.0, 2.0, 3.0), yaw_rotation(np.pi / 2)).apply([[0.0, 0.0, -1.0], [0.0, 5.0, 0.0]])
     assert turned == pytest.approx(np.array([[0.0, 2.0, 3.0], [1.0, 7.0, 3.0]]))
 
 
 @given(POINTS)
-def test_a_box_around_points_is_the_smallest_one(points: np.ndarray) -> None:
+def test_a_bounding_box_is_the_smallest_box(points: np.ndarray) -> None:
     box = Box.bounding(points)
     assert (points >= np.array(box.low)).all() and (points <= np.array(box.high)).all()
     for axis in range(3):
@@ -56,7 +56,7 @@ def test_a_box_around_points_is_the_smallest_one(points: np.ndarray) -> None:
 
 
 @given(VECTORS, st.tuples(*[st.floats(0, 10)] * 3))
-def test_a_box_has_the_size_and_the_middle_it_was_made_of(
+def test_a_box_has_the_given_size_and_centre(
     centre: tuple[float, float, float], size: tuple[float, float, float]
 ) -> None:
     box = Box.from_centre(centre, size)
@@ -68,18 +68,18 @@ def test_a_box_has_the_size_and_the_middle_it_was_made_of(
 
 
 @given(YAWS)
-def test_a_heading_survives_its_quaternion(yaw: float) -> None:
+def test_yaw_is_recovered_from_its_rotation(yaw: float) -> None:
     apart = yaw_from_rotation(yaw_rotation(yaw)) - yaw
     assert np.angle(np.exp(1j * apart)) == pytest.approx(0.0, abs=1e-9)
 
 
 @given(YAWS)
-def test_what_a_body_faces_is_what_its_rotation_turns_ahead_to(yaw: float) -> None:
+def test_forward_vectors_agree_with_rotations(yaw: float) -> None:
     ahead = Pose((0.0, 0.0, 0.0), yaw_rotation(yaw)).apply([[0.0, 0.0, -1.0]])[0]
     assert forward_vector(yaw) == pytest.approx(ahead, abs=1e-9)
 
 
-def test_three_plain_floats() -> None:
+def test_vec3_returns_floats() -> None:
     assert vec3(np.array([1, 2, 3], dtype=np.float32)) == (1.0, 2.0, 3.0)
     assert all(type(part) is float for part in vec3(np.ones(3)))
     with pytest.raises(ValueError):

@@ -1,4 +1,4 @@
-"""The house in habitat-sim. All but the first tests are skipped where it is not installed."""
+"""The simulator on top of habitat-sim. Most tests are skipped if habitat-sim is not installed."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ SOUTH = BodyPose(2.0, 2.0, np.pi, -0.4)
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, **package: object) -> None:
-    """Have a package habitat_sim that says such things of itself."""
+    """Install a fake package habitat_sim with some attributes."""
     monkeypatch.setitem(sys.modules, "habitat_sim", SimpleNamespace(**package))
 
 
-def test_an_absent_habitat_sim_is_told_of_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_habitat_sim_is_reported_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "habitat_sim", None)
     with pytest.raises(UserError, match=r"habitat-sim is not installed .* run conda install habitat-sim"):
         open_simulator("habitat")
 
 
-def test_an_old_one_and_one_without_bullet_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_builds_of_habitat_sim_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, __version__="0.2.5", built_with_bullet=True)
     with pytest.raises(UserError, match=r"0\.2\.5 is too old: 0\.3\.3 or later is needed"):
         habitat_sim()
@@ -69,7 +69,7 @@ def test_a_missing_mesh_of_an_object_is_found(tmp_path: Path) -> None:
         find_missing_mesh(config)
 
 
-def test_meshes_become_files_that_look_the_same_from_both_sides(toy: RearrangementTask, tmp_path: Path) -> None:
+def test_mesh_files_have_both_sides_of_each_triangle(toy: RearrangementTask, tmp_path: Path) -> None:
     mesh = toy.scene.by_key[COUNTER].mesh
     write_glb(mesh, tmp_path / "a" / "counter.glb")
     written = trimesh.load(tmp_path / "a" / "counter.glb", force="mesh")
@@ -77,7 +77,7 @@ def test_meshes_become_files_that_look_the_same_from_both_sides(toy: Rearrangeme
     assert np.allclose(written.bounds, [mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)], atol=1e-6)
 
 
-def test_textured_models_keep_their_picture_and_are_centred(tmp_path: Path) -> None:
+def test_textured_model_files_keep_the_texture_and_are_centred(tmp_path: Path) -> None:
     box = trimesh.creation.box((1.0, 2.0, 3.0))
     box.apply_translation((5.0, 5.0, 5.0))
     box.visual = trimesh.visual.ColorVisuals(box, vertex_colors=[200, 100, 50, 255])
@@ -119,7 +119,7 @@ def test_both_simulators_see_the_same_house(
             assert np.abs(here.rgb.astype(int) - there.rgb).mean() < 30
 
 
-def test_the_body_moves_alike(habitat: Simulator, toy: RearrangementTask) -> None:
+def test_both_simulators_move_the_body_alike(habitat: Simulator, toy: RearrangementTask) -> None:
     ours = RaycastSimulator()
     for simulator in (habitat, ours):
         reset(simulator, toy)
@@ -133,7 +133,7 @@ def test_the_body_moves_alike(habitat: Simulator, toy: RearrangementTask) -> Non
         assert habitat.body == ours.body
 
 
-def test_objects_are_carried_and_put_down(habitat: Simulator, toy: RearrangementTask) -> None:
+def test_objects_can_be_carried_and_placed(habitat: Simulator, toy: RearrangementTask) -> None:
     reset(habitat, toy)
     thing = toy.episode.objects[0]
     x, _, z = thing.pose.position
@@ -145,14 +145,14 @@ def test_objects_are_carried_and_put_down(habitat: Simulator, toy: Rearrangement
     assert thing.key in habitat.visible(above)
 
 
-def test_bullets_ray_meets_what_is_in_the_middle(habitat: Simulator, toy: RearrangementTask) -> None:
+def test_bullets_ray_hits_the_object_at_the_image_centre(habitat: Simulator, toy: RearrangementTask) -> None:
     reset(habitat, toy, SOUTH)
     habitat.stand(SOUTH)
     assert habitat.aimed_at(5.0) in {TABLE, *(thing.key for thing in toy.episode.objects)}
     assert habitat.aimed_at(0.2) is None
 
 
-def test_an_episode_is_played_alike(habitat: Simulator, toy: RearrangementTask) -> None:
+def test_both_simulators_play_an_episode_alike(habitat: Simulator, toy: RearrangementTask) -> None:
     envs = [RearrangementEnv(simulator, [toy]) for simulator in (habitat, RaycastSimulator())]
     for env in envs:
         env.reset()
@@ -162,7 +162,7 @@ def test_an_episode_is_played_alike(habitat: Simulator, toy: RearrangementTask) 
         assert told[0] == told[1]
 
 
-def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(
+def test_models_are_shown_and_missing_ones_have_placeholders(
     habitat: Simulator, toy: RearrangementTask, tmp_path: Path
 ) -> None:
     trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "cube.glb")
@@ -182,13 +182,13 @@ def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(
 
 
 def object_of(config: Path, mesh: Path) -> ObjectModel:
-    """An object's model that is one mesh."""
+    """Return an object's model that consists of one mesh."""
     config.write_text(json.dumps({"render_asset": mesh.name, "collision_asset": mesh.name}))
     return ObjectModel(config, IDENTITY)
 
 
 def area(simulator: Simulator, task: RearrangementTask, model: ObjectModel) -> int:
-    """Pixels of the first object with that model, in a size of 0.3 m, from a metre away."""
+    """Return the number of pixels of the first object with a model, with a size of 0.3 m, from 1 m away."""
     first, *others = task.episode.objects
     x, _, z = first.pose.position
     shown = (replace(first, model=model, size=(0.3, 0.3, 0.3)), *others)
@@ -198,7 +198,7 @@ def area(simulator: Simulator, task: RearrangementTask, model: ObjectModel) -> i
 
 
 @pytest.mark.parametrize("units", [100.0, 304.8, 1000.0, 1e5, 0.001])
-def test_a_model_in_any_units_is_as_large_as_the_data_say(
+def test_models_in_all_units_have_the_size_of_the_data(
     habitat: Simulator, toy: RearrangementTask, tmp_path: Path, units: float
 ) -> None:
     areas = []
@@ -221,7 +221,7 @@ def test_a_model_is_loaded_once(
 
 
 @pytest.mark.parametrize("kind", ["glb", "gltf", "obj", "ply"])
-def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
+def test_a_damaged_model_is_reported_and_the_next_house_is_shown(
     habitat: Simulator, toy: RearrangementTask, tmp_path: Path, kind: str
 ) -> None:
     mesh = write_model(tmp_path, kind)
@@ -234,7 +234,7 @@ def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
     assert area(habitat, toy, object_of(tmp_path / "whole.object_config.json", mesh)) > 0
 
 
-def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(
+def test_a_damaged_shell_is_reported_and_the_next_house_is_shown(
     habitat: Simulator, toy: RearrangementTask, tmp_path: Path
 ) -> None:
     shell = tmp_path / "shell.glb"
@@ -246,7 +246,7 @@ def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(
     assert habitat.visible(SOUTH)
 
 
-def test_a_killed_one_is_opened_anew_for_the_next_episode(toy: RearrangementTask, tmp_path: Path) -> None:
+def test_a_killed_simulator_is_restarted_for_the_next_episode(toy: RearrangementTask, tmp_path: Path) -> None:
     pytest.importorskip("habitat_sim", reason="habitat-sim is not installed")
     code = """
 import os, signal, sys, tempfile
@@ -276,14 +276,14 @@ print(os.listdir(tempfile.gettempdir()))
     ], done.stdout + done.stderr  # fmt: skip
 
 
-def test_a_gpu_that_does_not_exist_is_told_of() -> None:
+def test_a_missing_gpu_is_reported() -> None:
     pytest.importorskip("habitat_sim", reason="habitat-sim is not installed")
     with pytest.raises(UserError, match=r"could not render.*housewise doctor"):
         open_simulator("habitat", gpu=63)
 
 
 @pytest.mark.housekeep
-def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: HousekeepData) -> None:
+def test_paths_on_recasts_mesh_are_equally_long(habitat: Simulator, housekeep: HousekeepData) -> None:
     scene = housekeep.scene("Merom_1_int")
     task = RearrangementTask(scene, housekeep.episode("Merom_1_int", housekeep.episode_ids("Merom_1_int")[0]))
     reset(habitat, task, BodyPose(*map(float, scene.navmesh.random_point(np.random.default_rng(0)))))

@@ -1,4 +1,4 @@
-"""The task in habitat-lab: a plain agent plays it, and everything is as in our own environment."""
+"""The task in habitat-lab gives the same results as the Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIZE = ["habitat.simulator.camera.width=48", "habitat.simulator.camera.height=32
 
 
 class Wanderer(habitat.Agent):
-    """Plays the same at random in every episode, in all the ways in which habitat-lab takes actions."""
+    """Draws the same random actions in every episode, in all forms that habitat-lab accepts."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -52,7 +52,7 @@ class Wanderer(habitat.Agent):
 
 @pytest.fixture(scope="session", params=["raycast", "habitat"])
 def backend(request: pytest.FixtureRequest, toy: RearrangementTask) -> SimulatorName:
-    """Every simulator that can make pictures here."""
+    """All simulators that can render here."""
     name: SimulatorName = request.param
     try:
         env = twin(name, toy)
@@ -80,7 +80,7 @@ def same_as_ours(seen: dict[str, Any], ours: dict[str, Any]) -> None:
 
 
 def play(env: Any, ours: RearrangementEnv, agent: Wanderer) -> None:
-    """Play an episode in both, and compare all that either tells."""
+    """Play an episode in both environments and compare all results."""
     seen, (expected, info) = env.reset(), ours.reset()
     agent.reset()
     while not env.episode_over:
@@ -96,7 +96,7 @@ def play(env: Any, ours: RearrangementEnv, agent: Wanderer) -> None:
     assert ended and told["steps"] == agent.steps + 1
 
 
-def test_an_agent_plays_what_our_environment_plays(backend: SimulatorName) -> None:
+def test_agents_play_as_in_the_gymnasium_environment(backend: SimulatorName) -> None:
     ours = twin(backend, generated_task(4), generated_task(5))
     with habitat.Env(config("habitat.dataset.houses=2", "habitat.dataset.seed=4", backend=backend)) as env:
         assert env.number_of_episodes == 2
@@ -110,7 +110,7 @@ def test_an_agent_plays_what_our_environment_plays(backend: SimulatorName) -> No
 
 
 @pytest.mark.housekeep
-def test_the_housekeep_data_too(housekeep: HousekeepData, backend: SimulatorName) -> None:
+def test_agents_play_the_housekeep_data(housekeep: HousekeepData, backend: SimulatorName) -> None:
     data = [f"habitat.dataset.data={housekeep.root}", "habitat.dataset.episodes=test"]
     with habitat.Env(config(*data, backend=backend, name="housekeep")) as env:
         ids = [int(episode.episode_id) for episode in env.episodes]
@@ -121,8 +121,8 @@ def test_the_housekeep_data_too(housekeep: HousekeepData, backend: SimulatorName
 
 
 @pytest.fixture
-def at_home(monkeypatch: pytest.MonkeyPatch, toy: RearrangementTask) -> None:
-    """Every episode is that of the toy house."""
+def load_toy_house(monkeypatch: pytest.MonkeyPatch, toy: RearrangementTask) -> None:
+    """Make every episode load the toy house."""
     monkeypatch.setattr("housewise.worlds.house.habitat_lab.simulator.load_task", lambda episode: toy)
 
 
@@ -152,7 +152,7 @@ def test_a_grab_moves_an_object_and_is_rewarded(backend: SimulatorName) -> None:
 
 
 @pytest.mark.usefixtures("at_home")
-def test_all_in_order_is_success() -> None:
+def test_success_requires_all_objects_to_be_correct() -> None:
     with habitat.Env(config()) as env:
         env.reset()
         env.sim.household.world.apply_placements({"mug_1": TABLE, "tea_towel_1": STOOL})
@@ -161,17 +161,17 @@ def test_all_in_order_is_success() -> None:
 
 
 @pytest.mark.usefixtures("at_home")
-def test_without_a_target_the_middle_of_the_picture_is_taken() -> None:
+def test_without_a_target_the_image_centre_is_the_target() -> None:
     with habitat.Env(config()) as env:
         env.reset()
-        # From (2, 2.9) at 1.5 m the towel's middle at (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m down.
+        # From (2, 2.9) at a height of 1.5 m, the towel's centre (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m below.
         stand(env, 2.0, 2.9, -float(np.arctan2(0.775, 0.5)))
         env.step("grab_release")
         assert env.sim.household.world.holding == "tea_towel_1"
 
 
 @pytest.mark.usefixtures("at_home")
-def test_gym_takes_housekeeps_numbers_and_gives_our_reward(backend: SimulatorName) -> None:
+def test_gym_environments_have_discrete_actions_and_our_reward(backend: SimulatorName) -> None:
     env = make_gym(config(backend=backend))
     assert env.action_space.n == len(LowLevelAction)
     seen = env.reset()
@@ -189,7 +189,7 @@ def test_gym_takes_housekeeps_numbers_and_gives_our_reward(backend: SimulatorNam
     env.close()
 
 
-def test_gym_makes_it_from_the_file_alone() -> None:
+def test_gym_environments_can_be_made_from_a_configuration_file() -> None:
     settings = ["habitat.simulator.backend=raycast", "habitat.environment.max_episode_steps=2", *SIZE]
     env = gym.make("Habitat-v0", cfg_file_path=habitat_lab.config_file(), override_options=settings)
     env.reset()
@@ -197,7 +197,7 @@ def test_gym_makes_it_from_the_file_alone() -> None:
     env.close()
 
 
-def test_images_are_those_asked_for() -> None:
+def test_only_configured_sensors_are_returned() -> None:
     sensors = "habitat.simulator.agents.main_agent.sim_sensors"
     fewer = [
         f"~{sensors}.rgb",
@@ -212,7 +212,7 @@ def test_images_are_those_asked_for() -> None:
         assert seen["depth"].max() > 1.0 and env.observation_space.contains(seen)
 
 
-def test_processes_of_habitat_lab_play_it() -> None:
+def test_vector_environments_of_habitat_lab_work() -> None:
     configs = [config(f"habitat.dataset.seed={seed}", "habitat.dataset.houses=1") for seed in (1, 2)]
     envs = habitat.VectorEnv(make_env_fn=make_gym, env_fn_args=tuple((settings,) for settings in configs))
     try:
@@ -232,13 +232,13 @@ def test_the_dataset_can_be_split_by_scene() -> None:
 
 
 @pytest.fixture
-def standing(toy: RearrangementTask, at_home: None) -> Iterator[Any]:
+def standing(toy: RearrangementTask, load_toy_house: None) -> Iterator[Any]:
     with habitat.Env(config()) as env:
         env.reset()
         yield env
 
 
-def test_habitat_labs_questions_are_answered(standing: Any) -> None:
+def test_the_simulator_interface_of_habitat_lab_works(standing: Any) -> None:
     sim = standing.sim
     state = sim.get_agent_state()
     assert state.position == pytest.approx([2.0, 0.0, 2.0])
@@ -283,7 +283,7 @@ def test_habitat_labs_questions_are_answered(standing: Any) -> None:
         ("+habitat.simulator.agents.main_agent.sim_sensors.smell.type=HousewiseSensor", "no camera sensor 'smell'"),
     ],
 )
-def test_what_does_not_fit_is_told_in_a_line(wrong: str, told: str) -> None:
+def test_invalid_settings_are_refused_in_one_line(wrong: str, told: str) -> None:
     with pytest.raises(UserError, match=told) as caught:
         habitat.Env(config(wrong)).reset()
     assert "\n" not in str(caught.value)
@@ -300,7 +300,7 @@ def test_what_does_not_fit_is_told_in_a_line(wrong: str, told: str) -> None:
         "habitat.seed=7",
     ],
 )
-def test_what_says_the_same_as_is_played_is_taken(fits: str) -> None:
+def test_settings_that_agree_with_the_task_are_accepted(fits: str) -> None:
     settings = config(fits)
     for _ in range(2):
         with habitat.Env(settings) as env:
@@ -308,8 +308,8 @@ def test_what_says_the_same_as_is_played_is_taken(fits: str) -> None:
             assert env.current_episode.scene_id == "generated-0"
 
 
-def built_on_ours(folder: Path, more: str) -> str:
-    """A configuration of somebody else's."""
+def derived_config(folder: Path, more: str) -> str:
+    """Write a configuration that includes ours."""
     file = folder / "mine.yaml"
     ours = "simulator: {backend: raycast, camera: {width: 32, height: 32}}, dataset: {houses: 2}"
     defaults = "[/housewise: rearrange, /habitat/task/measurements: [num_steps, collisions], _self_]"
@@ -317,14 +317,14 @@ def built_on_ours(folder: Path, more: str) -> str:
     return str(file)
 
 
-def test_others_build_their_configuration_on_ours(tmp_path: Path) -> None:
-    told = habitat.Benchmark(built_on_ours(tmp_path, "seed: 1")).evaluate(Wanderer(10))
+def test_other_configurations_can_include_ours(tmp_path: Path) -> None:
+    told = habitat.Benchmark(derived_config(tmp_path, "seed: 1")).evaluate(Wanderer(10))
     assert told["steps"] == told["num_steps"] == 11.0
 
 
-def test_others_build_on_ours_in_any_folder(tmp_path: Path) -> None:
-    """As it is installed, and not as it lies in a checkout."""
-    file = built_on_ours(tmp_path, "seed: 1")
+def test_other_configurations_can_include_ours_from_any_folder(tmp_path: Path) -> None:
+    """The package works as installed, without a checkout."""
+    file = derived_config(tmp_path, "seed: 1")
     (tmp_path / "empty").mkdir()
     code = (
         f"import habitat; from housewise.worlds.house import habitat_lab; print(habitat.get_config({file!r}).habitat)"
@@ -335,8 +335,8 @@ def test_others_build_on_ours_in_any_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("at_home")
-def test_only_steps_into_something_are_collisions(tmp_path: Path) -> None:
-    with habitat.Env(habitat.get_config(built_on_ours(tmp_path, "seed: 1"))) as env:
+def test_only_blocked_steps_are_collisions(tmp_path: Path) -> None:
+    with habitat.Env(habitat.get_config(derived_config(tmp_path, "seed: 1"))) as env:
         env.reset()
         for action in ("move_forward", "turn_left", "turn_right", "look_up"):
             env.step(action)
@@ -350,7 +350,7 @@ def test_only_steps_into_something_are_collisions(tmp_path: Path) -> None:
         assert env.get_metrics()["collisions"] == {"count": 3, "is_collision": False}
 
 
-def test_a_closed_environment_says_so() -> None:
+def test_a_closed_environment_refuses_calls() -> None:
     env = habitat.Env(config())
     env.reset()
     env.close()
@@ -366,12 +366,12 @@ def test_a_closed_environment_says_so() -> None:
         ("measurements: {joy: {type: HousewiseMeasure}}", "no measure 'joy' in this task; there are success_rate"),
     ],
 )
-def test_what_the_task_does_not_have_is_told(tmp_path: Path, wrong: str, told: str) -> None:
+def test_unknown_sensors_actions_and_measures_are_refused(tmp_path: Path, wrong: str, told: str) -> None:
     with pytest.raises(UserError, match=told):
-        habitat.Env(habitat.get_config(built_on_ours(tmp_path, f"task: {{{wrong}}}")))
+        habitat.Env(habitat.get_config(derived_config(tmp_path, f"task: {{{wrong}}}")))
 
 
-def test_the_example_in_the_manual_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
     manual = Path(__file__).parents[3] / "docs" / "habitat.md"
     agent, as_gym, *_ = re.findall(r"```python\n(.*?)```", manual.read_text(encoding="utf-8"), re.DOTALL)
     exec(agent + as_gym, {"__name__": "__main__"})

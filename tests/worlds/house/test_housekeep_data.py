@@ -34,13 +34,13 @@ from tests.worlds.house.housekeep_folder import (
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder of the Housekeep form with one small scene."""
+    """A small Housekeep folder with one scene."""
     return make_folder(tmp_path / "housekeep")
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that a test may damage."""
+    """A Housekeep folder that a test may damage."""
 
     root: Path
     scene: str
@@ -54,21 +54,21 @@ class Folder:
         return int(json.loads(gzip.decompress(self.episodes.read_bytes()))["episodes"][0]["episode_id"])
 
     def play(self) -> None:
-        """Read what a run of the first episode needs."""
+        """Read everything that a run of the first episode needs."""
         data = HousekeepData(self.root)
         data.scene(self.scene)
         data.episode(self.scene, self.first)
 
 
 @pytest.fixture
-def made(root: Path) -> Folder:
+def small_folder(root: Path) -> Folder:
     """The small folder."""
     return Folder(root, SCENE)
 
 
 @pytest.fixture(scope="module")
 def excerpt(housekeep: HousekeepData, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """A part of the real data: two episodes of one scene, boxes instead of its models."""
+    """A part of the real data: two episodes of one scene, with boxes instead of its models."""
     root, scene = tmp_path_factory.mktemp("excerpt"), "Pomaria_2_int"
     for name in (METADATA, DOORS, NAVMESH, ANNOTATIONS):
         path = name.replace(SCENE, scene)
@@ -80,18 +80,18 @@ def excerpt(housekeep: HousekeepData, tmp_path_factory: pytest.TempPathFactory) 
     return Folder(root, scene)
 
 
-@pytest.fixture(params=["made", pytest.param("copied", marks=pytest.mark.housekeep)])
+@pytest.fixture(params=["small", pytest.param("copied", marks=pytest.mark.housekeep)])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
     """The small folder, and a copy of a part of the real data."""
-    if request.param == "made":
-        return request.getfixturevalue("made")
+    if request.param == "small":
+        return request.getfixturevalue("small_folder")
     excerpt = request.getfixturevalue("excerpt")
     shutil.copytree(excerpt.root, tmp_path / "copied")
     return Folder(tmp_path / "copied", excerpt.scene)
 
 
 def refusal(action: Callable[[], Any]) -> str:
-    """What is said of data that cannot be used."""
+    """Return the message of the error for invalid data."""
     with pytest.raises(DataError) as refused:
         action()
     message = str(refused.value)
@@ -99,7 +99,7 @@ def refusal(action: Callable[[], Any]) -> str:
     return message
 
 
-def test_a_scene_has_what_its_metadata_names(root: Path) -> None:
+def test_a_scene_has_the_furniture_of_its_metadata(root: Path) -> None:
     data = HousekeepData(root)
     assert data.scenes() == [SCENE]
     scene = data.scene(SCENE)
@@ -120,16 +120,16 @@ def test_models_are_centred_on_their_pose(root: Path) -> None:
     assert counter.high == pytest.approx((0.6, 0.9, 3.0))
 
 
-def test_a_box_stands_in_for_the_missing_model_and_is_noted(root: Path) -> None:
+def test_a_missing_model_is_replaced_by_a_box_and_noted(root: Path) -> None:
     scene = HousekeepData(root).scene(SCENE)
     notes = [note for note in scene.notes if note.startswith(STOVE)]
     assert notes == [f"{STOVE}: no model, a box stands in"]
-    # Its footprint is the one that the episodes' free space tells of, however the metadata turns it.
+    # Its footprint is that of the episode's free space, independent of its rotation in the metadata.
     assert scene.by_key[STOVE].box.low == pytest.approx((0.1, 0.0, 3.2))
     assert scene.by_key[STOVE].box.high == pytest.approx((0.7, 0.9, 4.0))
 
 
-def test_a_scene_can_do_without_doors_models_and_episodes(root: Path) -> None:
+def test_doors_models_and_episodes_are_optional(root: Path) -> None:
     (root / DOORS).unlink()
     (root / EPISODES).unlink()
     shutil.rmtree(root / MODELS)
@@ -140,7 +140,7 @@ def test_a_scene_can_do_without_doors_models_and_episodes(root: Path) -> None:
     assert scene.rooms[0].anchor == COUNTER
 
 
-def test_an_episode_is_what_the_file_says(root: Path) -> None:
+def test_an_episode_has_the_values_of_its_file(root: Path) -> None:
     data = HousekeepData(root)
     assert data.episode_ids(SCENE) == [3, 12]
     read = data.episode(SCENE, 3)
@@ -161,7 +161,7 @@ def test_an_episode_is_what_the_file_says(root: Path) -> None:
     assert (spot.x, spot.z) == pytest.approx((mug.pose.position[0], mug.pose.position[2]))
 
 
-def test_a_folder_of_another_kind_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_another_folder_is_refused_with_the_remedy(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere"):
         message = refusal(lambda path=path: HousekeepData(path))
         assert message.startswith(f"{path}: ")
@@ -173,14 +173,14 @@ def test_the_home_folder_can_be_abbreviated(root: Path, monkeypatch: pytest.Monk
     assert HousekeepData("~/housekeep").scenes() == [SCENE]
 
 
-def test_what_does_not_exist_is_answered_with_what_does(folder: Folder) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(folder: Folder) -> None:
     data = HousekeepData(folder.root)
     assert f"it has {folder.scene}" in refusal(lambda: data.scene("Atlantis_int"))
     assert f"it has {folder.scene}" in refusal(lambda: data.episode_ids("Atlantis_int"))
     assert f"no episode 99999; it has 2, from {folder.first} to " in refusal(lambda: data.episode(folder.scene, 99999))
 
 
-def test_a_scene_without_navigation_mesh_is_not_listed_and_said_to_lack_it(folder: Folder) -> None:
+def test_a_scene_without_navigation_mesh_is_refused(folder: Folder) -> None:
     path = folder.root / NAVMESH.replace(SCENE, folder.scene)
     path.unlink()
     data = HousekeepData(folder.root)
@@ -196,7 +196,7 @@ def test_a_damaged_navigation_mesh_is_named(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
-def test_a_cut_episode_file_is_named(folder: Folder, share: float) -> None:
+def test_a_truncated_episode_file_is_named(folder: Folder, share: float) -> None:
     content, path = folder.episodes.read_bytes(), folder.episodes
     path.write_bytes(content[: int(share * len(content))])
     message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
@@ -226,9 +226,9 @@ def test_a_damaged_archive_is_named(folder: Folder) -> None:
         '"\\ud800',
     ],
 )
-def test_damaged_json_is_named(made: Folder, text: str) -> None:
-    made.episodes.write_bytes(gzip.compress(text.encode()))
-    assert str(made.episodes) in refusal(lambda: HousekeepData(made.root).scene(made.scene))
+def test_damaged_json_is_named(small_folder: Folder, text: str) -> None:
+    small_folder.episodes.write_bytes(gzip.compress(text.encode()))
+    assert str(small_folder.episodes) in refusal(lambda: HousekeepData(small_folder.root).scene(small_folder.scene))
 
 
 def test_a_file_without_episodes_is_named(folder: Folder) -> None:
@@ -276,36 +276,36 @@ def first_packer(raw: dict[str, Any]) -> dict[str, Any]:
         (lambda raw: first_packer(raw).pop("shelves"), "recs_packers"),
     ],
 )
-def test_a_contradiction_is_told_with_file_episode_and_field(
-    made: Folder, change: Callable[[dict[str, Any]], None], told: str
+def test_contradictions_are_refused_with_file_episode_and_field(
+    small_folder: Folder, change: Callable[[dict[str, Any]], None], told: str
 ) -> None:
-    number = made.first
-    change_episodes(made.episodes, change)
-    message = refusal(lambda: HousekeepData(made.root).episode(made.scene, number))
-    assert message.startswith(f"{made.episodes}: ")
+    number = small_folder.first
+    change_episodes(small_folder.episodes, change)
+    message = refusal(lambda: HousekeepData(small_folder.root).episode(small_folder.scene, number))
+    assert message.startswith(f"{small_folder.episodes}: ")
     assert told in message
 
 
-def test_an_unknown_receptacle_is_told(folder: Folder) -> None:
+def test_an_unknown_receptacle_is_refused(folder: Folder) -> None:
     change_episodes(folder.episodes, lambda raw: raw["recs_keys"].__setitem__(0, "attic_0-trunk_1_0.urdf"))
     message = refusal(folder.play)
     assert message.startswith(f"{folder.episodes}: episode {folder.first}, field recs_keys: ")
     assert "'attic_0-trunk_1_0.urdf'" in message
 
 
-def test_a_matrix_of_another_shape_is_told(folder: Folder) -> None:
+def test_a_matrix_of_another_shape_is_refused(folder: Folder) -> None:
     change_episodes(folder.episodes, lambda raw: raw["end_matrix"].pop())
     message = refusal(folder.play)
     assert message.startswith(f"{folder.episodes}: episode {folder.first}, field start_matrix or end_matrix: not ")
 
 
-def test_an_episode_without_a_number_is_told(folder: Folder) -> None:
+def test_an_episode_without_an_id_is_refused(folder: Folder) -> None:
     change_episodes(folder.episodes, spoil("episode_id"))
     message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
     assert message.startswith(f"{folder.episodes}: ") and "episode_id" in message
 
 
-def test_one_bad_episode_does_not_spoil_the_others(root: Path) -> None:
+def test_an_invalid_episode_does_not_affect_the_others(root: Path) -> None:
     spoilt = {**episode(3), "objs_pos": [[0.0, 0.0]]}
     write_episodes(root / EPISODES, {"episodes": [spoilt, episode(12)]})
     data = HousekeepData(root)
@@ -331,11 +331,13 @@ def test_one_bad_episode_does_not_spoil_the_others(root: Path) -> None:
         "\x00",
     ],
 )
-def test_damaged_metadata_is_named(made: Folder, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_metadata_is_named(
+    small_folder: Folder, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    path = made.root / METADATA
+    path = small_folder.root / METADATA
     path.write_text(text)
-    assert refusal(made.play).startswith(f"{path}: ")
+    assert refusal(small_folder.play).startswith(f"{path}: ")
     assert not Path("hacked").exists()
 
 
@@ -367,7 +369,7 @@ def test_annotators_disagree_with_the_majority(root: Path) -> None:
 
 
 @pytest.mark.parametrize("who", ["ada", "annotator-10", "annotator--1", "annotator-x", "annotator-²", ""])
-def test_nobody_is_told_with_who_there_is(root: Path, who: str) -> None:
+def test_unknown_annotators_are_refused_with_the_known_ones(root: Path, who: str) -> None:
     assert "0 to" in refusal(lambda: HousekeepData(root).preferences(who)).replace("annotator-0", "0")
 
 
@@ -385,7 +387,7 @@ def test_nobody_is_told_with_who_there_is(root: Path, who: str) -> None:
         7,
     ],
 )
-def test_other_arrays_are_no_annotations(root: Path, content: Any) -> None:
+def test_other_arrays_are_refused_as_annotations(root: Path, content: Any) -> None:
     holder = np.empty((), dtype=object)
     holder[()] = content
     np.save(root / ANNOTATIONS, holder, allow_pickle=True)

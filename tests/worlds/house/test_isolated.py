@@ -1,4 +1,4 @@
-"""A simulator in a process of its own does what it does here, and its death is told of in one line."""
+"""A simulator in a process of its own behaves like one in this process, and its crash is reported in one line."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ DANCE = [
 ]
 
 
-class Doomed(RaycastSimulator):
-    """Takes its process with it, as OpenGL without a driver does."""
+class CrashingSimulator(RaycastSimulator):
+    """Ends its process, as OpenGL without a driver does."""
 
     def act(self, action: LowLevelAction) -> bool:
         if action == LowLevelAction.MOVE_FORWARD:
@@ -44,8 +44,8 @@ class Doomed(RaycastSimulator):
         return super().act(action)
 
 
-class Littering(RaycastSimulator):
-    """Keeps files of scenes for as long as it lives, as habitat-sim needs them."""
+class TemporaryFilesSimulator(RaycastSimulator):
+    """Keeps temporary files of scenes while it is open, as with habitat-sim."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,8 +53,8 @@ class Littering(RaycastSimulator):
         (Path(self._files.name) / "scene.glb").touch()
 
 
-class Clumsy(RaycastSimulator):
-    """Has a mistake in it."""
+class FailingSimulator(RaycastSimulator):
+    """Raises an unexpected error."""
 
     def act(self, action: LowLevelAction) -> bool:
         raise ZeroDivisionError("oops")
@@ -77,14 +77,14 @@ def mesh(scene: Scene) -> object:
 
 
 @pytest.fixture
-def apart() -> Iterator[IsolatedSimulator]:
+def isolated_simulator() -> Iterator[IsolatedSimulator]:
     simulator = isolated(RaycastSimulator)
     yield simulator
     simulator.close()
 
 
-def test_it_does_what_the_simulator_does(toy: RearrangementTask, apart: IsolatedSimulator) -> None:
-    here, there = (RearrangementEnv(simulator, [toy]) for simulator in (RaycastSimulator(), apart))
+def test_it_behaves_like_the_simulator(toy: RearrangementTask, isolated_simulator: IsolatedSimulator) -> None:
+    here, there = (RearrangementEnv(simulator, [toy]) for simulator in (RaycastSimulator(), isolated_simulator))
     for _ in range(2):
         first, second = here.reset()[0], there.reset()[0]
         assert all(np.array_equal(first[name], second[name]) for name in first)
@@ -92,22 +92,22 @@ def test_it_does_what_the_simulator_does(toy: RearrangementTask, apart: Isolated
             (first, *told), (second, *heard) = here.step(action), there.step(action)
             assert all(np.array_equal(first[name], second[name]) for name in first)
             assert told == heard
-    assert apart.aimed_at(5.0) == here.simulator.aimed_at(5.0)
-    assert isinstance(apart.observe(), Observation) and apart.keys == here.simulator.keys
+    assert isolated_simulator.aimed_at(5.0) == here.simulator.aimed_at(5.0)
+    assert isinstance(isolated_simulator.observe(), Observation) and isolated_simulator.keys == here.simulator.keys
 
 
-def test_objects_move_in_the_other_process(toy: RearrangementTask, apart: IsolatedSimulator) -> None:
-    env = RearrangementEnv(apart, [toy])
+def test_objects_move_in_the_other_process(toy: RearrangementTask, isolated_simulator: IsolatedSimulator) -> None:
+    env = RearrangementEnv(isolated_simulator, [toy])
     env.reset()
-    apart.stand(apart.body.moved_to((0.5, 0.5)))
-    assert tuple(apart.body.point) == (0.5, 0.5)
+    isolated_simulator.stand(isolated_simulator.body.moved_to((0.5, 0.5)))
+    assert tuple(isolated_simulator.body.point) == (0.5, 0.5)
     thing = toy.episode.objects[0].key
-    apart.move_object(thing, None)
-    assert thing not in apart.visible()
+    isolated_simulator.move_object(thing, None)
+    assert thing not in isolated_simulator.visible()
 
 
-def test_a_death_is_told_of_and_the_next_episode_is_played(toy: RearrangementTask) -> None:
-    env = RearrangementEnv(isolated(Doomed), [toy])
+def test_a_crash_is_reported_and_the_next_episode_is_played(toy: RearrangementTask) -> None:
+    env = RearrangementEnv(isolated(CrashingSimulator), [toy])
     env.reset()
     with pytest.raises(
         SimulatorError, match=r"ended \(exit code 3\): no more; a new one is started for the next episode$"
@@ -121,7 +121,7 @@ def test_a_death_is_told_of_and_the_next_episode_is_played(toy: RearrangementTas
 
 
 def children(program: int) -> list[int]:
-    """Processes of this machine that a process has started."""
+    """Return the child processes of a process."""
     stats = [(int(path.name), (path / "stat").read_text()) for path in Path("/proc").glob("[0-9]*") if path.is_dir()]
     return [number for number, stat in stats if int(stat.rpartition(")")[2].split()[1]) == program]
 
@@ -131,8 +131,8 @@ import sys
 from functools import partial
 from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from tests.worlds.house.test_isolated import Littering, mesh
-simulator = IsolatedSimulator(Littering, mesh, "do this")
+from tests.worlds.house.test_isolated import TemporaryFilesSimulator, mesh
+simulator = IsolatedSimulator(TemporaryFilesSimulator, mesh, "do this")
 print("open", flush=True)
 sys.stdin.read()
 """
@@ -140,7 +140,7 @@ sys.stdin.read()
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("who", ["simulator", "program"])
-def test_whoever_is_killed_nothing_is_left_in_the_temporary_folder(tmp_path: Path, who: str) -> None:
+def test_no_temporary_files_are_left_after_a_kill(tmp_path: Path, who: str) -> None:
     env = os.environ | {"TMPDIR": str(tmp_path)}
     command = [sys.executable, "-c", PROGRAM]
     program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
@@ -170,7 +170,7 @@ def test_a_killed_simulator_fails_its_episode_and_the_rest_is_played(tmp_path: P
 
 
 @pytest.mark.parametrize("opener", [RaycastSimulator, lambda: isolated(RaycastSimulator)])
-def test_a_closed_environment_says_so(toy: RearrangementTask, opener: Callable[[], Simulator]) -> None:
+def test_a_closed_environment_refuses_calls(toy: RearrangementTask, opener: Callable[[], Simulator]) -> None:
     env = RearrangementEnv(opener(), [toy])
     env.reset()
     env.close()
@@ -180,15 +180,15 @@ def test_a_closed_environment_says_so(toy: RearrangementTask, opener: Callable[[
     env.close()
 
 
-def test_a_closed_simulator_says_so(toy: RearrangementTask) -> None:
+def test_a_closed_simulator_refuses_calls(toy: RearrangementTask) -> None:
     simulator = isolated(RaycastSimulator)
     simulator.close()
     with pytest.raises(UserError, match=r"^the simulator is closed; open another one$"):
         RearrangementEnv(simulator, [toy]).reset()
 
 
-class Picky(RaycastSimulator):
-    """Shows no house whose name begins with ``bad``."""
+class RefusingSimulator(RaycastSimulator):
+    """Refuses scenes whose name starts with ``bad``."""
 
     def reset(self, scene: Scene, *others: Any) -> None:
         if scene.name.startswith("bad"):
@@ -196,11 +196,11 @@ class Picky(RaycastSimulator):
         super().reset(scene, *others)
 
 
-def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(
+def test_a_failed_reset_is_not_mistaken_for_a_loaded_scene(
     toy: RearrangementTask, generated: RearrangementTask
 ) -> None:
     bad = RearrangementTask(replace(toy.scene, name="bad"), toy.episode)
-    simulator = isolated(Picky)
+    simulator = isolated(RefusingSimulator)
     env = RearrangementEnv(simulator, [generated, bad])
     keys = [env.reset() and simulator.keys for _ in range(1)]
     with pytest.raises(DataError, match="a mesh is damaged"):
@@ -212,18 +212,18 @@ def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(
     env.close()
 
 
-def test_a_death_at_the_start_too() -> None:
+def test_a_crash_at_the_start_is_reported_with_the_remedy() -> None:
     with pytest.raises(UserError, match=r"exit code 4\); do this"):
         IsolatedSimulator(exiting, mesh, "do this")  # type: ignore[arg-type]
 
 
-def test_what_the_user_has_to_know_comes_through() -> None:
+def test_user_errors_are_passed_on() -> None:
     with pytest.raises(UserError, match=r"^no such thing; get one$"):
         IsolatedSimulator(refusing, mesh, "do this")  # type: ignore[arg-type]
 
 
-def test_mistakes_come_through_with_their_traceback(toy: RearrangementTask) -> None:
-    simulator = isolated(Clumsy)
+def test_other_errors_are_passed_on_with_their_traceback(toy: RearrangementTask) -> None:
+    simulator = isolated(FailingSimulator)
     env = RearrangementEnv(simulator, [toy])
     env.reset()
     with pytest.raises(RuntimeError, match="ZeroDivisionError: oops"):

@@ -1,4 +1,4 @@
-"""The files that OpenGL simulators load, which need neither OpenGL nor habitat-sim to be written."""
+"""Mesh files for habitat-sim, which can be written without OpenGL and habitat-sim."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.worlds.house.housekeep_folder import box_obj
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder inside another one, which nothing else belongs in."""
+    """A folder inside an empty folder, which has to stay empty otherwise."""
     return tmp_path / "outer" / "assets"
 
 
 @pytest.mark.parametrize("category", ["../../x", "/tmp/x", "mug\0", "m" * 300, "a/b", "..", ""])
-def test_no_category_leads_out_of_the_folder(folder: Path, category: str) -> None:
+def test_file_names_never_leave_the_folder(folder: Path, category: str) -> None:
     path = MeshFileCache(folder).mesh(placeholder_mesh(category, (0.1, 0.2, 0.3)))
     assert path.parent == folder and path.name.isascii() and len(path.name) < 60
     assert [file for file in folder.parent.rglob("*") if file.is_file()] == [path]

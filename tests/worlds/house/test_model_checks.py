@@ -1,4 +1,4 @@
-"""Damaged files of 3D models: the file, the reason and the remedy, before anything is played."""
+"""Damaged files of 3D models are reported with the file, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = [(kind, "model." + kind) for kind in KINDS] + [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_whole_model_passes(tmp_path: Path, kind: str) -> None:
+def test_a_complete_model_passes(tmp_path: Path, kind: str) -> None:
     check_model_file(write_model(tmp_path, kind))
 
 
@@ -33,7 +33,7 @@ def test_a_pointer_an_empty_and_a_cut_off_file_are_named_with_the_remedy(tmp_pat
     model, damaged = write_model(tmp_path / "a folder", kind), tmp_path / "a folder" / part
     content = damaged.read_bytes()
     wrong = [(POINTER.encode(), rf"Git LFS's pointer.*; run git -C '{tmp_path}/a folder' lfs pull"), (b"", "is empty")]
-    # Half of a text of materials is one as well.
+    # A truncated file of materials is still valid.
     wrong += [] if part.endswith(".mtl") else [(content[: len(content) // 2], "damaged .*; fetch the file again")]
     for what, told in wrong:
         damaged.write_bytes(what)
@@ -44,7 +44,7 @@ def test_a_pointer_an_empty_and_a_cut_off_file_are_named_with_the_remedy(tmp_pat
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(place=st.floats(0, 1, exclude_max=True), junk=st.binary(min_size=1, max_size=40))
-def test_any_damage_passes_or_is_told_in_a_line(
+def test_random_damage_passes_or_is_reported_in_one_line(
     tmp_path_factory: pytest.TempPathFactory, kind: str, place: float, junk: bytes
 ) -> None:
     model = write_model(tmp_path_factory.mktemp("model"), kind)
@@ -68,7 +68,7 @@ def test_any_damage_passes_or_is_told_in_a_line(
         ("material_0.png", "no picture", "damaged (not a picture)"),
     ],
 )
-def test_a_run_in_damaged_data_says_which_file_before_the_first_step(
+def test_a_run_with_a_damaged_model_names_the_file_before_the_first_step(
     tmp_path: Path, simulator: str, part: str, content: str, told: str
 ) -> None:
     if simulator == "habitat":

@@ -21,7 +21,7 @@ NAMES = (*HOUSE.rooms, *HOUSE.receptacles, *HOUSE.objects)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_name_means_itself(name: str) -> None:
+def test_exact_names_are_resolved(name: str) -> None:
     for said in (name, name.upper(), f"  the {name}. ", name.replace(" ", "_"), f"`{name}`", f'"{name.title()}",'):
         assert HOUSE.resolve(said).name == name, said
 
@@ -37,18 +37,18 @@ def test_every_name_means_itself(name: str) -> None:
         ("picture frame", "picture frame 1"),
         ("frame", "picture frame 1"),
         ("Dr Pepper can", "dr. pepper can 1"),
-        # A room or an object without its number, where longer names hold the word too.
+        # A room or an object without its number, although longer names also contain the word.
         ("the kitchen", "kitchen 0"),
         ("living room", "living room 0"),
         ("the mug", "mug 1"),
-        # Slips of the pen.
+        # Misspellings.
         ("saurcer 1", "saucer 1"),
         ("sauser 2", "saucer 2"),
         ("kitchn 0 conter 18", "kitchen 0 counter 18"),
         ("pictur frame 1", "picture frame 1"),
     ],
 )
-def test_what_is_clear_is_understood(said: str, meant: str) -> None:
+def test_unambiguous_texts_are_resolved(said: str, meant: str) -> None:
     assert HOUSE.resolve(said).name == meant
 
 
@@ -61,13 +61,13 @@ def test_what_is_clear_is_understood(said: str, meant: str) -> None:
         ("bed", ["bedroom 0 bed 1", "bedroom 1 bed 2"]),
     ],
 )
-def test_what_is_not_is_asked_back(said: str, listed: list[str]) -> None:
+def test_ambiguous_texts_are_reported_with_the_candidates(said: str, listed: list[str]) -> None:
     resolution = HOUSE.resolve(said)
     assert resolution.name is None
     assert resolution.problem == f"{said.removeprefix('the ')!r} could be {', '.join(listed)}"
 
 
-def test_of_many_only_three_are_listed() -> None:
+def test_at_most_three_candidates_are_listed() -> None:
     many = Vocabulary(objects=tuple(f"cup {number}" for number in range(9)))
     assert many.resolve("cup").problem == "'cup' could be cup 0, cup 1, cup 2, ..."
 
@@ -75,7 +75,7 @@ def test_of_many_only_three_are_listed() -> None:
 @pytest.mark.parametrize(
     "said", ["unicorn", "saucer 3", "kitchen 1", "counter 181", "kitchen 0 counter 181", "mug one", "1 mug", "18"]
 )
-def test_numbers_are_taken_at_their_word(said: str) -> None:
+def test_numbers_have_to_be_exact(said: str) -> None:
     resolution = HOUSE.resolve(said)
     if said == "18":
         assert resolution.name == "kitchen 0 counter 18"
@@ -85,7 +85,7 @@ def test_numbers_are_taken_at_their_word(said: str) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "  ", "the", "...", "—", "日本"])
-def test_no_name_is_told_as_such(said: str) -> None:
+def test_texts_without_a_name_are_reported(said: str) -> None:
     assert HOUSE.resolve(said).problem == "no name given"
 
 
@@ -98,14 +98,14 @@ def test_the_choice_can_be_narrowed() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_gets_an_answer(said: str) -> None:
+def test_every_text_gets_a_resolution(said: str) -> None:
     resolution = HOUSE.resolve(said)
     assert (resolution.name in NAMES) != bool(resolution.problem)
     assert "\n" not in resolution.problem
 
 
 @given(st.sampled_from(NAMES), st.data())
-def test_one_wrong_letter_never_gives_a_thing_of_another_number(name: str, data: st.DataObject) -> None:
+def test_misspellings_never_change_the_number(name: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(name) - 1))
     letter = data.draw(st.sampled_from("abcdefghijklmnopqrstuvwxyz0123456789 "))
     said = name[:place] + letter + name[place + 1 :]
@@ -115,7 +115,7 @@ def test_one_wrong_letter_never_gives_a_thing_of_another_number(name: str, data:
         assert all(number in meant.split() for number in numbers)
 
 
-def test_a_name_that_begins_like_a_filler_is_still_a_name() -> None:
+def test_names_that_begin_like_articles_are_resolved() -> None:
     vocabulary = Vocabulary(rooms=("a 0", "a 0 0"), objects=("this 1", "mug-1", "mug 1"))
     for name in ("a 0", "a 0 0", "this 1", "mug-1", "mug 1"):
         assert vocabulary.resolve(name).name == name

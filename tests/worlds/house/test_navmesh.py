@@ -19,7 +19,7 @@ CELLS = st.integers(0, 9)
 
 @st.composite
 def houses(draw: st.DrawFn) -> NavMesh:
-    """A 10 m x 10 m floor with blocks cut out of it; where that falls apart, the largest part counts."""
+    """Draw a 10 m x 10 m floor with holes; only the largest part is used."""
     blocks = draw(st.lists(st.tuples(CELLS, CELLS, st.integers(1, 6), st.integers(1, 6)), max_size=7))
     shapes = [shapely.box(x + 0.1, z + 0.07, x + width - 0.13, z + depth + 0.02) for x, z, width, depth in blocks]
     area = shapely.box(0, 0, 10, 10).difference(shapely.union_all(shapes))
@@ -32,7 +32,7 @@ def inside(navmesh: NavMesh, line: np.ndarray) -> bool:
 
 
 @given(houses(), POINTS, POINTS)
-def test_ways_are_inside_lead_there_and_are_no_shorter_than_the_beeline(
+def test_paths_are_inside_and_at_least_as_long_as_the_straight_line(
     navmesh: NavMesh, start: tuple[float, float], end: tuple[float, float]
 ) -> None:
     path = navmesh.path(start, end)
@@ -46,7 +46,7 @@ def test_ways_are_inside_lead_there_and_are_no_shorter_than_the_beeline(
 
 
 @given(houses(), POINTS, POINTS, POINTS)
-def test_ways_are_the_shortest(
+def test_paths_are_the_shortest(
     navmesh: NavMesh, start: tuple[float, float], end: tuple[float, float], over: tuple[float, float]
 ) -> None:
     assert navmesh.distance(start, end) == pytest.approx(navmesh.distance(end, start), abs=5 * TOLERANCE)
@@ -55,15 +55,13 @@ def test_ways_are_the_shortest(
 
 
 @given(houses(), POINTS, st.floats(-np.pi, np.pi))
-def test_a_step_stays_inside_and_is_no_longer_than_a_step(
-    navmesh: NavMesh, start: tuple[float, float], yaw: float
-) -> None:
+def test_steps_stay_inside_and_are_not_too_long(navmesh: NavMesh, start: tuple[float, float], yaw: float) -> None:
     here = navmesh.snap(start)
     goal = here + STEP * np.array([-np.sin(yaw), -np.cos(yaw)])
     there = navmesh.move(here, goal)
     assert navmesh.contains(there)
     assert np.linalg.norm(there - here) <= STEP + TOLERANCE
-    # Nor does it jump over a wall: there is a short way from the one place to the other.
+    # The step does not jump over a wall, since there is a short path between both points.
     assert navmesh.distance(here, there) <= 2 * STEP
     if navmesh.sees(here, goal):
         assert there == pytest.approx(goal)
@@ -72,7 +70,7 @@ def test_a_step_stays_inside_and_is_no_longer_than_a_step(
 
 @given(houses(), st.integers(0, 2**32 - 1))
 @settings(max_examples=25)
-def test_a_long_walk_never_gets_out(navmesh: NavMesh, seed: int) -> None:
+def test_long_walks_stay_inside(navmesh: NavMesh, seed: int) -> None:
     rng = np.random.default_rng(seed)
     here = navmesh.random_point(rng)
     for yaw in rng.uniform(-np.pi, np.pi, 60):
@@ -81,7 +79,7 @@ def test_a_long_walk_never_gets_out(navmesh: NavMesh, seed: int) -> None:
 
 
 @given(houses(), POINTS)
-def test_snapping_goes_to_the_nearest_place_and_is_done_once(navmesh: NavMesh, point: tuple[float, float]) -> None:
+def test_snapping_returns_the_nearest_point_and_is_idempotent(navmesh: NavMesh, point: tuple[float, float]) -> None:
     snapped = navmesh.snap(point)
     assert navmesh.contains(snapped)
     assert (navmesh.snap(snapped) == snapped).all()
@@ -91,7 +89,7 @@ def test_snapping_goes_to_the_nearest_place_and_is_done_once(navmesh: NavMesh, p
 
 @given(houses(), st.integers(0, 2**32 - 1))
 @settings(max_examples=20)
-def test_drawn_places_and_viewpoints_are_inside(navmesh: NavMesh, seed: int) -> None:
+def test_random_points_and_viewpoints_are_inside(navmesh: NavMesh, seed: int) -> None:
     for _ in range(5):
         assert shapely.contains_xy(navmesh.area, *navmesh.random_point(np.random.default_rng(seed)))
     assert all(navmesh.contains(point) for point in navmesh.viewpoints)
@@ -111,7 +109,7 @@ def test_a_step_does_not_pass_a_thin_wall() -> None:
     assert there == pytest.approx([1.99, 1.0], abs=TOLERANCE)
 
 
-def test_the_way_round_a_corner_touches_the_corner() -> None:
+def test_paths_around_a_corner_touch_it() -> None:
     corridor = Polygon([(0, 0), (4, 0), (4, 4), (3, 4), (3, 1), (0, 1)])
     navmesh = NavMesh(corridor, 0.0)
     path = navmesh.path([0, 1], [3, 4])
@@ -120,7 +118,7 @@ def test_the_way_round_a_corner_touches_the_corner() -> None:
     assert not navmesh.sees([0.5, 0.5], [3.5, 3.5])
 
 
-def test_the_nearer_of_two_doors_is_taken() -> None:
+def test_paths_use_the_nearer_of_two_doors() -> None:
     wall = shapely.box(4.9, 0, 5.1, 10).difference(
         shapely.union_all([shapely.box(4.8, 1, 5.2, 2), shapely.box(4.8, 8, 5.2, 9)])
     )
@@ -129,14 +127,14 @@ def test_the_nearer_of_two_doors_is_taken() -> None:
     assert navmesh.path([4, 7], [6, 7])[1:-1, 1] == pytest.approx([8, 8], abs=TOLERANCE)
 
 
-def test_rooms_are_joined_by_the_door_only() -> None:
+def test_rooms_are_connected_by_the_door_only() -> None:
     navmesh = NavMesh(walkable(), 0.0)
     path = navmesh.path([2, 0.5], [7, 3.5])
     crossing = shapely.linestrings(path).intersection(shapely.box(4.0, 0, 4.1, 4))
     assert 1.5 < crossing.centroid.y < 2.5
 
 
-def test_of_several_floors_the_largest_counts() -> None:
+def test_only_the_largest_of_several_floors_is_used() -> None:
     apart = MultiPolygon([shapely.box(0, 0, 1, 1), shapely.box(5, 5, 8, 8)])
     navmesh = NavMesh(apart, 0.3, viewpoints=[[5, 5], [6, 6]])
     assert navmesh.area.equals(shapely.box(5, 5, 8, 8))
@@ -145,14 +143,14 @@ def test_of_several_floors_the_largest_counts() -> None:
     assert navmesh.height == 0.3
 
 
-def test_a_convex_room_needs_no_corners() -> None:
+def test_convex_rooms_have_no_reflex_corners() -> None:
     navmesh = NavMesh(shapely.box(0, 0, 3, 3), 0.0)
     assert navmesh.distance([0, 0], [3, 3]) == pytest.approx(np.sqrt(18))
     assert navmesh.distance([-5, 0], [3, 0]) == pytest.approx(3.0)
 
 
-def test_robots_of_several_threads_share_a_house() -> None:
-    """Each finds the ways that it finds alone, although what is known of the area is worked out as they ask."""
+def test_several_threads_can_share_a_navmesh() -> None:
+    """Each thread finds the same paths as alone, although the navmesh computes its corners on demand."""
     blocks = [shapely.box(x, z, x + 1, z + 1.5) for x in range(1, 20, 2) for z in range(1, 20, 2)]
     area = shapely.box(0, 0, 20, 20).difference(shapely.union_all(blocks))
     rng = np.random.default_rng(0)

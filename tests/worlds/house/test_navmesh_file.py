@@ -22,7 +22,7 @@ def read(path: Path, content: bytes) -> NavMesh:
 
 
 def refusal(path: Path) -> str:
-    """What the reader says of a file that it refuses."""
+    """Return the message of the error for a file."""
     with pytest.raises(NavMeshFileError) as refused:
         read_navmesh(path)
     message = str(refused.value)
@@ -31,7 +31,7 @@ def refusal(path: Path) -> str:
     return message
 
 
-def test_polygons_become_one_floor(tmp_path: Path) -> None:
+def test_polygons_are_joined_to_one_floor(tmp_path: Path) -> None:
     navmesh = read(tmp_path / "a.navmesh", PACKED)
     whole = shapely.union(shapely.box(0, 0, 5, 3), shapely.Polygon([(5, 0), (5, 3), (7, 3)]))
     assert navmesh.area.symmetric_difference(whole).area < 0.02
@@ -40,7 +40,7 @@ def test_polygons_become_one_floor(tmp_path: Path) -> None:
     assert {tuple(point) for point in navmesh.viewpoints.tolist()} == corners
 
 
-def test_the_roof_is_no_floor(tmp_path: Path) -> None:
+def test_roofs_are_ignored(tmp_path: Path) -> None:
     navmesh = read(tmp_path / "a.navmesh", pack_navmesh([*ROOF, *FLOOR]))
     assert navmesh.height == pytest.approx(0.2)
     assert navmesh.area.bounds == pytest.approx((0, 0, 7, 3), abs=0.01)
@@ -49,7 +49,7 @@ def test_the_roof_is_no_floor(tmp_path: Path) -> None:
     assert read_navmesh(tmp_path / "roof.navmesh", max_height=3.0).height == pytest.approx(2.5)
 
 
-def test_of_two_islands_the_one_with_more_corners_counts(tmp_path: Path) -> None:
+def test_the_island_with_more_vertices_is_used(tmp_path: Path) -> None:
     navmesh = read(tmp_path / "a.navmesh", pack_navmesh([rectangle(20, 20, 30, 30), *FLOOR]))
     assert navmesh.area.bounds == pytest.approx((0, 0, 7, 3), abs=0.01)
 
@@ -75,7 +75,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [*range(0, len(PACKED), 7), len(PACKED) - 1])
-def test_a_file_cut_short_is_refused(tmp_path: Path, length: int) -> None:
+def test_truncated_files_are_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "short.navmesh"
     path.write_bytes(PACKED[:length])
     refusal(path)
@@ -83,7 +83,7 @@ def test_a_file_cut_short_is_refused(tmp_path: Path, length: int) -> None:
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, len(PACKED) - 1), st.integers(0, 255)), min_size=1, max_size=4))
-def test_damage_never_gives_another_error(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
+def test_random_damage_gives_only_the_documented_error(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
     content = bytearray(PACKED)
     for place, value in damage:
         content[place] = value
@@ -107,7 +107,7 @@ def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
     refusal(path)
 
 
-def test_the_error_is_one_of_the_data(tmp_path: Path) -> None:
+def test_the_error_is_a_data_error(tmp_path: Path) -> None:
     write_navmesh(tmp_path / "deep" / "a.navmesh", FLOOR)
     assert isinstance(read_navmesh(tmp_path / "deep" / "a.navmesh"), NavMesh)
     shutil.rmtree(tmp_path / "deep")

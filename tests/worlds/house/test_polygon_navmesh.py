@@ -1,4 +1,4 @@
-"""Walking on polygons, against brute force with shapely."""
+"""Navigation on polygons, compared with brute force on shapely geometries."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def whole(floor: Floor) -> shapely.Geometry:
 
 
 def shortest(area: shapely.Geometry, start: Spot, end: Spot) -> float:
-    """The shortest way inside an area: over all of its corners that see each other."""
+    """Return the length of the shortest path in an area, by its visibility graph."""
     corners = shapely.get_coordinates(area)
     points = np.unique(np.concatenate([corners, [start, end]]), axis=0)
     first, second = np.triu_indices(len(points), k=1)
     lines = shapely.linestrings(np.stack([points[first], points[second]], axis=1))
     free = shapely.covers(area.buffer(EPS), lines)
-    # Sparse: in a dense graph scipy takes a way of nanometres for no way.
+    # The graph is sparse because scipy ignores edges of nanometres in dense graphs.
     lengths = shapely.length(lines)[free]
     graph = coo_array((lengths, (first[free], second[free])), shape=(len(points), len(points)))
     here, there = (int(np.linalg.norm(points - point, axis=1).argmin()) for point in (start, end))
@@ -45,7 +45,7 @@ def shortest(area: shapely.Geometry, start: Spot, end: Spot) -> float:
 
 
 def shortest_through(doors: list[Array], start: Spot, end: Spot) -> float:
-    """The shortest way through doors, one after the other: over all their ends that see each other through them."""
+    """Return the length of the shortest path through a sequence of doors, by the visibility graph of their ends."""
     layers = [np.array([start]), *doors, np.array([end])]
     best = [[0.0], *([math.inf, math.inf] for _ in doors), [math.inf]]
     for later in range(1, len(layers)):
@@ -60,7 +60,7 @@ def shortest_through(doors: list[Array], start: Spot, end: Spot) -> float:
 
 
 @given(floors(), POINTS)
-def test_the_nearest_place_is_the_nearest(floor: Floor, point: Spot) -> None:
+def test_nearest_returns_the_nearest_point(floor: Floor, point: Spot) -> None:
     number, spot = floor.mesh.nearest(point)
     away = whole(floor).distance(shapely.Point(point))
     assert math.dist(point, spot) == pytest.approx(away, abs=EPS)
@@ -70,7 +70,7 @@ def test_the_nearest_place_is_the_nearest(floor: Floor, point: Spot) -> None:
 
 @given(floors(), POINTS, POINTS)
 @example(Floor({0, 1, 2, 3, 4, 5}, 0), (0.0, 0.0), (0.0, 2.0515171343873926e-09))
-def test_ways_lead_there_inside_and_are_no_shorter_than_the_shortest(floor: Floor, start: Spot, end: Spot) -> None:
+def test_paths_are_inside_and_at_least_as_long_as_the_shortest(floor: Floor, start: Spot, end: Spot) -> None:
     path = floor.mesh.path(start, end)
     here, there = floor.mesh.nearest(start)[1], floor.mesh.nearest(end)[1]
     assert (path[0], path[-1]) == (here, there)
@@ -81,7 +81,7 @@ def test_ways_lead_there_inside_and_are_no_shorter_than_the_shortest(floor: Floo
 
 
 @given(floors(), POINTS, POINTS)
-def test_ways_are_the_shortest_through_the_polygons_that_they_cross(floor: Floor, start: Spot, end: Spot) -> None:
+def test_paths_are_the_shortest_through_their_polygons(floor: Floor, start: Spot, end: Spot) -> None:
     (first, here), (last, there) = floor.mesh.nearest(start), floor.mesh.nearest(end)
     polygons = floor.mesh.corridor(first, last, here, there)
     assert (polygons[0], polygons[-1]) == (first, last)
@@ -89,12 +89,12 @@ def test_ways_are_the_shortest_through_the_polygons_that_they_cross(floor: Floor
     for one, other in pairwise(polygons):
         edge = floor.neighbours[one].index(other)
         doors.append(floor.rings[one][[edge, (edge + 1) % 4]])
-    # A door closer than a millimetre to the start counts as passed.
+    # A door within a millimetre of the start is ignored.
     assert floor.mesh.distance(start, end) == pytest.approx(shortest_through(doors, here, there), abs=2e-3)
 
 
 @given(floors(), POINTS, st.floats(-math.pi, math.pi))
-def test_a_step_goes_as_far_as_the_walls_let_it(floor: Floor, start: Spot, yaw: float) -> None:
+def test_steps_end_at_walls(floor: Floor, start: Spot, yaw: float) -> None:
     here = floor.mesh.nearest(start)[1]
     goal = (here[0] - STEP * math.sin(yaw), here[1] - STEP * math.cos(yaw))
     there = floor.mesh.move(here, goal)
@@ -107,7 +107,7 @@ def test_a_step_goes_as_far_as_the_walls_let_it(floor: Floor, start: Spot, yaw: 
 
 
 @given(floors(), POINTS)
-def test_clearance_is_the_way_to_the_nearest_wall(floor: Floor, point: Spot) -> None:
+def test_clearance_is_the_distance_to_the_nearest_wall(floor: Floor, point: Spot) -> None:
     spot = floor.mesh.nearest(point)[1]
     assert floor.mesh.clearance(spot) == pytest.approx(whole(floor).boundary.distance(shapely.Point(spot)), abs=EPS)
 
@@ -124,14 +124,14 @@ def test_a_file_read_as_polygons_is_the_same_floor(tmp_path: Path) -> None:
     assert polygons.contains([4.9, 2.9]) and not polygons.contains([5.1, 2.9])
 
 
-def test_of_a_floor_in_two_parts_only_one_is_within_reach() -> None:
+def test_other_islands_are_unreachable() -> None:
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     mesh = PolygonMesh([square, square + [3.0, 0.0]], [[-1] * 4, [-1] * 4])
     assert mesh.path((0.5, 0.5), (3.5, 0.5)) == []
     assert mesh.distance((0.5, 0.5), (3.5, 0.5)) == math.inf
 
 
-def test_the_mesh_goes_along_to_another_process(tmp_path: Path) -> None:
+def test_meshes_can_be_pickled(tmp_path: Path) -> None:
     write_navmesh(tmp_path / "a.navmesh", [rectangle(0, 0, 2, 3), rectangle(2, 0, 5, 3)])
     navmesh = read_polygon_navmesh(tmp_path / "a.navmesh")
     other = pickle.loads(pickle.dumps(navmesh))

@@ -40,7 +40,7 @@ def test_any_two_people_differ_but_agree_on_most(pair: tuple[str, str]) -> None:
     assert len(differ) < len(SIZES) / 3
 
 
-def test_tastes() -> None:
+def test_bundled_people_have_different_preferences() -> None:
     ada, bruno = load_preferences("ada"), load_preferences("bruno")
     assert ada.wants("mug", "dining room", "table")
     assert not bruno.wants("mug", "dining room", "table")
@@ -58,15 +58,15 @@ def test_a_majority_is_more_than_half() -> None:
         MajorityPreferences([])
 
 
-def written(folder: Path, text: str) -> Path:
+def preferences_file(folder: Path, text: str) -> Path:
     file = folder / "me.yaml"
     file.write_text(text, encoding="utf-8")
     return file
 
 
-def test_a_file_of_ones_own_overrides_groups_and_categories(tmp_path: Path) -> None:
+def test_a_file_overrides_groups_and_categories(tmp_path: Path) -> None:
     me = load_preferences(
-        written(
+        preferences_file(
             tmp_path,
             """
             name: me
@@ -112,19 +112,19 @@ GROUP = "name: me\ngroups: {g: {things: [%s], wanted: {%s: [table]}%s}}"
     ],
 )
 def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: str) -> None:
-    file = written(tmp_path, text)
+    file = preferences_file(tmp_path, text)
     with pytest.raises(DataError, match=problem) as caught:
         load_preferences(file)
     assert str(caught.value).startswith(f"{file}: ")
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_person_is_told_who_there_is() -> None:
+def test_unknown_people_are_refused_with_the_known_ones() -> None:
     with pytest.raises(DataError, match="no person 'zoe'; there are majority, ada, bruno, "):
         load_preferences("zoe")
 
 
-def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
+def test_files_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "me.yaml"
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="UTF-8"):
@@ -132,7 +132,7 @@ def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", held_out_people())
-def test_strangers_disagree_with_the_majority_on_half_of_their_placements(name: str) -> None:
+def test_held_out_people_disagree_with_the_majority_on_half_of_their_placements(name: str) -> None:
     stranger, usual = load_preferences(name), MajorityPreferences([load_preferences(each) for each in bundled_people()])
     wanted = [(category, *spot) for category in stranger.categories for spot in spots(stranger, category)]
     against = [place for place in wanted if not usual.wants(*place)]

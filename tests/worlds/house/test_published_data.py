@@ -1,4 +1,4 @@
-"""The whole of the public data; HOUSEKEEP_DATA names its folder."""
+"""Checks of the complete public data, whose folder HOUSEKEEP_DATA names."""
 
 import itertools
 
@@ -55,10 +55,8 @@ def check_scene(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, count in SCENES.items() if count])
-def test_rooms_are_entered_at_the_first_receptacle_that_takes_part_in_every_episode(
-    housekeep: HousekeepData, name: str
-) -> None:
-    """Which kinds those are is a rule for all houses; here it is held against what the episodes say."""
+def test_anchors_are_the_first_receptacles_present_in_all_episodes(housekeep: HousekeepData, name: str) -> None:
+    """The kinds of optional receptacles are the same for all houses; the episodes confirm them."""
     scene = housekeep.scene(name)
     taking_part = [set(housekeep.episode(name, number).receptacles) for number in housekeep.episode_ids(name)[::7]]
     always, ever = set.intersection(*taking_part), set.union(*taking_part)
@@ -81,7 +79,7 @@ def test_some_houses_have_episodes_without_cabinets_and_shelves(housekeep: House
     ("name", "room", "anchor"),
     [("Rs_int", "living room 0", "living room 0 carpet 27"), ("Pomaria_1_int", "kitchen 0", "kitchen 0 carpet 34")],
 )
-def test_rooms_of_scenes_without_episodes_are_entered_where_published_runs_did(
+def test_anchors_of_scenes_without_episodes_are_those_of_published_runs(
     housekeep: HousekeepData, name: str, room: str, anchor: str
 ) -> None:
     scene = housekeep.scene(name)
@@ -102,7 +100,7 @@ def check_episode(scene: Scene, episode: RearrangementEpisode) -> None:
 
 
 def check_shelves(episode: RearrangementEpisode) -> None:
-    """Our packing does what the data's did: the last object comes to lie where the file has it."""
+    """Our packing agrees with that of the data: the last object gets the position in the file."""
     things = {thing.key: thing for thing in episode.objects}
     for key, state in episode.shelves.items():
         check_rows(state)
@@ -128,8 +126,8 @@ def check_rows(state: ShelfState) -> None:
     assert all(surface.covers(row) for row in rows)
 
 
-def test_the_data_agrees_with_its_annotators(housekeep: HousekeepData) -> None:
-    """An object's right places are those that at least six of ten people ranked as right."""
+def test_correct_receptacles_agree_with_the_annotators(housekeep: HousekeepData) -> None:
+    """The correct receptacles of an object are those that at least six of ten people ranked positive."""
     majority = housekeep.preferences()
     scene = housekeep.scene("Merom_1_int")
     rooms = {room.name: room.kind for room in scene.rooms}
@@ -146,7 +144,7 @@ def test_the_data_agrees_with_its_annotators(housekeep: HousekeepData) -> None:
     assert agreed == total
 
 
-def test_ten_people_annotated_each_with_a_mind_of_their_own(housekeep: HousekeepData) -> None:
+def test_ten_annotators_have_different_preferences(housekeep: HousekeepData) -> None:
     episode, scene = housekeep.episode("Merom_1_int", 0), housekeep.scene("Merom_1_int")
     rooms = {room.name: room.kind for room in scene.rooms}
     places = {(rooms[place.room], place.kind) for place in scene.receptacles if place.usable and place.room}

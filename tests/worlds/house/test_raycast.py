@@ -11,7 +11,7 @@ from housewise.worlds.house.simulator.base import STEP, TURN, BodyPose, Camera, 
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.toy import BED, COUNTER, DOOR, STOOL, TABLE, thing
 
-# Straight ahead at +z from the middle of the kitchen: the table, and the wall at z = 4 above it.
+# Looking along +z from the middle of the kitchen: the table, and above it the wall at z = 4.
 SOUTH = np.pi
 PLACES = st.tuples(st.floats(0.2, 7.9), st.floats(0.2, 3.8))
 BODIES = st.builds(
@@ -27,38 +27,38 @@ def started(task: RearrangementTask, body: BodyPose | None = None, camera: Camer
 
 @given(st.floats(0.6, 3.7))
 def test_depth_is_the_distance_to_the_wall(toy: RearrangementTask, distance: float) -> None:
-    # Looking along -z from z = distance at the wall z = 0, at eye level.
+    # The camera looks along -z from z = distance at the wall z = 0.
     depth = started(toy, BodyPose(3.0, 2.0)).observe(BodyPose(3.0, distance)).depth
     centre = depth[50:70, 50:78]
     assert centre == pytest.approx(np.full(centre.shape, distance), abs=0.01)
     assert depth.dtype == np.float32
 
 
-def test_depth_is_within_what_the_sensor_can_tell(toy: RearrangementTask) -> None:
+def test_depth_is_within_the_sensors_range(toy: RearrangementTask) -> None:
     simulator = started(toy, camera=Camera(min_depth=2.0, max_depth=2.3))
     depth = simulator.observe(BodyPose(3.0, 2.5, 0.3)).depth
     assert (depth.min(), depth.max()) == pytest.approx((2.0, 2.3))
 
 
-def test_the_floor_and_nothing_are_number_zero(toy: RearrangementTask) -> None:
+def test_floor_and_background_have_instance_number_zero(toy: RearrangementTask) -> None:
     seen = started(toy, camera=Camera(field_of_view=np.pi / 4)).observe(BodyPose(2.0, 2.0, 0.0, -1.4))
     assert not seen.instance.any() and not seen.semantic.any()
     assert seen.depth.min() > 1.4 and seen.depth.max() < 1.8
 
 
-def test_the_mask_of_a_box_is_where_the_pinhole_puts_it(toy: RearrangementTask) -> None:
-    # The bed, 1.6 m to 3.6 m ahead, z from 0 to 1.6, y from 0 to 0.5; the lens is at z = 2, 1.5 m high.
+def test_instance_masks_agree_with_the_pinhole_camera(toy: RearrangementTask) -> None:
+    # The bed is 1.6 m to 3.6 m ahead, with z from 0 to 1.6 and y from 0 to 0.5. The lens is at z = 2 and y = 1.5.
     body = BodyPose(4.5, 2.0, -np.pi / 2)
     simulator = started(toy)
     mask = simulator.observe(body).instance == simulator.keys.index(BED)
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    # Its right edge is 0.4 m left of the axis: it shows farthest right where it is farthest, 3.6 m ahead.
+    # Its right edge is 0.4 m left of the axis, so its rightmost pixel is at its far end, 3.6 m ahead.
     assert columns.max() + 1 == pytest.approx(64 - 64 * 0.4 / 3.6, abs=1)
     assert rows.max() + 1 == pytest.approx(64 + 64 * 1.5 / 1.6, abs=1)
     assert rows.min() == pytest.approx(64 + 64 * 1.0 / 3.6, abs=1)
 
 
-def test_kinds_are_told_apart_and_named(toy: RearrangementTask) -> None:
+def test_semantic_numbers_are_those_of_the_kinds(toy: RearrangementTask) -> None:
     simulator = started(toy)
     assert simulator.keys == ("", COUNTER, TABLE, BED, STOOL, DOOR, "mug_1", "plate_1", "tea_towel_1")
     assert simulator.kinds == ("", "bed", "counter", "door", "mug", "plate", "stool", "table", "tea towel")
@@ -72,7 +72,7 @@ def test_kinds_are_told_apart_and_named(toy: RearrangementTask) -> None:
 
 @settings(max_examples=40)
 @given(BODIES)
-def test_what_is_visible_is_what_the_picture_shows(toy: RearrangementTask, body: BodyPose) -> None:
+def test_visible_keys_are_those_in_the_instance_image(toy: RearrangementTask, body: BodyPose) -> None:
     simulator = started(toy)
     seen = simulator.observe(body)
     shown = {simulator.keys[number] for number in np.unique(seen.instance) if number}
@@ -86,20 +86,20 @@ def test_what_is_visible_is_what_the_picture_shows(toy: RearrangementTask, body:
 
 @settings(max_examples=40)
 @given(BODIES)
-def test_aim_is_what_the_middle_of_the_picture_shows(toy: RearrangementTask, body: BodyPose) -> None:
+def test_the_aim_is_the_object_at_the_image_centre(toy: RearrangementTask, body: BodyPose) -> None:
     simulator = started(toy, camera=Camera(width=129, height=129))
     simulator.stand(body)
     seen = simulator.observe()
     shown, along = simulator.keys[seen.instance[64, 64]], float(seen.depth[64, 64])
     if along < 5.0:
         met = simulator.aimed_at(100.0) or ""
-        # A door lies in the plane of its wall, where a ray may meet either first.
+        # A door is in the plane of its wall, so a ray may hit either first.
         assert met == shown or {met, shown} <= {"", *(key for key in simulator.keys if "-door_" in key)}
     if along > 0.5:
         assert simulator.aimed_at(along - 0.01) is None
 
 
-def test_two_simulators_show_the_same(toy: RearrangementTask) -> None:
+def test_two_simulators_return_the_same_observation(toy: RearrangementTask) -> None:
     body = BodyPose(2.2, 2.4, 2.8, -0.6)
     one, other = started(toy).observe(body), started(toy).observe(body)
     for name in ("rgb", "depth", "instance", "semantic"):
@@ -107,7 +107,7 @@ def test_two_simulators_show_the_same(toy: RearrangementTask) -> None:
     assert one.rgb.std() > 10
 
 
-def test_an_object_in_the_hand_is_gone(toy: RearrangementTask) -> None:
+def test_a_held_object_is_not_visible(toy: RearrangementTask) -> None:
     simulator = started(toy)
     body = BodyPose(2.0, 2.2, SOUTH, -0.6)
     assert "tea_towel_1" in simulator.visible(body)
@@ -115,13 +115,13 @@ def test_an_object_in_the_hand_is_gone(toy: RearrangementTask) -> None:
     simulator.move_object("tea_towel_1", None)
     after = simulator.observe(body)
     assert "tea_towel_1" not in simulator.visible(body)
-    # Where it was, the table shows.
+    # The table is visible at its place.
     was = before.instance == simulator.keys.index("tea_towel_1")
     assert (after.instance[was] == simulator.keys.index(TABLE)).all()
     assert (after.depth[was] > before.depth[was]).all()
 
 
-def test_a_moved_object_appears_elsewhere(toy: RearrangementTask) -> None:
+def test_a_moved_object_is_visible_at_its_new_place(toy: RearrangementTask) -> None:
     simulator = started(toy)
     table, counter = BodyPose(2.0, 2.2, SOUTH, -0.6), BodyPose(1.5, 2.0, np.pi / 2, -0.5)
     assert "tea_towel_1" in simulator.visible(table) and "tea_towel_1" not in simulator.visible(counter)
@@ -159,19 +159,19 @@ def test_walking_and_turning(toy: RearrangementTask) -> None:
     assert simulator.body == before
 
 
-def test_walls_stop_and_furniture_lets_slide(toy: RearrangementTask) -> None:
+def test_steps_end_at_walls_and_slide_along_furniture(toy: RearrangementTask) -> None:
     simulator = started(toy, BodyPose(3.0, 0.3))
     assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([3.0, 0.2], abs=0.005)
     assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([3.0, 0.2], abs=0.005)
-    # Aslant against the counter's front at x = 0.6: on along it.
+    # A diagonal step against the counter's front at x = 0.6 slides along it.
     simulator.stand(BodyPose(0.8, 2.0, np.pi / 4))
     assert simulator.act(LowLevelAction.MOVE_FORWARD)
     assert simulator.body.point == pytest.approx([0.8, 2.0 - STEP * np.sqrt(0.5)], abs=0.005)
 
 
-def test_the_camera_cannot_look_over_its_head(toy: RearrangementTask) -> None:
+def test_the_pitch_of_the_camera_is_limited(toy: RearrangementTask) -> None:
     simulator = started(toy)
     for action, limit in ((LowLevelAction.LOOK_UP, np.deg2rad(85)), (LowLevelAction.LOOK_DOWN, -np.deg2rad(85))):
         seen = []
@@ -183,11 +183,11 @@ def test_the_camera_cannot_look_over_its_head(toy: RearrangementTask) -> None:
     assert simulator.body.point == pytest.approx([2.0, 2.0])
 
 
-def test_the_robot_starts_where_it_can_stand(toy: RearrangementTask) -> None:
+def test_the_start_is_snapped_to_the_navmesh(toy: RearrangementTask) -> None:
     assert started(toy, BodyPose(2.0, 3.2)).body.point == pytest.approx([2.0, 3.0], abs=0.005)
 
 
-def test_sensors_that_nobody_asked_for_are_empty(toy: RearrangementTask) -> None:
+def test_unused_sensors_are_empty(toy: RearrangementTask) -> None:
     simulator = RaycastSimulator(sensors=("instance",))
     simulator.reset(toy.scene, toy.episode.receptacles, toy.episode.objects, BodyPose(2.0, 2.0))
     seen = simulator.observe()
@@ -195,15 +195,15 @@ def test_sensors_that_nobody_asked_for_are_empty(toy: RearrangementTask) -> None
     assert seen.instance.shape == (128, 128)
 
 
-def test_a_wide_picture_shows_more_at_the_sides(toy: RearrangementTask) -> None:
+def test_a_wider_image_shows_more_at_the_sides(toy: RearrangementTask) -> None:
     body = BodyPose(2.0, 2.0, SOUTH, -0.4)
     square, wide = started(toy).observe(body), started(toy, camera=Camera(width=256)).observe(body)
     assert wide.rgb.shape == (128, 256, 3)
-    # The same field of view across twice the pixels: half of it upright.
+    # With twice the width and the same horizontal field of view, the vertical one is half as large.
     assert np.isin(np.unique(wide.instance), np.unique(square.instance)).all()
 
 
-def test_the_lens_is_where_the_camera_says(toy: RearrangementTask) -> None:
+def test_the_height_of_the_lens_is_used(toy: RearrangementTask) -> None:
     for height in (0.8, 1.5):
         simulator = started(toy, camera=replace(Camera(), above_floor=height))
         assert simulator.observe(BodyPose(2.0, 2.0, 0.0, -1.4)).depth[64, 64] == pytest.approx(

@@ -1,4 +1,4 @@
-"""Episodes made from recovered tasks, in a tiny Housekeep folder."""
+"""Episodes of recovered tasks in a small Housekeep folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEST = {"set": "test", "start": {"mug 1": STOVE_NAME, "toy car 2": BED_NAME}, "c
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A Housekeep folder with episodes of one scene, which lends its furniture to one without."""
+    """A Housekeep folder with episodes of one scene, and a copy of the scene without episodes."""
     folder = make_folder(tmp_path / "housekeep")
     base = folder / "data/scene_datasets/igibson"
     for path in (base / "assets", base / "assets_assemble"):
@@ -34,7 +34,7 @@ def tasks_file(path: Path, *tasks: dict[str, Any]) -> Path:
     return path
 
 
-def test_placements_are_those_of_the_task_and_tests_come_first(root: Path, tmp_path: Path) -> None:
+def test_episodes_have_the_placements_of_the_tasks_with_the_test_set_first(root: Path, tmp_path: Path) -> None:
     tasks = read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
     assert [task.set for task in tasks["Bare_int"]] == ["test", "train"]
     data = HousekeepData(write_recovered_episodes(root, tasks, tmp_path / "made"))
@@ -46,7 +46,7 @@ def test_placements_are_those_of_the_task_and_tests_come_first(root: Path, tmp_p
     assert (car.name, car.category, car.receptacle) == ("toy car 2", "toy_car", BED)
 
 
-def test_things_have_the_size_of_their_kind_and_lie_on_their_receptacle(root: Path, tmp_path: Path) -> None:
+def test_objects_have_the_size_of_their_category_and_are_on_their_receptacle(root: Path, tmp_path: Path) -> None:
     data = HousekeepData(
         write_recovered_episodes(
             root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN)), tmp_path / "made"
@@ -62,7 +62,7 @@ def test_things_have_the_size_of_their_kind_and_lie_on_their_receptacle(root: Pa
     assert scene.navmesh.contains([episode.start.position[0], episode.start.position[2]])
 
 
-def test_what_was_made_stays_and_is_the_same_again(root: Path, tmp_path: Path) -> None:
+def test_existing_episodes_are_kept_and_new_ones_are_reproducible(root: Path, tmp_path: Path) -> None:
     tasks = read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
     paths = [write_recovered_episodes(root, tasks, tmp_path / name) for name in ("one", "two", "one")]
     files = [next((path / "data/datasets").rglob("Bare_int.json.gz")) for path in paths]
@@ -77,7 +77,7 @@ def test_what_was_made_stays_and_is_the_same_again(root: Path, tmp_path: Path) -
         ({"set": "demo"}, "recovered tasks"),
     ],
 )
-def test_what_does_not_fit_is_said(root: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_tasks_of_other_data_are_refused(root: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
         write_recovered_episodes(
             root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN | change)), tmp_path / "made"
@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_said(root: Path, tmp_path: Path, change: dict[str,
     assert not list((tmp_path / "made").rglob("*Bare_int.json.gz"))
 
 
-def test_cabinets_and_shelves_take_part_where_a_task_names_one(root: Path, tmp_path: Path) -> None:
+def test_cabinets_and_shelves_are_present_if_a_task_names_one(root: Path, tmp_path: Path) -> None:
     metadata = root / METADATA
     shelf = "  shelf_9_0.urdf: {room: bedroom_0, pos: [5.0, 0.5, 3.6], rot: [0.0, 0.0, 0.0, 1.0]}\n"
     metadata.write_text(metadata.read_text() + shelf)

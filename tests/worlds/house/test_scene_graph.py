@@ -22,7 +22,7 @@ def test_at_first_only_the_rooms_are_known(graph: SceneGraph) -> None:
     assert graph.contents_of("kitchen 0") == ()
 
 
-def test_what_nobody_saw_stays_unknown(graph: SceneGraph) -> None:
+def test_unseen_names_are_unknown(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     assert graph.kind_of("plate 1") is None
     assert graph.container_of("plate 1") is None
@@ -30,7 +30,7 @@ def test_what_nobody_saw_stays_unknown(graph: SceneGraph) -> None:
     assert graph.vocabulary.resolve("plate").problem == "unknown: plate"
 
 
-def test_a_look_adds_what_it_shows(graph: SceneGraph) -> None:
+def test_observations_add_receptacles_and_objects(graph: SceneGraph) -> None:
     new = graph.update(SymbolicObservation({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
     assert new == {"kitchen 0 counter 1", "mug 1"}
     assert (
@@ -44,25 +44,25 @@ def test_a_look_adds_what_it_shows(graph: SceneGraph) -> None:
     assert graph.vocabulary.objects == ("mug 1",)
 
 
-def test_an_object_gives_away_what_it_stands_on(graph: SceneGraph) -> None:
+def test_objects_add_their_receptacle(graph: SceneGraph) -> None:
     assert graph.update(SymbolicObservation({}, {"sock 1": "bedroom 0 bed 3"}), PLACES) == {"sock 1", "bedroom 0 bed 3"}
     assert graph.container_of("bedroom 0 bed 3") == "bedroom 0"
 
 
-def test_an_object_that_was_moved_is_in_one_place(graph: SceneGraph) -> None:
+def test_a_moved_object_has_one_receptacle(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     graph.update(SymbolicObservation({}, {"mug 1": "bedroom 0 bed 3"}))
     assert graph.container_of("mug 1") == "bedroom 0 bed 3"
     assert graph.contents_of("kitchen 0 sink 2") == ()
 
 
-def test_out_of_sight_is_not_out_of_mind(graph: SceneGraph) -> None:
+def test_names_out_of_view_stay_known(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     assert graph.update(SymbolicObservation({}, {})) == set()
     assert graph.container_of("mug 1") == "kitchen 0 sink 2"
 
 
-def test_what_the_hand_takes_leaves_its_place(graph: SceneGraph) -> None:
+def test_a_held_object_leaves_its_receptacle(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     graph.update(SymbolicObservation({}, {}, holding="mug 1"))
     assert graph.holding == "mug 1" and graph.container_of("mug 1") == ROBOT
@@ -71,7 +71,7 @@ def test_what_the_hand_takes_leaves_its_place(graph: SceneGraph) -> None:
     assert graph.holding is None and graph.container_of("mug 1") == "kitchen 0 counter 1"
 
 
-def test_where_the_hand_took_something_from_is_remembered_as_long_as_it_holds_it(graph: SceneGraph) -> None:
+def test_the_origin_is_known_while_an_object_is_held(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2"}))
     assert graph.origin is None
     for _ in range(2):
@@ -84,7 +84,7 @@ def test_where_the_hand_took_something_from_is_remembered_as_long_as_it_holds_it
     assert graph.origin == "kitchen 0 counter 1"
 
 
-def test_what_was_first_seen_in_the_hand_came_from_nowhere_that_is_known(graph: SceneGraph) -> None:
+def test_an_object_first_seen_in_the_hand_has_no_origin(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation(PLACES, {}, holding="mug 1"))
     assert graph.holding == "mug 1" and graph.origin is None
 
@@ -113,7 +113,7 @@ def test_knowledge_is_a_tree_that_only_grows(views: list[SymbolicObservation]) -
 
 
 @given(st.lists(VIEWS, max_size=12), st.dictionaries(st.sampled_from([*ROOMS, *PLACES]), st.floats(0, 9)))
-def test_in_order_of_distance_the_same_is_known(views: list[SymbolicObservation], metres: dict[str, float]) -> None:
+def test_sorting_by_distance_keeps_all_knowledge(views: list[SymbolicObservation], metres: dict[str, float]) -> None:
     graph = SceneGraph(ROOMS)
     for view in views:
         graph.update(view, PLACES)

@@ -19,7 +19,7 @@ def empty(size: tuple[float, float], low: tuple[float, float] = (0.0, 0.0)) -> S
 
 
 def sides(spot: ShelfPlacement) -> tuple[float, float, float, float]:
-    """Least and greatest x, least and greatest z."""
+    """Return the least and greatest x and the least and greatest z."""
     half = spot.width / 2, spot.depth / 2
     return spot.x - half[0], spot.x + half[0], spot.z - half[1], spot.z + half[1]
 
@@ -29,8 +29,8 @@ def overlap(one: ShelfPlacement, other: ShelfPlacement) -> bool:
     return min(a[1], b[1]) - max(a[0], b[0]) > ROUNDING and min(a[3], b[3]) - max(a[2], b[2]) > ROUNDING
 
 
-class Comings(RuleBasedStateMachine):
-    """Objects come and go on one surface; what stands there is known from what insert said."""
+class PackingMachine(RuleBasedStateMachine):
+    """Inserts and removes objects on one surface, and tracks the positions that ``insert`` returned."""
 
     there = Bundle("there")
 
@@ -61,8 +61,8 @@ class Comings(RuleBasedStateMachine):
             assert self.shelves.state == before
 
     @rule(width=LENGTHS, depth=LENGTHS)
-    def lay_and_take_twice(self, width: float, depth: float) -> None:
-        """What found room finds room again, though a row that was deepened for it may suit it better turned."""
+    def insert_and_remove_twice(self, width: float, depth: float) -> None:
+        """A removed object has room again, possibly rotated in a row that grew for it."""
         rows = [row.depth for row in self.shelves.state.rows]
         first = self.shelves.insert("guest", width, depth)
         self.shelves.remove("guest")
@@ -83,7 +83,7 @@ class Comings(RuleBasedStateMachine):
         assert not any(overlap(one, other) for one, other in itertools.combinations(self.spots.values(), 2))
 
     @invariant()
-    def nothing_juts_out(self) -> None:
+    def nothing_exceeds_the_surface(self) -> None:
         (x, z), (length, depth) = self.low, self.size
         for spot in self.spots.values():
             low_x, high_x, low_z, high_z = sides(spot)
@@ -91,7 +91,7 @@ class Comings(RuleBasedStateMachine):
             assert z - ROUNDING <= low_z and high_z <= z + depth + ROUNDING
 
     @invariant()
-    def the_books_are_right(self) -> None:
+    def state_is_consistent(self) -> None:
         state = self.shelves.state
         assert {item.object for item in state.items} == set(self.spots)
         taken = {(item.row, item.span) for item in state.items}
@@ -111,25 +111,25 @@ class Comings(RuleBasedStateMachine):
             assert state == ShelfState(self.low, self.size)
 
 
-Comings.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
-test_comings_and_goings = Comings.TestCase
+PackingMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+test_comings_and_goings = PackingMachine.TestCase
 
 
 @given(LENGTHS, LENGTHS)
-def test_what_is_little_smaller_than_the_surface_fits(width: float, depth: float) -> None:
-    # Nearly square things can fail to fit by a millimetre, as in the data.
+def test_objects_slightly_smaller_than_the_surface_fit(width: float, depth: float) -> None:
+    # Nearly square objects can fail to fit by a millimetre, as in the data.
     assume(abs(width - depth) > 0.002)
     assert empty((width + 0.0031, depth + 0.0021)).insert("thing", width, depth) is not None
     assert empty((depth + 0.0031, width + 0.0021)).insert("thing", width, depth) is not None
 
 
 @given(LENGTHS, LENGTHS)
-def test_what_is_larger_than_the_surface_does_not(width: float, depth: float) -> None:
+def test_objects_larger_than_the_surface_do_not_fit(width: float, depth: float) -> None:
     assert empty((max(width, depth) - 0.005, 2.0)).insert("thing", width + 0.005, 3.0) is None
     assert empty((width, depth)).insert("thing", width, depth) is None
 
 
-def test_things_stand_in_a_row_before_a_second_row_begins() -> None:
+def test_a_row_is_filled_before_a_second_one_starts() -> None:
     shelves = empty((1.0, 0.5), (2.0, 3.0))
     spots = [shelves.insert(f"cup_{number}", 0.3, 0.3) for number in range(4)]
     assert [spot and round(spot.z, 2) for spot in spots] == [3.15, 3.15, 3.15, None]
@@ -137,13 +137,13 @@ def test_things_stand_in_a_row_before_a_second_row_begins() -> None:
     assert [shelves.insert(f"pen_{number}", 0.2, 0.02) is not None for number in range(3)] == [True] * 3
 
 
-def test_a_long_thing_is_turned_to_fit() -> None:
+def test_long_objects_are_rotated_to_fit() -> None:
     spot = empty((0.2, 1.0)).insert("broom", 0.9, 0.1)
     assert spot is not None and spot.turned
     assert (spot.width, spot.depth) == (0.1, 0.9)
 
 
-def test_a_gap_is_used_again() -> None:
+def test_gaps_are_reused() -> None:
     shelves = empty((1.0, 0.32))
     first = [shelves.insert(f"cup_{number}", 0.3, 0.3) for number in range(3)]
     shelves.remove("cup_1")
@@ -151,7 +151,7 @@ def test_a_gap_is_used_again() -> None:
     assert shelves.insert("cup_9", 0.3, 0.3) == first[1]
 
 
-def test_emptied_rows_are_given_up_from_the_last_on() -> None:
+def test_empty_rows_at_the_end_are_removed() -> None:
     shelves = empty((0.5, 1.0))
     for number in range(3):
         assert shelves.insert(f"tray_{number}", 0.45, 0.3) is not None
@@ -162,7 +162,7 @@ def test_emptied_rows_are_given_up_from_the_last_on() -> None:
     assert shelves.insert("rug", 0.45, 0.95) is not None
 
 
-def test_what_never_stood_there_leaves_no_gap() -> None:
+def test_removing_an_unknown_object_changes_nothing() -> None:
     shelves = empty((1.0, 1.0))
     shelves.insert("cup", 0.3, 0.3)
     before = shelves.state

@@ -14,7 +14,7 @@ RED = (200, 10, 10)
 
 
 def volume(mesh: Mesh) -> float:
-    """Positive only when the faces look outwards and leave no gap."""
+    """Return the volume, which is positive only if all faces point outwards without gaps."""
     solid = trimesh.Trimesh(mesh.vertices, mesh.faces, process=True)
     assert solid.is_watertight
     return float(solid.volume)
@@ -32,30 +32,30 @@ def test_solids_fill_their_box(size: Vec3) -> None:
         assert (mesh.colors == RED).all() and mesh.colors.dtype == np.uint8
 
 
-def test_a_box_can_stand_elsewhere() -> None:
+def test_a_box_can_have_another_centre() -> None:
     assert Box.bounding(box((1, 1, 1), RED, centre=(5, 6, 7)).vertices).low == pytest.approx((4.5, 5.5, 6.5))
 
 
 @given(st.sampled_from(["tennis_ball", "coffee_mug", "cereal_box", "unheard-of thing", ""]), SIZES)
-def test_stand_ins_are_as_large_as_the_object(category: str, size: Vec3) -> None:
+def test_placeholders_have_the_size_of_the_object(category: str, size: Vec3) -> None:
     mesh = placeholder_mesh(category, size)
     assert Box.bounding(mesh.vertices).size == pytest.approx(size)
     assert (mesh.colors == placeholder_mesh(category, (1.0, 1.0, 1.0)).colors[0]).all()
 
 
-def test_a_ball_is_round_and_a_mug_is_upright() -> None:
+def test_placeholders_have_the_shape_of_their_category() -> None:
     size = (0.2, 0.2, 0.2)
     assert volume(placeholder_mesh("tennis_ball", size)) < volume(placeholder_mesh("mug", size))
     assert volume(placeholder_mesh("mug", size)) < volume(placeholder_mesh("cracker_box", size))
 
 
-def test_neighbouring_numbers_have_colours_far_apart() -> None:
+def test_consecutive_numbers_have_distinct_colours() -> None:
     colors = np.array([distinct_color(number) for number in range(60)], dtype=float)
     assert (np.linalg.norm(np.diff(colors, axis=0), axis=1) > 60).all()
     assert ((colors >= 0) & (colors <= 255)).all()
 
 
-def test_walls_stand_on_every_side_of_every_ring() -> None:
+def test_walls_follow_all_rings() -> None:
     outer = np.array([[0, 0], [4, 0], [4, 3], [0, 3], [0, 0]], dtype=float)
     pillar = np.array([[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]], dtype=float)
     mesh = wall_mesh([outer, pillar], 0.5, 2.5, RED)
@@ -73,7 +73,7 @@ def test_joined_meshes_keep_their_triangles() -> None:
     assert len(Mesh.join([]).faces) == 0
 
 
-def test_a_placed_mesh_is_turned_about_its_own_centre() -> None:
+def test_a_mesh_is_rotated_about_its_own_centre() -> None:
     placed = box((2, 1, 4), RED).transform(Pose((10.0, 0.5, 0.0), yaw_rotation(np.pi / 2)))
     around = Box.bounding(placed.vertices)
     assert around.size == pytest.approx((4, 1, 2))

@@ -19,25 +19,25 @@ NUMBERS = st.integers(0, 199)
         ("none-picture_9_1.urdf", "picture 9"),
     ],
 )
-def test_receptacles_are_called_as_in_the_papers(key: str, name: str) -> None:
+def test_receptacle_names_are_those_of_the_papers(key: str, name: str) -> None:
     assert spoken_receptacle_name(key) == name
 
 
 @given(WORDS, NUMBERS, WORDS, NUMBERS, st.integers(0, 9))
-def test_the_name_holds_room_kind_and_number(room: str, door: int, kind: str, number: int, part: int) -> None:
+def test_receptacle_names_have_room_kind_and_number(room: str, door: int, kind: str, number: int, part: int) -> None:
     name = spoken_receptacle_name(f"{room}_{door}-{kind}_{number}_{part}.urdf")
     assert name == f"{room} {door} {kind} {number}".replace("_", " ")
 
 
 @pytest.mark.parametrize("key", ["", "table", "kitchen_0-table", "kitchen_0_table_7_0.urdf", "-table_7_0.urdf"])
-def test_anything_else_is_refused_by_name(key: str) -> None:
+def test_keys_of_another_form_are_refused(key: str) -> None:
     with pytest.raises(ValueError, match=r"not of the form <room>") as refusal:
         spoken_receptacle_name(key)
     assert repr(key) in str(refusal.value)
 
 
 @given(WORDS, NUMBERS)
-def test_kinds_lose_the_number_only(word: str, number: int) -> None:
+def test_kinds_are_names_without_the_number(word: str, number: int) -> None:
     assert kind_from_name(f"{word}_{number}") == spoken_name(word)
     assert spoken_name(f"{word}_{number}") == f"{spoken_name(word)} {number}"
     assert kind_from_name(word) == kind_from_name(f"{spoken_name(word)} {number}") == spoken_name(word)

@@ -20,7 +20,7 @@ AT = {
 
 
 class Play:
-    """A world, and a robot that is where it has to be."""
+    """A house state with a robot that can be placed anywhere."""
 
     def __init__(self, task: RearrangementTask) -> None:
         self.simulator = RaycastSimulator()
@@ -38,13 +38,13 @@ def play(toy: RearrangementTask) -> Play:
     return Play(toy)
 
 
-def test_at_the_start_what_is_misplaced_is_not_correct(play: Play) -> None:
+def test_misplaced_objects_are_not_correct_at_the_start(play: Play) -> None:
     assert play.world.correct_by_object == {"mug_1": False, "plate_1": True, "tea_towel_1": False}
     assert play.world.success_rate == 0.0
     assert play.world.holding is None
 
 
-def test_a_right_placement_is_worth_one(play: Play) -> None:
+def test_a_correct_placement_is_rewarded(play: Play) -> None:
     assert play.grab("mug_1", BED) == GrabResult("mug_1", BED, None, 0)
     assert play.world.holding == "mug_1"
     assert play.world.placements["mug_1"] is None
@@ -57,7 +57,7 @@ def test_a_right_placement_is_worth_one(play: Play) -> None:
     assert play.world.success_rate == 1.0
 
 
-def test_taking_what_was_right_costs_one(play: Play) -> None:
+def test_grabbing_a_correctly_placed_object_is_penalized(play: Play) -> None:
     assert play.grab("plate_1", COUNTER) == GrabResult("plate_1", COUNTER, None, -1)
     assert play.world.success_rate == -0.5
     assert play.grab(BED, BED) == GrabResult("plate_1", None, BED, 0)
@@ -67,20 +67,20 @@ def test_taking_what_was_right_costs_one(play: Play) -> None:
     assert play.world.success_rate == 0.0
 
 
-def test_a_wrong_placement_is_worth_nothing(play: Play) -> None:
+def test_a_wrong_placement_has_no_reward(play: Play) -> None:
     play.grab("mug_1", BED)
     assert play.grab(STOOL, STOOL) == GrabResult("mug_1", None, STOOL, 0)
     assert play.world.success_rate == 0.0
 
 
-def test_with_nothing_misplaced_there_is_nothing_to_win(toy: RearrangementTask) -> None:
+def test_the_success_rate_without_misplaced_objects_is_zero(toy: RearrangementTask) -> None:
     objects = tuple(replace(each, correct=frozenset({each.receptacle})) for each in toy.episode.objects)
     world = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=objects))).world
     assert world.success_rate == 0.0
     assert all(world.correct_by_object.values())
 
 
-def test_a_hand_holds_one_thing(play: Play) -> None:
+def test_the_hand_holds_one_object(play: Play) -> None:
     play.grab("plate_1", COUNTER)
     assert play.grab("tea_towel_1", TABLE) == GrabResult(reason="objects can only be placed on receptacles")
     assert play.grab("plate_1", COUNTER) == GrabResult(reason="objects can only be placed on receptacles")
@@ -88,27 +88,27 @@ def test_a_hand_holds_one_thing(play: Play) -> None:
 
 
 @pytest.mark.parametrize("target", [TABLE, DOOR, "no such thing"])
-def test_an_empty_hand_takes_objects_only(play: Play, target: str) -> None:
+def test_only_objects_can_be_grabbed(play: Play, target: str) -> None:
     assert play.grab(target, TABLE) == GrabResult(reason="only objects can be picked up")
 
 
-def test_nothing_to_put_on(play: Play) -> None:
+def test_objects_can_be_released_on_receptacles_only(play: Play) -> None:
     assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
     play.grab("tea_towel_1", TABLE)
     assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
-    # The door is part of the house but not of the task.
+    # The door belongs to the house but not to the episode.
     assert play.grab(DOOR, STOOL) == GrabResult(reason="objects can only be placed on receptacles")
 
 
-def test_out_of_sight(play: Play) -> None:
+def test_targets_out_of_view_are_refused(play: Play) -> None:
     assert play.grab("mug_1", BED, frozenset({TABLE})) == GrabResult(reason="out of sight")
-    # What it stands on will do for taking.
+    # For grabbing, it is enough that the receptacle of the object is visible.
     assert play.grab("mug_1", BED, frozenset({BED})).moved == "mug_1"
     assert play.grab(COUNTER, COUNTER, frozenset({"plate_1"})) == GrabResult(reason="out of sight")
     assert play.world.holding == "mug_1"
 
 
-def test_too_far_away(play: Play) -> None:
+def test_targets_out_of_reach_are_refused(play: Play) -> None:
     assert play.grab("mug_1", TABLE) == GrabResult(reason="too far away")
     play.grab("mug_1", BED)
     assert play.grab(TABLE, BED) == GrabResult(reason="too far away")
@@ -123,24 +123,24 @@ def test_reach_is_one_and_a_half_metres_to_the_nearest_corner(play: Play) -> Non
         assert (play.world.distance_to(STOOL) <= REACH) == reached
 
 
-def test_what_is_in_the_hand_is_near(play: Play) -> None:
+def test_the_distance_to_a_held_object_is_zero(play: Play) -> None:
     play.grab("mug_1", BED)
     play.simulator.stand(AT[COUNTER])
     assert play.world.distance_to("mug_1") == 0.0
 
 
-def test_a_placed_object_stands_on_the_receptacle(play: Play) -> None:
+def test_a_placed_object_is_on_top_of_the_receptacle(play: Play) -> None:
     play.grab("mug_1", BED)
     play.grab(TABLE, TABLE)
     play.simulator.stand(BodyPose(2.0, 2.7, np.pi, -0.7))
     assert "mug_1" in play.simulator.visible()
     corner = np.array(box_of(TABLE).low)[[0, 2]]
-    # The mug is where the packing begins, at the table's corner of least x and z.
+    # Packing starts at the table's corner of least x and z.
     play.simulator.stand(BodyPose(*(corner - [0.5, 0.0])))
     assert play.world.distance_to("mug_1") < 0.55
 
 
-def test_no_free_space_leaves_everything_as_it_is(toy: RearrangementTask) -> None:
+def test_a_release_without_free_space_changes_nothing(toy: RearrangementTask) -> None:
     pillow = thing("pillow_1", BED, {STOOL}, (7.0, 0.8), (0.6, 0.2, 0.6))
     play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=(pillow,))))
     play.grab("pillow_1", BED)
@@ -150,7 +150,7 @@ def test_no_free_space_leaves_everything_as_it_is(toy: RearrangementTask) -> Non
     assert play.grab(BED, BED).moved == "pillow_1"
 
 
-def test_a_receptacle_fills_up_and_has_room_again(toy: RearrangementTask) -> None:
+def test_removed_objects_free_their_space(toy: RearrangementTask) -> None:
     cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
     play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=cups)))
     assert play.grab("cup_0", BED).moved and play.grab(STOOL, STOOL).reward == 1
@@ -163,14 +163,14 @@ def test_a_receptacle_fills_up_and_has_room_again(toy: RearrangementTask) -> Non
     assert play.grab(STOOL, STOOL).reward == 1
 
 
-def test_relations_tell_of_what_is_in_view(play: Play) -> None:
+def test_visible_placements_are_those_of_objects_in_view(play: Play) -> None:
     assert play.world.visible_placements(ALL) == {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
     assert play.world.visible_placements(frozenset({"mug_1", TABLE})) == {"mug_1": BED}
     play.grab("mug_1", BED)
     assert "mug_1" not in play.world.visible_placements(ALL)
 
 
-def test_arranging_makes_it_as_a_record_says(play: Play) -> None:
+def test_apply_placements_reproduces_a_record(play: Play) -> None:
     record = {"mug_1": COUNTER, "plate_1": None, "tea_towel_1": STOOL}
     play.world.apply_placements(record)
     assert play.world.placements == record
@@ -184,7 +184,7 @@ def test_arranging_makes_it_as_a_record_says(play: Play) -> None:
     assert play.grab("plate_1", COUNTER).reward == -1
 
 
-def test_arranging_finds_a_place_where_there_is_none(toy: RearrangementTask) -> None:
+def test_apply_placements_stacks_objects_without_free_space(toy: RearrangementTask) -> None:
     cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
     play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=cups)))
     play.world.apply_placements(dict.fromkeys(("cup_0", "cup_1", "cup_2"), STOOL))
@@ -197,8 +197,8 @@ def test_arranging_finds_a_place_where_there_is_none(toy: RearrangementTask) -> 
     assert play.grab(STOOL, STOOL).reward == 1
 
 
-def test_exchanged_places_need_no_spare_room(toy: RearrangementTask) -> None:
-    """Two things that fill their receptacles can swap them."""
+def test_apply_placements_can_swap_objects_on_full_receptacles(toy: RearrangementTask) -> None:
+    """Two objects that fill their receptacles can be exchanged."""
     one = thing("tray_1", STOOL, {TABLE}, (5.0, 3.7), (0.28, 0.05, 0.28))
     other = thing("tray_2", TABLE, {STOOL}, (2.0, 3.6), (0.28, 0.05, 0.28))
     play = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=(one, other))))

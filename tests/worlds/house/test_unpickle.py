@@ -23,7 +23,7 @@ VALUES = st.recursive(
 
 
 class Call:
-    """Pickles as a call of a function."""
+    """An object whose pickle is a call of a function."""
 
     def __init__(self, function: Any, *arguments: Any) -> None:
         self.call = (function, arguments)
@@ -32,8 +32,8 @@ class Call:
         return self.call
 
 
-def saved(content: Any) -> bytes:
-    """A ``.npy`` file that holds one Python object."""
+def npy_file(content: Any) -> bytes:
+    """Write a ``.npy`` file with one Python object."""
     holder = np.empty((), dtype=object)
     holder[()] = content
     stream = io.BytesIO()
@@ -44,7 +44,7 @@ def saved(content: Any) -> bytes:
 @given(VALUES)
 def test_plain_values_and_arrays_are_read(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "plain.npy"
-    path.write_bytes(saved({"value": value, "ranks": np.arange(6.0).reshape(2, 3), "one": np.int64(7)}))
+    path.write_bytes(npy_file({"value": value, "ranks": np.arange(6.0).reshape(2, 3), "one": np.int64(7)}))
     read = load_pickled_object(path)
     assert read["value"] == value
     assert (read["ranks"] == np.arange(6.0).reshape(2, 3)).all()
@@ -61,41 +61,41 @@ def test_no_file_can_run_code(tmp_path: Path, protocol: int) -> None:
         Call(np.save, str(trace), 1),
         Call(np.load, str(trace)),
     ):
-        content = saved(0)
+        content = npy_file(0)
         head = content[: content.index(b"\n") + 1]
         path.write_bytes(head + pickle.dumps(np.array(call, dtype=object), protocol=protocol))
         with pytest.raises(UnsafePickleError) as refused:
             load_pickled_object(path)
-        # Before protocol 2 even numbers are written in ways that no data file needs.
+        # Before protocol 2, even numbers use operations that data files do not need.
         said = "it names " if protocol >= 2 else "it "
         assert str(refused.value).startswith(f"{path}: refused, {said}")
         assert "\n" not in str(refused.value)
         assert not trace.exists() and not trace.with_suffix(".npy").exists()
 
 
-def test_the_annotations_of_a_folder_cannot_either(tmp_path: Path) -> None:
+def test_annotations_cannot_run_code(tmp_path: Path) -> None:
     write_annotations(tmp_path / ANNOTATIONS)
     trace = tmp_path / "trace"
     evil = {"objects": Call(os.system, f"touch {trace}")}
-    (tmp_path / ANNOTATIONS).write_bytes(saved(evil))
+    (tmp_path / ANNOTATIONS).write_bytes(npy_file(evil))
     with pytest.raises(DataError, match="neither a number, a text nor an array"):
         read_annotations(tmp_path)
     assert not trace.exists()
-    # The file is a working one: numpy's own reader would have run it.
+    # The attack works: numpy's own reader runs it.
     np.load(tmp_path / ANNOTATIONS, allow_pickle=True)
     assert trace.exists()
 
 
 def test_other_types_are_refused_too(tmp_path: Path) -> None:
     path = tmp_path / "data.npy"
-    path.write_bytes(saved(OrderedDict(a=1)))
+    path.write_bytes(npy_file(OrderedDict(a=1)))
     with pytest.raises(UnsafePickleError, match=r"collections\.OrderedDict"):
         load_pickled_object(path)
 
 
 @pytest.mark.parametrize("cut", range(0, 330, 11))
-def test_a_file_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
-    content = saved({"objects": ["mug"], "ranks": np.zeros(3)})
+def test_truncated_files_are_refused(tmp_path: Path, cut: int) -> None:
+    content = npy_file({"objects": ["mug"], "ranks": np.zeros(3)})
     assert cut < len(content)
     path = tmp_path / "data.npy"
     path.write_bytes(content[:cut])
@@ -109,15 +109,15 @@ def test_a_file_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
     [
         b"",
         b"\x93NUMPY\x09\x00",
-        saved(0).replace(b"'shape'", b"'shaqe'"),
-        saved(0).replace(b"{'descr'", b"{{{{{{{{"),
-        saved(0)[:128] + b"garbage",
-        saved(0)[:128] + b"I99x\n.",
-        saved(0)[:128] + b"(" * 50 + b".",
-        saved(0)[:128] + pickle.dumps(np.zeros(3)),
-        saved(0)[:128] + pickle.dumps(7),
-        saved(0)[:128] + b"cnumpy\nndarray\n(I99999999999999999999\ntR.",
-        saved(0)[:128] + b"cnumpy\nndarray\n((I999999999\nI999999999\nttR.",
+        npy_file(0).replace(b"'shape'", b"'shaqe'"),
+        npy_file(0).replace(b"{'descr'", b"{{{{{{{{"),
+        npy_file(0)[:128] + b"garbage",
+        npy_file(0)[:128] + b"I99x\n.",
+        npy_file(0)[:128] + b"(" * 50 + b".",
+        npy_file(0)[:128] + pickle.dumps(np.zeros(3)),
+        npy_file(0)[:128] + pickle.dumps(7),
+        npy_file(0)[:128] + b"cnumpy\nndarray\n(I99999999999999999999\ntR.",
+        npy_file(0)[:128] + b"cnumpy\nndarray\n((I999999999\nI999999999\nttR.",
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:

@@ -23,30 +23,30 @@ def floor() -> Polygon:
     return infer_free_floor(walkable(), STANDING)
 
 
-def test_what_furniture_covers_and_what_is_before_it_is_floor(floor: Polygon) -> None:
+def test_furniture_and_the_space_before_it_are_floor(floor: Polygon) -> None:
     for key in (COUNTER, TABLE, BED):
         around = footprint(key).buffer(RADIUS, join_style="mitre").intersection(FLOOR)
         assert floor.buffer(0.01).covers(around), key
 
 
-def test_the_wall_between_the_rooms_is_kept_and_the_door_is_open(floor: Polygon) -> None:
+def test_inner_walls_are_closed_and_doors_are_open(floor: Polygon) -> None:
     assert floor.intersection(WALL).area < 0.02 * WALL.area
     assert floor.buffer(0.01).covers(shapely.box(3.9, 1.5, 4.2, 2.5))
 
 
-def test_the_whole_floor_is_found_and_little_more(floor: Polygon) -> None:
+def test_the_inferred_floor_agrees_with_the_true_floor(floor: Polygon) -> None:
     assert floor.intersection(FLOOR).area > 0.995 * FLOOR.area
     assert FLOOR.buffer(0.05, join_style="mitre").covers(floor)
 
 
-def test_what_hangs_high_is_no_furniture() -> None:
+def test_high_furniture_is_ignored() -> None:
     cabinet = Box((1.0, 1.8, -0.3), (2.0, 2.4, 0.0))
     assert infer_free_floor(walkable(), [*STANDING, cabinet]).intersection(rect(cabinet)).area < 1e-6
     cupboard = Box((1.0, 0.0, -0.3), (2.0, 2.4, 0.0))
     assert infer_free_floor(walkable(), [*STANDING, cupboard]).buffer(1e-6).covers(rect(cupboard))
 
 
-def test_a_mirror_inside_a_wall_can_be_seen_from_the_floor() -> None:
+def test_a_mirror_in_a_wall_is_visible_from_the_floor() -> None:
     mirror = Box((1.0, 1.0, -0.08), (2.0, 1.8, -0.02))
     floor = infer_free_floor(walkable(), STANDING, [mirror])
     assert floor.buffer(1e-6).covers(rect(mirror))
@@ -54,13 +54,13 @@ def test_a_mirror_inside_a_wall_can_be_seen_from_the_floor() -> None:
     assert isinstance(floor, Polygon)
 
 
-def test_what_hangs_far_from_the_floor_makes_no_hole() -> None:
+def test_hanging_furniture_far_from_the_floor_is_ignored() -> None:
     picture = Box((1.0, 1.0, -2.0), (2.0, 1.8, -1.9))
     assert infer_free_floor(walkable(), STANDING, [picture]).equals(infer_free_floor(walkable(), STANDING))
 
 
 @given(st.floats(-1, 1), st.floats(2, 5))
-def test_walls_stand_around_the_floor(low: float, high: float) -> None:
+def test_walls_follow_the_boundary_of_the_floor(low: float, high: float) -> None:
     mesh = build_walls(FLOOR, low, high)
     corners = mesh.vertices[mesh.faces]
     level = np.ptp(corners[:, :, 1], axis=1) < 1e-9
@@ -71,7 +71,7 @@ def test_walls_stand_around_the_floor(low: float, high: float) -> None:
     assert max(shapely.distance(FLOOR.boundary, shapely.points(feet))) < 1e-9
 
 
-def test_boards_lie_under_the_whole_floor() -> None:
+def test_boards_cover_the_floor() -> None:
     mesh = build_walls(FLOOR, low=0.2)
     corners = mesh.vertices[mesh.faces]
     level = np.ptp(corners[:, :, 1], axis=1) < 1e-9

@@ -28,7 +28,7 @@ FLOOR = shapely.union_all(
     [shapely.box(0.0, 0.0, 4.0, 4.0), shapely.box(3.9, 1.5, 4.2, 2.5), shapely.box(4.1, 0.0, 8.1, 4.0)]
 )
 
-# Middle of the foot, and size.
+# Centre of the lower side, and size.
 FURNITURE: dict[str, tuple[Vec3, Vec3]] = {
     COUNTER: ((0.3, 0.0, 2.0), (0.6, 0.9, 2.0)),
     TABLE: ((2.0, 0.0, 3.6), (1.2, 0.7, 0.8)),
@@ -39,7 +39,7 @@ FURNITURE: dict[str, tuple[Vec3, Vec3]] = {
 
 
 def receptacle(key: str) -> Receptacle:
-    """A box of the furniture above."""
+    """Return a piece of furniture above as a box."""
     (x, base, z), size = FURNITURE[key]
     room = None if key.startswith("none") else spoken_name(key.split("-")[0])
     kind = key.split("-")[1].split("_")[0]
@@ -50,19 +50,19 @@ def receptacle(key: str) -> Receptacle:
 
 
 def footprint(key: str) -> Polygon:
-    """What a piece of furniture covers."""
+    """Return the footprint of a piece of furniture."""
     (x, _, z), (width, _, depth) = FURNITURE[key]
     return shapely.box(x - width / 2, z - depth / 2, x + width / 2, z + depth / 2)
 
 
 def walkable() -> Polygon:
-    """Where the robot's centre can be."""
+    """Return the area that the robot's centre can occupy."""
     solid = [footprint(key).buffer(RADIUS, join_style="mitre") for key in FURNITURE if key != DOOR]
     return FLOOR.buffer(-RADIUS, join_style="mitre").difference(shapely.union_all(solid))
 
 
 def toy_scene() -> Scene:
-    """The house."""
+    """Return the house."""
     rooms = (Room("kitchen 0", "kitchen", COUNTER), Room("bedroom 0", "bedroom", BED))
     return Scene("toy", rooms, tuple(map(receptacle, FURNITURE)), build_walls(FLOOR), NavMesh(walkable(), 0.0))
 
@@ -70,14 +70,14 @@ def toy_scene() -> Scene:
 def thing(
     key: str, place: str, correct: set[str], at: tuple[float, float], size: Vec3 = (0.1, 0.12, 0.1)
 ) -> HouseObject:
-    """An object on a piece of furniture, at (x, z)."""
+    """Return an object on a piece of furniture, at (x, z)."""
     (_, base, _), (_, height, _) = FURNITURE[place]
     pose = Pose((at[0], base + height + size[1] / 2, at[1]))
     return HouseObject(key, spoken_name(key), key.rsplit("_", 1)[0], size, pose, place, frozenset(correct))
 
 
 def toy_task() -> RearrangementTask:
-    """Three objects: a mug and a towel out of place, a plate where it belongs."""
+    """Return a task with three objects: a misplaced mug, a misplaced towel and a correctly placed plate."""
     objects = (
         thing("mug_1", BED, {COUNTER, TABLE}, (6.3, 1.4)),
         thing("plate_1", COUNTER, {COUNTER}, (0.4, 2.0), (0.25, 0.03, 0.25)),
@@ -88,6 +88,6 @@ def toy_task() -> RearrangementTask:
 
 
 def box_of(key: str) -> Box:
-    """World box of a piece of furniture."""
+    """Return the world box of a piece of furniture."""
     (x, base, z), size = FURNITURE[key]
     return Box.from_centre((x, base + size[1] / 2, z), size)

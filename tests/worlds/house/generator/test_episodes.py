@@ -17,14 +17,14 @@ SEEDS = st.integers(0, 100_000)
 WHO = st.sampled_from(bundled_people())
 
 
-def made(seed: int, who: str) -> tuple[Scene, RearrangementEpisode]:
+def generated(seed: int, who: str) -> tuple[Scene, RearrangementEpisode]:
     return generate(seed, load_preferences(who))
 
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
 def test_counts_names_and_start(seed: int, who: str) -> None:
-    scene, episode = made(seed, who)
+    scene, episode = generated(seed, who)
     assert 5 <= len(episode.objects) <= 10
     assert 3 <= len(episode.misplaced_objects) <= 7
     assert episode.receptacles == tuple(scene.by_key)
@@ -38,8 +38,8 @@ def test_counts_names_and_start(seed: int, who: str) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
-def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(seed: int, who: str) -> None:
-    scene, episode = made(seed, who)
+def test_correct_receptacles_are_wanted_and_large_enough(seed: int, who: str) -> None:
+    scene, episode = generated(seed, who)
     person = load_preferences(who)
     kinds = {room.name: room.kind for room in scene.rooms}
     for thing in episode.objects:
@@ -56,8 +56,8 @@ def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
-def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who: str) -> None:
-    scene, episode = made(seed, who)
+def test_objects_are_on_their_receptacle_without_overlaps(seed: int, who: str) -> None:
+    scene, episode = generated(seed, who)
     boxes = {thing.key: Box.from_centre(thing.pose.position, thing.size) for thing in episode.objects}
     for thing in episode.objects:
         box, below = boxes[thing.key], scene.by_key[thing.receptacle].box
@@ -74,8 +74,8 @@ def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
-def test_shelves_know_what_stands_where(seed: int, who: str) -> None:
-    _, episode = made(seed, who)
+def test_shelves_agree_with_the_objects(seed: int, who: str) -> None:
+    _, episode = generated(seed, who)
     told = {item.object: key for key, state in episode.shelves.items() for item in state.items}
     assert told == {thing.key: thing.receptacle for thing in episode.objects}
     for thing in episode.objects:
@@ -96,20 +96,20 @@ def test_the_same_seed_makes_the_same_episode(seed: int) -> None:
     assert generate_episode(scene, seed, person) == generate_episode(scene, seed, person)
 
 
-def test_one_house_holds_many_episodes() -> None:
+def test_one_house_has_many_episodes() -> None:
     scene, person = generate_house(3), load_preferences("esi")
     episodes = [generate_episode(scene, seed, person) for seed in range(10)]
     assert len({tuple(thing.key for thing in episode.objects) for episode in episodes}) == 10
 
 
-def test_numbers_can_be_asked_for() -> None:
+def test_the_numbers_of_objects_can_be_set() -> None:
     episode = generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(4, 4))
     assert len(episode.objects) == len(episode.misplaced_objects) == 4
     with pytest.raises(ValueError, match="misplaced"):
         generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(5, 5))
 
 
-def test_someone_without_wishes_gets_no_episode() -> None:
+def test_preferences_without_receptacles_give_no_episode() -> None:
     with pytest.raises(GenerationError, match="another house, or add receptacles"):
         generate_episode(generate_house(3), 0, HousePreferences("nobody", "", {}))
 

@@ -38,7 +38,7 @@ def test_furniture_stands_within_its_room_and_clear_of_the_doors(seed: int) -> N
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
-def test_furniture_does_not_interpenetrate(seed: int) -> None:
+def test_furniture_does_not_overlap(seed: int) -> None:
     _, furniture = furnished(seed)
     for items in furniture:
         for one, other in combinations(items, 2):
@@ -53,7 +53,7 @@ def test_the_robot_keeps_its_radius_from_walls_and_furniture(seed: int) -> None:
     plan, furniture = furnished(seed)
     area = reachable_area(plan, [item for items in furniture for item in items])
     floor = shapely.union_all([room.interior.polygon() for room in plan.rooms] + [d.gap.polygon() for d in plan.doors])
-    # Floors meet doorways with rounding errors; a micrometre closes them.
+    # A margin of a micrometre closes gaps between floors and doorways due to rounding.
     walls = plan.outline.expand(1.0).polygon().difference(floor.buffer(1e-6, join_style="mitre"))
     assert area.distance(walls) >= ROBOT_RADIUS - 1e-5
     for item in (item for items in furniture for item in items if item.blocks):

@@ -31,10 +31,10 @@ def test_faces_look_outwards_and_each_has_a_colour(kind: str) -> None:
         assert part.volume > 0
 
 
-def test_people_can_wish_for_every_kind() -> None:
+def test_preferences_know_all_kinds_of_furniture() -> None:
     assert tuple(sorted(SIZES)) == RECEPTACLE_KINDS
 
 
-def test_no_two_rooms_share_a_floor() -> None:
+def test_rooms_have_different_floor_colours() -> None:
     palettes = house_palettes(8, np.random.default_rng(3))
     assert len({palette.floor for palette in palettes}) == 8

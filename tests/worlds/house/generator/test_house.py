@@ -27,7 +27,7 @@ def footprint(receptacle: Receptacle) -> Polygon:
 
 
 def digest(scene: Scene) -> str:
-    """A fingerprint of everything in a scene."""
+    """Return a hash of all parts of a scene."""
     sha = hashlib.sha256(repr((scene.name, scene.rooms)).encode())
     for thing in scene.receptacles:
         sha.update(repr((thing.key, thing.name, thing.kind, thing.room, thing.pose)).encode())
@@ -39,7 +39,7 @@ def digest(scene: Scene) -> str:
 
 
 def check(scene: Scene) -> None:
-    """What holds for every house."""
+    """Check the properties of every house."""
     assert 3 <= len(scene.rooms) <= 8
     assert 20 <= len(scene.receptacles) <= 80
     assert {room.kind for room in scene.rooms} <= set(ROOM_KINDS)
@@ -53,7 +53,7 @@ def check(scene: Scene) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS)
-def test_every_house_is_sound(seed: int) -> None:
+def test_every_house_is_valid(seed: int) -> None:
     scene = generate_house(seed)
     check(scene)
     assert {thing.room for thing in scene.receptacles} == {room.name for room in scene.rooms}
@@ -81,7 +81,7 @@ def test_boxes_overlap_only_where_a_table_stands_on_a_carpet(seed: int) -> None:
 
 @settings(max_examples=12, deadline=None)
 @given(SEEDS)
-def test_every_room_has_what_makes_it_one(seed: int) -> None:
+def test_rooms_have_their_required_furniture(seed: int) -> None:
     scene = generate_house(seed)
     needs = {"kitchen": {"fridge", "sink"}, "bathroom": {"toilet", "sink"}, "living room": {"sofa"}, "bedroom": {"bed"}}
     for room in scene.rooms:
@@ -91,7 +91,7 @@ def test_every_room_has_what_makes_it_one(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 7, 12345])
-def test_a_seed_makes_one_house_in_any_process(seed: int) -> None:
+def test_a_seed_gives_the_same_house_in_every_process(seed: int) -> None:
     code = (
         "from housewise.worlds.house.generator import generate_house;"
         "from tests.worlds.house.generator.test_house import digest;"
@@ -105,16 +105,16 @@ def test_a_seed_makes_one_house_in_any_process(seed: int) -> None:
     assert len(seen) == 1
 
 
-def test_seeds_make_different_houses() -> None:
+def test_seeds_give_different_houses() -> None:
     assert len({digest(generate_house(seed)) for seed in range(6)}) == 6
 
 
 @pytest.mark.parametrize("rooms", range(3, 9))
-def test_the_number_of_rooms_can_be_asked_for(rooms: int) -> None:
+def test_the_number_of_rooms_can_be_set(rooms: int) -> None:
     assert len(generate_house(1, rooms=rooms).rooms) == rooms
 
 
-def test_nonsense_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="seed"):
         generate_house(-1)
     with pytest.raises(ValueError, match="3 to 8"):
@@ -122,7 +122,7 @@ def test_nonsense_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_houses_in_a_row() -> None:
+def test_a_thousand_houses_are_valid() -> None:
     everyone = [load_preferences(name) for name in bundled_people()]
     for seed in range(1000):
         scene, episode = generate(seed, everyone[seed % len(everyone)])

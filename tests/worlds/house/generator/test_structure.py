@@ -12,8 +12,8 @@ from housewise.worlds.house.scene import Mesh
 SEEDS = st.integers(0, 10_000)
 
 
-def built(seed: int) -> tuple[HouseLayout, Mesh]:
-    """An unfurnished house."""
+def unfurnished_house(seed: int) -> tuple[HouseLayout, Mesh]:
+    """Return an unfurnished house."""
     rng = np.random.default_rng(seed)
     try:
         plan = draw_layout(3 + seed % 6, rng)
@@ -26,7 +26,7 @@ def built(seed: int) -> tuple[HouseLayout, Mesh]:
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
 def test_walls_leave_the_doorways_open(seed: int) -> None:
-    plan, mesh = built(seed)
+    plan, mesh = unfurnished_house(seed)
     corners = mesh.vertices[mesh.faces]
     low = (corners[:, :, 1].min(axis=1) < LINTEL - 0.05) & (corners[:, :, 1].max(axis=1) > 0.1)
     traces = shapely.linestrings(corners[low][:, :, [0, 2]])
@@ -37,8 +37,8 @@ def test_walls_leave_the_doorways_open(seed: int) -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
-def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> None:
-    plan, _ = built(seed)
+def test_wall_faces_point_outwards_and_enclose_all_rooms(seed: int) -> None:
+    plan, _ = unfurnished_house(seed)
     shape = MeshBuilder()
     _add_walls(shape, plan, house_palettes(len(plan.rooms), np.random.default_rng(seed)))
     mesh = shape.mesh()
@@ -50,7 +50,7 @@ def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> 
     open_floor = shapely.union_all(
         [room.interior.polygon() for room in plan.rooms] + [door.gap.polygon() for door in plan.doors]
     )
-    # A micrometre closes what rounding leaves between floors and doorways.
+    # A margin of a micrometre closes gaps between floors and doorways due to rounding.
     solid = plan.outline.expand(WALL / 2).polygon().difference(open_floor.buffer(1e-6, join_style="mitre"))
     assert not shapely.contains_xy(solid, before[:, 0], before[:, 2]).any()
     area = np.linalg.norm(normals[upright], axis=1).sum() / 2
@@ -59,8 +59,8 @@ def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> 
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
-def test_every_room_has_a_floor_of_its_own(seed: int) -> None:
-    plan, mesh = built(seed)
+def test_every_room_has_a_floor(seed: int) -> None:
+    plan, mesh = unfurnished_house(seed)
     corners = mesh.vertices[mesh.faces]
     level = np.abs(corners[:, :, 1]).max(axis=1) < 1e-9
     centres, areas = (

@@ -1,4 +1,4 @@
-"""Without habitat-lab the rest works, and whoever asks for it is told what to do."""
+"""Without habitat-lab the rest of the package works, and importing the task says what to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
         ("get_config, __version__ = None, '0.2.5'", "habitat-lab 0.2.5 is too old: 0.3.3 or later is needed; run pip"),
     ],
 )
-def test_a_habitat_lab_that_cannot_be_used_is_told_of_in_a_line(tmp_path: Path, package: str, told: str) -> None:
+def test_an_unusable_habitat_lab_is_reported_in_one_line(tmp_path: Path, package: str, told: str) -> None:
     (tmp_path / "habitat.py").write_text(package)
     command = [sys.executable, "-c", "import housewise.worlds.house.habitat_lab"]
     done = subprocess.run(
@@ -29,7 +29,7 @@ def test_a_habitat_lab_that_cannot_be_used_is_told_of_in_a_line(tmp_path: Path, 
     assert last.startswith("housewise.core.errors.UserError: ") and told in last
 
 
-def test_our_own_environment_does_not_need_it() -> None:
+def test_the_gymnasium_environment_does_not_need_habitat_lab() -> None:
     modules = "housewise.worlds.house.env, housewise.worlds.house.generated_env, housewise.cli.app"
     code = f"import sys, {modules}; print('habitat' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -1,4 +1,4 @@
-"""Environments in the tools that others train with; CONTRIBUTING.md says what has to be installed."""
+"""The environments in tools of other packages; CONTRIBUTING.md says what has to be installed."""
 
 from __future__ import annotations
 
