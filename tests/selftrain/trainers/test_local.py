@@ -16,6 +16,8 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+from trl import SFTConfig
+
 from housewise.core.errors import UserError
 from housewise.language import ChatModelError, ChatRequest, Sampling
 from housewise.language.local.model import LocalChatModel
@@ -29,7 +31,7 @@ PAIRS = [pair(number) for number in range(6)]
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.trained_model import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, training
 import torch
@@ -38,7 +40,7 @@ model, folder, pause = sys.argv[1:]
 torch.set_num_threads(1)
 progress = lambda done, total, words: (print(done, flush=True), time.sleep(float(pause)))
 LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
-    [pair(number) for number in range(6)], Start(model=model), Path(folder))
+    [pair(number) for number in range(6)], ModelReference(model=model), Path(folder))
 """
 """A training that is to be killed; ``long`` does the same here."""
 
@@ -216,7 +218,7 @@ def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_pa
 @pytest.mark.parametrize("shared", [(12, 8, 6), (20, 8, 5), (8, 3, 2), (7, 4, 1), (4, 8, 4)])
 def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared: tuple[int, int, int]) -> None:
     batch, most, per_pass = shared
-    settings = training_arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0)
+    settings = training_arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0, SFTConfig)
     assert settings.per_device_train_batch_size == per_pass
     assert per_pass * settings.gradient_accumulation_steps == batch
 
@@ -226,14 +228,14 @@ def test_a_cpu_has_the_recipe_of_cpus_beside_a_gpu(
     tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    settings = training_arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0)
+    settings = training_arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0, SFTConfig)
     assert (settings.per_device_train_batch_size, settings.device.type) == (1, "cpu")
 
 
 def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(UserError, match=r"training\.batch=8 .* 3 processes"):
-        training_arguments(training(batch=8), tmp_path, 0)
+        training_arguments(training(batch=8), tmp_path, 0, SFTConfig)
 
 
 def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:
