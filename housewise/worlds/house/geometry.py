@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
+import shapely
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
@@ -72,6 +73,11 @@ class Box:
     @property
     def top(self) -> float:
         return self.high[1]
+
+    @property
+    def footprint(self) -> shapely.Polygon:
+        """The rectangle of the box in the horizontal plane, (x, z)."""
+        return shapely.box(self.low[0], self.low[2], self.high[0], self.high[2])
 
     def corners(self) -> Array:
         """Return the eight corners, (8, 3)."""

@@ -30,14 +30,14 @@ class HighLevelAction:
     target: str
     destination: str | None = None
 
-    def replace_names(self, called: Mapping[str, str]) -> HighLevelAction:
+    def replace_names(self, names: Mapping[str, str]) -> HighLevelAction:
         """Return a copy with other names.
 
         Args:
-            called: New name of each name to replace.
+            names: New names by the names to replace.
         """
-        destination = self.destination and called.get(self.destination, self.destination)
-        return HighLevelAction(self.kind, called.get(self.target, self.target), destination)
+        destination = self.destination and names.get(self.destination, self.destination)
+        return HighLevelAction(self.kind, names.get(self.target, self.target), destination)
 
     def __str__(self) -> str:
         if self.destination is not None:

@@ -45,7 +45,7 @@ class Vocabulary:
         names = (*self.rooms, *self.receptacles, *self.objects)
         object.__setattr__(self, "_words", {name: _words(name) for name in names})
 
-    def resolve(self, said: str, among: Iterable[str] | None = None) -> Resolution:
+    def resolve(self, text: str, candidates: Iterable[str] | None = None) -> Resolution:
         """Find the known name that a text means.
 
         The following matches are tried in this order; the first with a result decides: the exact name; the name
@@ -53,13 +53,13 @@ class Vocabulary:
         ("counter 18"); a misspelled word, where numbers have to be exact.
 
         Args:
-            said: Text of a person or a model.
-            among: Names to choose from; all known names by default.
+            text: Text of a person or a model.
+            candidates: Names to choose from; all known names by default.
         """
-        known = {name: self._words[name] for name in (self._words if among is None else among)}
-        if said in known:
-            return Resolution(said)
-        wanted = tuple(word for word in _words(said[:_LONGEST_NAME]) if word not in _FILLER)
+        known = {name: self._words[name] for name in (self._words if candidates is None else candidates)}
+        if text in known:
+            return Resolution(text)
+        wanted = tuple(word for word in _words(text[:_LONGEST_NAME]) if word not in _FILLER)
         if not wanted:
             return Resolution(None, "no name given")
         for matches in (_matches_exactly, _matches_without_numbers, _matches_partially, _matches_misspelled):

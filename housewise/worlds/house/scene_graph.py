@@ -91,29 +91,29 @@ class SceneGraph:
             other.graph.graph.update(self.graph.graph)
         return other
 
-    def update(self, view: SymbolicObservation, rooms_of: Mapping[str, str] | None = None) -> set[str]:
+    def update(self, observation: SymbolicObservation, receptacle_rooms: Mapping[str, str] | None = None) -> set[str]:
         """Add an observation.
 
         Args:
-            view: The observation.
-            rooms_of: Rooms of receptacles that the robot knows only from an object on them. An object on a receptacle
-                of unknown room is ignored.
+            observation: The observation to add.
+            receptacle_rooms: Rooms of receptacles that the robot knows only from an object on them. An object on a
+                receptacle of unknown room is ignored.
 
         Returns:
             The names that were not known before.
         """
         known = set(self.graph)
-        for receptacle, room in view.receptacles.items():
+        for receptacle, room in observation.receptacles.items():
             self._attach(receptacle, NodeKind.RECEPTACLE, room)
-        for thing, receptacle in view.objects.items():
+        for item, receptacle in observation.objects.items():
             if receptacle not in self.graph:
-                if receptacle not in (rooms_of or {}):
+                if receptacle not in (receptacle_rooms or {}):
                     continue
-                self._attach(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
-            self._attach(thing, NodeKind.OBJECT, receptacle)
-        if view.holding is not None and view.holding != self.holding:
-            self.graph.graph["origin"] = self.container_of(view.holding)
-            self._attach(view.holding, NodeKind.OBJECT, ROBOT)
+                self._attach(receptacle, NodeKind.RECEPTACLE, (receptacle_rooms or {})[receptacle])
+            self._attach(item, NodeKind.OBJECT, receptacle)
+        if observation.holding is not None and observation.holding != self.holding:
+            self.graph.graph["origin"] = self.container_of(observation.holding)
+            self._attach(observation.holding, NodeKind.OBJECT, ROBOT)
         return set(self.graph) - known
 
     def mark_visited(self, room: str) -> None:

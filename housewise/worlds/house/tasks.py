@@ -111,7 +111,7 @@ def is_known_person(name: str, data: str | None = None) -> bool:
 
 
 @lru_cache(maxsize=8)
-def resolve_preferences(who: str) -> Preferences:
+def resolve_preferences(person: str) -> Preferences:
     """Load the preferences of a bundled person, of a YAML file, or of the ``"majority"`` of the bundled people.
 
     Raises:
@@ -119,6 +119,6 @@ def resolve_preferences(who: str) -> Preferences:
     """
     return (
         MajorityPreferences([load_preferences(name) for name in bundled_people()])
-        if who == "majority"
-        else load_preferences(who)
+        if person == "majority"
+        else load_preferences(person)
     )

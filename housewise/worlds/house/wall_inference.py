@@ -36,16 +36,12 @@ def infer_free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[
         furniture: Boxes of the furniture on the floor.
         hanging: Boxes of mirrors, pictures and other furniture on walls; the walls recede behind them.
     """
-    footprints = [_footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT]
+    footprints = [box.footprint.buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT]
     floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *footprints])
-    floor = shapely.union_all([floor, *(_niche(_footprint(box), floor) for box in hanging)])
+    floor = shapely.union_all([floor, *(_niche(box.footprint, floor) for box in hanging)])
     bounds = shapely.box(*floor.bounds).buffer(1.0, join_style="mitre")
     solid = bounds.difference(floor).buffer(-_SLIVER, join_style="mitre").buffer(_SLIVER, join_style="mitre")
     return bounds.difference(solid)
-
-
-def _footprint(box: Box) -> Polygon:
-    return shapely.box(box.low[0], box.low[2], box.high[0], box.high[2])
 
 
 def _niche(thing: Polygon, floor: Polygon | MultiPolygon) -> Polygon:

@@ -14,10 +14,6 @@ STANDING = [box_of(key) for key in FURNITURE if key != DOOR]
 WALL = shapely.union_all([shapely.box(4.0, 0, 4.1, 1.5), shapely.box(4.0, 2.5, 4.1, 4.0)])
 
 
-def rect(box: Box) -> Polygon:
-    return shapely.box(box.low[0], box.low[2], box.high[0], box.high[2])
-
-
 @pytest.fixture(scope="module")
 def floor() -> Polygon:
     return infer_free_floor(walkable(), STANDING)
@@ -41,15 +37,15 @@ def test_the_inferred_floor_agrees_with_the_true_floor(floor: Polygon) -> None:
 
 def test_high_furniture_is_ignored() -> None:
     cabinet = Box((1.0, 1.8, -0.3), (2.0, 2.4, 0.0))
-    assert infer_free_floor(walkable(), [*STANDING, cabinet]).intersection(rect(cabinet)).area < 1e-6
+    assert infer_free_floor(walkable(), [*STANDING, cabinet]).intersection(cabinet.footprint).area < 1e-6
     cupboard = Box((1.0, 0.0, -0.3), (2.0, 2.4, 0.0))
-    assert infer_free_floor(walkable(), [*STANDING, cupboard]).buffer(1e-6).covers(rect(cupboard))
+    assert infer_free_floor(walkable(), [*STANDING, cupboard]).buffer(1e-6).covers(cupboard.footprint)
 
 
 def test_a_mirror_in_a_wall_is_visible_from_the_floor() -> None:
     mirror = Box((1.0, 1.0, -0.08), (2.0, 1.8, -0.02))
     floor = infer_free_floor(walkable(), STANDING, [mirror])
-    assert floor.buffer(1e-6).covers(rect(mirror))
+    assert floor.buffer(1e-6).covers(mirror.footprint)
     assert floor.buffer(1e-6).covers(shapely.box(1.0, -0.08, 2.0, 0.5))
     assert isinstance(floor, Polygon)
 

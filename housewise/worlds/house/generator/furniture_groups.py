@@ -12,7 +12,7 @@ import numpy as np
 
 from housewise.worlds.house.generator.furniture_sizes import SIZES, TOP_CABINET_BASE, random_size
 from housewise.worlds.house.generator.rectangles import Rect, rotate_quarters
-from housewise.worlds.house.geometry import Vec3
+from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
 
 ROBOT_HEIGHT = 1.5
 
@@ -63,6 +63,11 @@ class FurnitureItem:
     def blocks(self) -> bool:
         """Whether the robot cannot drive over or under it."""
         return self.top > FLAT and self.base < ROBOT_HEIGHT
+
+    @property
+    def pose(self) -> Pose:
+        """Pose of its centre, once its group is placed."""
+        return Pose((self.x, self.base + self.size[1] / 2, self.z), yaw_rotation(self.quarter * np.pi / 2))
 
     @property
     def is_receptacle(self) -> bool:

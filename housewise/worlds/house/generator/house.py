@@ -15,7 +15,6 @@ from housewise.worlds.house.generator.house_layout import GenerationError, House
 from housewise.worlds.house.generator.palette import Palette, house_palettes
 from housewise.worlds.house.generator.room_space import ROBOT_RADIUS, footprints, walkable_floor
 from housewise.worlds.house.generator.structure import build_structure
-from housewise.worlds.house.geometry import Pose, yaw_rotation
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
 from housewise.worlds.house.spoken_names import spoken_receptacle_name
@@ -64,7 +63,7 @@ def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
     area = reachable_area(plan, [item for items in furniture for item in items])
     palettes = house_palettes(count, rng)
     decor = [
-        _mesh(item, palette).transform(_pose(item))
+        build_furniture_mesh(item.kind, item.size, palette).transform(item.pose)
         for items, palette in zip(furniture, palettes, strict=True)
         for item in items
         if not item.is_receptacle
@@ -88,15 +87,8 @@ def _receptacles(
 
 def _receptacle(number: int, room: Room, item: FurnitureItem, palette: Palette) -> Receptacle:
     key = f"{room.name}-{item.kind}_{number}_0.urdf".replace(" ", "_")
-    return Receptacle(key, spoken_receptacle_name(key), item.kind, room.name, _pose(item), _mesh(item, palette))
-
-
-def _mesh(item: FurnitureItem, palette: Palette) -> Mesh:
-    return build_furniture_mesh(item.kind, item.size, palette)
-
-
-def _pose(item: FurnitureItem) -> Pose:
-    return Pose((item.x, item.base + item.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
+    mesh = build_furniture_mesh(item.kind, item.size, palette)
+    return Receptacle(key, spoken_receptacle_name(key), item.kind, room.name, item.pose, mesh)
 
 
 def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem]) -> Any:

@@ -14,7 +14,7 @@ from housewise.worlds.house.generator.house_layout import WALL, Door, HouseLayou
 from housewise.worlds.house.generator.palette import Palette, house_palettes
 from housewise.worlds.house.generator.rectangles import Rect
 from housewise.worlds.house.generator.structure import build_structure
-from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
+from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Receptacle, Room, Scene
 
@@ -81,7 +81,5 @@ def _entrance(rect: Rect) -> Door:
 
 
 def _receptacle(piece: FurniturePiece, item: FurnitureItem, room: Room, palette: Palette) -> Receptacle:
-    pose = Pose((item.x, piece.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
-    return Receptacle(
-        piece.name, piece.name, piece.kind, room.name, pose, build_furniture_mesh(piece.kind, piece.size, palette)
-    )
+    mesh = build_furniture_mesh(piece.kind, piece.size, palette)
+    return Receptacle(piece.name, piece.name, piece.kind, room.name, item.pose, mesh)

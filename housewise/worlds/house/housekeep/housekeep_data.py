@@ -154,17 +154,17 @@ class HousekeepData:
             found.setdefault(frozenset(zip(map(spoken_name, raw["objs_keys"]), places, strict=True)), number)
         return found
 
-    def preferences(self, who: str = "majority") -> Preferences:
+    def preferences(self, person: str = "majority") -> Preferences:
         """Return the preferences of the ``"majority"``, or of one annotator such as ``"annotator-3"``.
 
         Raises:
             DataError: If the annotator does not exist.
         """
-        if who == "majority":
+        if person == "majority":
             return self._annotations().majority()
-        number = who.removeprefix("annotator-")
+        number = person.removeprefix("annotator-")
         if not (number.isascii() and number.isdigit()):
-            raise DataError(f"no annotator {who!r}; use majority, or annotator-0 to annotator-9")
+            raise DataError(f"no annotator {person!r}; use majority, or annotator-0 to annotator-9")
         return self._annotations().annotator(int(number))
 
     def annotators(self) -> list[str]:

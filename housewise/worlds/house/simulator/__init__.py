@@ -51,7 +51,7 @@ _NO_PICTURES = (
 
 
 def open_simulator(
-    chosen: SimulatorName | SimulatorChoice,
+    simulator: SimulatorName | SimulatorChoice,
     sensors: Sequence[Sensor] = SENSORS,
     camera: Camera | None = None,
     gpu: GpuSetting = ANY,
@@ -59,20 +59,20 @@ def open_simulator(
     """Open a simulator, in which any number of episodes can be played.
 
     Args:
-        chosen: The simulator's name, or its name with its devices.
+        simulator: The simulator's name, or its name with its devices.
         sensors: Arrays of each observation; fewer are faster.
         camera: The robot's camera.
-        gpu: CUDA devices on which ``habitat`` may render, if ``chosen`` is a name. Simulators take several devices in
-            turn. -1 takes any available device, including a software renderer.
+        gpu: CUDA devices on which ``habitat`` may render, if ``simulator`` is a name. Simulators take several devices
+            in turn. -1 takes any available device, including a software renderer.
 
     Raises:
         UserError: If the simulator is not installed or cannot render; the message says what to do.
     """
-    choice = chosen if isinstance(chosen, SimulatorChoice) else SimulatorChoice(chosen, gpu)
+    choice = simulator if isinstance(simulator, SimulatorChoice) else SimulatorChoice(simulator, gpu)
     needs = ("camera", "reset", "observe", "close")
     device = next_device(choice.gpu)
-    made: Simulator = open_plugin(SIMULATORS, choice.name, "simulator", sensors, camera, device, needs=needs)
-    return made
+    opened: Simulator = open_plugin(SIMULATORS, choice.name, "simulator", sensors, camera, device, needs=needs)
+    return opened
 
 
 def check_simulator(name: SimulatorName) -> None:

@@ -46,8 +46,7 @@ def test_correct_receptacles_are_wanted_and_large_enough(seed: int, who: str) ->
         assert thing.correct
         for place in scene.receptacles:
             wanted = person.wants(thing.category, kinds[place.room or ""], place.kind)
-            state = ShelfState((place.box.low[0], place.box.low[2]), (place.box.size[0], place.box.size[2]))
-            fits = ShelfPacker(state).insert("", thing.size[0], thing.size[2]) is not None
+            fits = ShelfPacker(ShelfState.empty(place.box)).insert("", thing.size[0], thing.size[2]) is not None
             if place.key in thing.correct:
                 assert wanted and fits
             elif place.key == thing.receptacle:

@@ -15,15 +15,10 @@ from housewise.worlds.house.generator import generate, generate_house
 from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.house import REACH
 from housewise.worlds.house.preferences import ROOM_KINDS, bundled_people, load_preferences
-from housewise.worlds.house.scene import Receptacle, Scene
+from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.spoken_names import spoken_name, spoken_receptacle_name
 
 SEEDS = st.integers(0, 100_000)
-
-
-def footprint(receptacle: Receptacle) -> Polygon:
-    low, high = receptacle.box.low, receptacle.box.high
-    return shapely.box(low[0], low[2], high[0], high[2])
 
 
 def digest(scene: Scene) -> str:
@@ -47,7 +42,7 @@ def check(scene: Scene) -> None:
     assert len(scene.by_key) == len({thing.name for thing in scene.receptacles}) == len(scene.receptacles)
     assert isinstance(scene.navmesh.area, Polygon)
     assert scene.navmesh.area.is_valid
-    away = shapely.distance([footprint(thing) for thing in scene.receptacles], scene.navmesh.area)
+    away = shapely.distance([thing.box.footprint for thing in scene.receptacles], scene.navmesh.area)
     assert away.max() <= REACH
 
 
