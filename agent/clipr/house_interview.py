@@ -16,7 +16,13 @@ from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
-from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, default_groups, load_preferences, bundled_people
+from housewise.worlds.house.preferences import (
+    RECEPTACLE_KINDS,
+    ROOM_KINDS,
+    bundled_people,
+    default_groups,
+    load_preferences,
+)
 from housewise.worlds.house.spoken_names import spoken_name
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))

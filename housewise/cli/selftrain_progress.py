@@ -105,14 +105,14 @@ class TrainingDisplay:
         self._console, self._timer = console, timer or PhaseTimer([])
 
     @contextmanager
-    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
+    def watch_episodes(self, name: str, run: Run) -> Iterator[RunCallback]:
         """See TrainingObserver.watch_episodes."""
         position = self._timer.begin(name)
-        left = len(session.open_jobs)
-        many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
+        left = len(run.open_jobs)
+        many = plural(len(run.jobs), "episode") + (f", {left} of them open" if left < len(run.jobs) else "")
         self._console.rule(f"{position}{name} ({many}){self._timer.time_left}")
         with progress_bars(self._console) as shown:
-            yield RunProgress(shown, session)
+            yield RunProgress(shown, run)
         self._timer.end(left)
 
     @contextmanager

@@ -152,6 +152,8 @@ def read_lines(path: Path, texts: Iterable[str | bytes] | None = None) -> list[R
     """
     found = []
     if texts is None:
+        if not path.is_file():
+            raise UserError(f"{path}: no such record; name a file of a run's folder episodes")
         # JSON texts may contain other characters at which splitlines would break.
         texts = read_text(path, "delete the file to run the episode again").removesuffix("\n").split("\n")
     for number, text in enumerate(texts, start=1):

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
@@ -171,7 +171,7 @@ def find_view(system: str) -> EpisodeView:
     """
     if system in plugin_names(VIEWS):
         found = open_plugin(VIEWS, system, "view", needs=("title",))
-        view: Any = found if hasattr(found, "make_content") else _LegacyView(found)
+        view: EpisodeView = found if hasattr(found, "make_content") else cast(EpisodeView, _LegacyView(found))
         return view
     return EventListView(system)
 

@@ -75,7 +75,8 @@ class CliprSettings(RunSettings):
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.memory_person_settings. Choices in houses can be those of a bundled person."""
         name = self.memory.start
-        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if is_house_set(self.tasks.data) and name in bundled_people() else {}
+        known = is_house_set(self.tasks.data) and name in bundled_people()
+        return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if known else {}
 
     def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.comparison_settings. The critic's settings only matter for the adaptive method."""

@@ -98,7 +98,7 @@ class Heard:
         self.failed: list[str] = []
 
     @contextmanager
-    def watch_episodes(self, name: str, session: Run) -> Iterator[RunCallback]:
+    def watch_episodes(self, name: str, run: Run) -> Iterator[RunCallback]:
         heard = NullCallback()
         heard.on_episode_failure = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
         yield heard

@@ -73,7 +73,7 @@ def test_several_processes_end_where_numbers_break(
     settings = load_selftraining(
         settings={"training": {**SMALL, "launcher": launcher}, "imitation_learning_rate": 1e16}
     )
-    with pytest.raises(UserError, match="see what it printed"):
+    with pytest.raises(UserError, match="its output above says why"):
         LocalTrainer(settings.imitation_training).train(PAIRS, ModelReference(model=model), tmp_path)
     told = [line for line in capfd.readouterr().err.splitlines() if "lower imitation_learning_rate=1e+16" in line]
     assert told

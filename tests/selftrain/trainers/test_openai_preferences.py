@@ -92,7 +92,7 @@ def test_data_that_the_api_would_refuse(server: FineTuning, tmp_path: Path) -> N
 
 def test_a_trainer_that_knows_no_preferences_is_refused() -> None:
     config = load_adapt_training(settings={"preference": {"trainer": "nothing"}}).preference
-    with pytest.raises(UserError, match="trainer=nothing: learns no preferences; use local or openai"):
+    with pytest.raises(UserError, match="trainer=nothing: cannot learn preferences; use local or openai"):
         open_preference_trainer(config, 0, None, lambda done, total, words: None)
 
 
