@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from housewise.core.migrations import find_former_name
 from housewise.core.record import Event, Usage
 from housewise.language.base import Reply
 from housewise.worlds.base import Step
@@ -77,3 +78,7 @@ class Agent(Protocol[O, A]):
             UserError: If a model or a person cannot be asked.
         """
         ...
+
+
+def __getattr__(name: str) -> Any:
+    return find_former_name(__name__, name)

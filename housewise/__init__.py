@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from housewise.core.migrations import install_former_modules
 from housewise.worlds.registration import register_environments
 
 if TYPE_CHECKING:
@@ -32,4 +33,5 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
+install_former_modules()
 register_environments()

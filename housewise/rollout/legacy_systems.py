@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup
+from housewise.rollout.episode_loop import EpisodeLimits
 
 _RENAMED = {
     "asks_at_need": "lazy_models",
@@ -20,6 +21,11 @@ _RENAMED = {
     "talks": "interactive",
     "upgraded": "upgrade_lines",
 }
+
+
+def Opened(world: Any, agent: Any, setting: Any = None, limits: EpisodeLimits | None = None) -> EpisodeSetup:
+    """Create an EpisodeSetup with the arguments that it had under its former name."""
+    return EpisodeSetup(world, agent, setting, limits or EpisodeLimits())
 
 
 def adapt_legacy_system(system: type[Any]) -> None:

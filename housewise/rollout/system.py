@@ -15,6 +15,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from housewise.core.errors import UserError, excerpt
+from housewise.core.migrations import find_former_name
 from housewise.core.plugins import SYSTEMS, load_plugin, plugin_names
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
@@ -140,3 +141,7 @@ def find_system(name: str) -> type[System[Any]]:
 def system_scores(name: str) -> Sequence[Score]:
     """Return the scores of a system, or nothing if it is not installed."""
     return find_system(name).scores if name in plugin_names(SYSTEMS) else ()
+
+
+def __getattr__(name: str) -> Any:
+    return find_former_name(__name__, name)

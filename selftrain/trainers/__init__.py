@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from housewise.core.errors import UserError
+from housewise.core.migrations import find_former_name
 from housewise.core.plugins import TRAINERS, open_plugin
 from housewise.selftrain.examples import Demonstration, Preference
 from housewise.selftrain.trainers.base import Progress, Trainer
@@ -82,3 +83,7 @@ def open_preference_trainer(
 
         return OpenAIPreferenceTrainer(config, seed, base_url, progress)
     raise UserError(f"preference.trainer={config.trainer}: cannot learn preferences; use local or openai")
+
+
+def __getattr__(name: str) -> Any:
+    return find_former_name(__name__, name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, excerpt
+from housewise.core.migrations import rename_arguments
 from housewise.people.memory.note import About, Kind, Note, current_time, is_future, next_millisecond, parse_note
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class Memory:
                 self._drop_index()
         return note
 
+    @rename_arguments(most="max_results", least_similar="min_similarity")
     def recall(
         self,
         about: About,

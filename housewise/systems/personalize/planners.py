@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError, UserError, excerpt
+from housewise.core.migrations import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
 from housewise.language.base import ChatModel, Sampling
@@ -289,3 +290,7 @@ def route_lengths(task: RearrangementTask, env: RearrangementEnv) -> Distance:
         return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
 
     return route
+
+
+def __getattr__(name: str) -> Any:
+    return find_former_name(__name__, name)

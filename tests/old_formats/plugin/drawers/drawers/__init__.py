@@ -1,0 +1,1 @@
+"""A system of its own for Housewise, and a few smaller parts."""

@@ -1,0 +1,46 @@
+"""A plugin that was written for an earlier version: it still plays, with warnings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).parent / "plugin" / "drawers"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where the plugin is installed."""
+    source, target = tmp_path_factory.mktemp("source") / "drawers", tmp_path_factory.mktemp("installed")
+    subprocess.run(["cp", "-r", str(PLUGIN), str(source)], check=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(source)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return target
+
+
+def run(installed: Path, folder: Path, *words: str) -> str:
+    """Everything that a run with the plugin prints."""
+    env = os.environ | {"PYTHONPATH": str(installed), "PYTHONWARNINGS": "default::DeprecationWarning"}
+    command = [sys.executable, "-m", "housewise", "run", *words, "--out", str(folder)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list((folder / "episodes").glob("*.jsonl"))
+    return done.stderr
+
+
+def test_a_system_with_former_names_plays(installed: Path, tmp_path: Path) -> None:
+    warned = run(installed, tmp_path / "run", "--system", "drawers")
+    for name in ("agent.base.Past", "rollout.notes.NoteEvent", "rollout.system.Opened"):
+        assert f"housewise.{name} is now housewise." in warned
+    assert "remembers is now called uses_memory" in warned and "open now takes one EpisodeContext" in warned
+    assert "most is now max_results" in warned
+
+
+def test_a_planner_with_former_names_plays(installed: Path, tmp_path: Path) -> None:
+    warned = run(installed, tmp_path / "run", "--houses", "1", "--planner", "wanderer", "max_steps=30")
+    assert "housewise.agent.personalize.parser.parse_plan is now housewise." in warned
+    assert "housewise.selftrain.trainers.Start is now housewise." in warned
