@@ -21,7 +21,8 @@ from housewise.rollout.run import load_run
 from housewise.rollout.scores import FinishedEpisode
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
-from housewise.systems.personalize.planners import PlannerContext, scripted_planner
+from housewise.systems.personalize.planner_context import PlannerContext
+from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld

@@ -22,11 +22,23 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_module_that_imports_from_above_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "line", "complaint"),
+    [
+        (
+            "core/tables.py",
+            "from housewise.rollout.scores import Score",
+            "housewise.core.tables -> housewise.rollout.scores",
+        ),
+        ("core/errors.py", "import housewise.core.tables", "No cycles are allowed in housewise.core."),
+        ("language/base.py", "import housewise.language.local.model", "No cycles are allowed in housewise.language."),
+    ],
+)
+def test_arrows_that_point_up_and_circles_are_found(tmp_path: Path, module: str, line: str, complaint: str) -> None:
     kept = lint(ROOT)
     assert kept.returncode == 0, kept.stdout
     shutil.copytree(ROOT / "housewise", tmp_path / "housewise")
-    guilty = tmp_path / "housewise" / "core" / "tables.py"
-    guilty.write_text(guilty.read_text() + "\nfrom housewise.rollout.scores import Score  # noqa\n")
+    guilty = tmp_path / "housewise" / module
+    guilty.write_text(f"{guilty.read_text()}\n{line}  # noqa\n")
     broken = lint(tmp_path)
-    assert broken.returncode == 1 and "housewise.core.tables -> housewise.rollout.scores" in broken.stdout
+    assert broken.returncode == 1 and complaint in broken.stdout

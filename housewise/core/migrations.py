@@ -33,7 +33,7 @@ FORMER_NAMES = {
     "housewise.selftrain.personalize.pairs.Pair": "housewise.selftrain.examples.EpisodeDemonstration",
     "housewise.selftrain.trainers.LearnsPreferences": "housewise.selftrain.trainers.Trainer",
     "housewise.selftrain.trainers.Start": "housewise.selftrain.trainers.ModelReference",
-    "housewise.systems.personalize.planners.Situation": "housewise.systems.personalize.planners.PlannerContext",
+    "housewise.systems.personalize.planners.Situation": "housewise.systems.personalize.planner_context.PlannerContext",
 }
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
 from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.language.base import Reply
+from housewise.systems.personalize.planner_context import PlannerContext
 from housewise.worlds.house.scene_graph import SceneGraph
-
-if TYPE_CHECKING:
-    from housewise.systems.personalize.planners import PlannerContext
 
 Decide = Callable[[SceneGraph, Sequence[Attempt]], str | Plan]
 """Returns the next steps as text, one per line, given the scene graph and the attempts."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
@@ -14,63 +11,18 @@ from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
+from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
-from housewise.controller.robot import room_anchors
-from housewise.core.errors import UserCodeError, UserError, excerpt
+from housewise.agent.personalize.scripted_planner import MoveOrder, ScriptedPlanner, WantsFunction
+from housewise.core.errors import UserError, excerpt
 from housewise.core.migrations import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
-from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner
+from housewise.systems.personalize.planner_context import PlannerContext, route_lengths
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
-
-
-@dataclass(frozen=True, repr=False)
-class PlannerContext:
-    """The episode for which a planner is made.
-
-    Attributes:
-        task: The house and the episode with its correct placements, which planners under evaluation must not read.
-        env: Environment in which plans are executed.
-        seed: Seed of the planner's random numbers.
-        model: Model of the planner. None for planners without one.
-        sampling: Sampling configuration of the model.
-        knowledge: What is recalled about the person, or None to plan without a memory.
-    """
-
-    task: RearrangementTask
-    env: RearrangementEnv
-    seed: int
-    model: ChatModel | None
-    sampling: Sampling
-    knowledge: PreferenceKnowledge | None = None
-
-    def __repr__(self) -> str:
-        episode = self.task.episode
-        parts = (
-            f"{self.task.scene.name}, episode {episode.id}",
-            f"{len(episode.objects)} objects",
-            f"seed {self.seed}",
-            "no model" if self.model is None else f"model {self.model.name}",
-            "no memory" if self.knowledge is None else "a person's memory",
-        )
-        return f"<PlannerContext: {', '.join(parts)}>"
-
-    @property
-    def answers(self) -> ChatModel:
-        """The model of a planner that asks one."""
-        if self.model is None:
-            raise UserCodeError("no model is open for this planner: for one in a run, set asks = True in its class")
-        return self.model
-
-    @property
-    def route(self) -> Distance:
-        """Length of the way in the house; see route_lengths."""
-        return route_lengths(self.task, self.env)
 
 
 class PlannerFactory(Protocol):
@@ -274,22 +226,6 @@ def scripted_planner(
 
     route = route_lengths(task, env) if order == "nearest" else None
     return ScriptedPlanner(wants or is_correct, seed, route, thorough, order == "listed")
-
-
-def route_lengths(task: RearrangementTask, env: RearrangementEnv) -> Distance:
-    """Return a function for the length of the robot's way between rooms and receptacles, metres."""
-    keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
-    anchors = room_anchors(task)
-    navmesh = env.simulator.navmesh
-
-    def point(name: str) -> np.ndarray:
-        key = keys.get(name) or anchors[name]
-        return np.asarray(task.scene.by_key[key].pose.position)[[0, 2]]
-
-    def route(start: str | None, end: str) -> float:
-        return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
-
-    return route
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,8 @@ from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System
 from housewise.systems.personalize.agent import PlannerAgent
-from housewise.systems.personalize.planners import PlannerContext, open_planner
+from housewise.systems.personalize.planner_context import PlannerContext
+from housewise.systems.personalize.planners import open_planner
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
     ActionEvent,

@@ -19,7 +19,8 @@ from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.planners import PlannerContext, open_planner
+from housewise.systems.personalize.planner_context import PlannerContext
+from housewise.systems.personalize.planners import open_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
