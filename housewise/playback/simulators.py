@@ -121,8 +121,8 @@ class SensorlessSimulator(HouseSimulator):
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
-        self._navmesh = scene.navmesh
-        self._body = body.moved_to(scene.navmesh.snap(body.point))
+        self.navmesh = scene.navmesh
+        self.body = body.moved_to(scene.navmesh.snap(body.point))
         self.object_poses = {thing.key: thing.pose for thing in objects}
 
     def observe(self, body: BodyPose | None = None) -> Observation:

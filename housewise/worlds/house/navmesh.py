@@ -54,7 +54,7 @@ class NavMesh:
     """
 
     def __init__(self, area: Polygon | MultiPolygon, height: float, viewpoints: ArrayLike | None = None) -> None:
-        self.area = orient(_largest(area))
+        self.area = orient(max(getattr(area, "geoms", [area]), key=lambda part: part.area))
         self.height = height
         self._tolerant = self.area.buffer(_TOLERANCE, join_style="mitre")
         shapely.prepare(self._tolerant)
@@ -192,12 +192,6 @@ class NavMesh:
         xs, zs = np.meshgrid(np.arange(low_x, high_x, _GRID), np.arange(low_z, high_z, _GRID))
         inside = shapely.contains_xy(self.area, xs, zs)
         return np.stack([xs[inside], zs[inside]], axis=1)
-
-
-def _largest(area: Polygon | MultiPolygon) -> Polygon:
-    if isinstance(area, Polygon):
-        return area
-    return max(area.geoms, key=lambda part: part.area)
 
 
 def _rings(area: Polygon) -> Array:

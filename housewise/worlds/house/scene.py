@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.worlds.house.geometry import Box, Pose
+from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
 
 if TYPE_CHECKING:
     from housewise.worlds.house.navmesh import NavMesh
@@ -122,6 +122,11 @@ class Scene:
     notes: tuple[str, ...] = field(default=())
     shell: Path | None = None
     navmesh_file: Path | None = None
+
+    def random_start(self, rng: np.random.Generator) -> Pose:
+        """Draw a start of the robot uniformly from the navigation mesh, with a random heading."""
+        x, z = self.navmesh.random_point(rng)
+        return Pose((float(x), self.navmesh.height, float(z)), yaw_rotation(float(rng.uniform(-np.pi, np.pi))))
 
     @cached_property
     def by_key(self) -> dict[str, Receptacle]:

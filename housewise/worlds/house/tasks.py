@@ -117,8 +117,6 @@ def resolve_preferences(person: str) -> Preferences:
     Raises:
         DataError: If the person does not exist.
     """
-    return (
-        MajorityPreferences([load_preferences(name) for name in bundled_people()])
-        if person == "majority"
-        else load_preferences(person)
-    )
+    if person == "majority":
+        return MajorityPreferences(map(load_preferences, bundled_people()))
+    return load_preferences(person)

@@ -130,7 +130,7 @@ def stand(env: Any, x: float, z: float, pitch: float) -> None:
     env.sim.household.simulator.stand(BodyPose(x, z, np.pi, pitch))
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("load_toy_house")
 def test_a_grab_moves_an_object_and_is_rewarded(backend: SimulatorName) -> None:
     with habitat.Env(config(backend=backend)) as env:
         env.reset()
@@ -151,7 +151,7 @@ def test_a_grab_moves_an_object_and_is_rewarded(backend: SimulatorName) -> None:
         assert env.get_metrics()["placement_reward"] == 0.0
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("load_toy_house")
 def test_success_requires_all_objects_to_be_correct() -> None:
     with habitat.Env(config()) as env:
         env.reset()
@@ -160,7 +160,7 @@ def test_success_requires_all_objects_to_be_correct() -> None:
         assert (env.get_metrics()["success"], env.get_metrics()["success_rate"]) == (1.0, 1.0)
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("load_toy_house")
 def test_without_a_target_the_image_centre_is_the_target() -> None:
     with habitat.Env(config()) as env:
         env.reset()
@@ -170,7 +170,7 @@ def test_without_a_target_the_image_centre_is_the_target() -> None:
         assert env.sim.household.world.holding == "tea_towel_1"
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("load_toy_house")
 def test_gym_environments_have_discrete_actions_and_our_reward(backend: SimulatorName) -> None:
     env = make_gym(config(backend=backend))
     assert env.action_space.n == len(LowLevelAction)
@@ -334,7 +334,7 @@ def test_other_configurations_can_include_ours_from_any_folder(tmp_path: Path) -
     assert "'houses': 2" in done.stdout and "HousewiseRearrange-v0" in done.stdout
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("load_toy_house")
 def test_only_blocked_steps_are_collisions(tmp_path: Path) -> None:
     with habitat.Env(habitat.get_config(derived_config(tmp_path, "seed: 1"))) as env:
         env.reset()

@@ -11,7 +11,7 @@ import numpy as np
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.generator.house_layout import GenerationError
 from housewise.worlds.house.generator.object_sizes import SIZES
-from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
+from housewise.worlds.house.geometry import Pose, Vec3
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
@@ -120,7 +120,7 @@ def _draw_episode(
     return RearrangementEpisode(
         id=seed,
         scene=scene.name,
-        start=_random_start(scene, rng),
+        start=scene.random_start(rng),
         receptacles=tuple(place.key for place in scene.receptacles if place.usable),
         objects=tuple(table.things[pick] for pick in rng.permutation(wanted)),
         shelves={key: shelf.state for key, shelf in table.shelves.items()},
@@ -134,11 +134,6 @@ def _shuffle_categories(kinds: Sequence[CategoryPlaces], rng: np.random.Generato
         yield kinds[pick]
         if rng.uniform() < _SAME_AGAIN:
             yield kinds[pick]
-
-
-def _random_start(scene: Scene, rng: np.random.Generator) -> Pose:
-    x, z = scene.navmesh.random_point(rng)
-    return Pose((float(x), scene.navmesh.height, float(z)), yaw_rotation(float(rng.uniform(-np.pi, np.pi))))
 
 
 class _EpisodeLayout:

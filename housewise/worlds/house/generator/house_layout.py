@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -290,14 +291,8 @@ def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[in
     Only some kinds of rooms may have more than one door.
     """
     count = len(kinds)
-    pairs = [
-        (one, other)
-        for one in range(count)
-        for other in range(one + 1, count)
-        if frozenset((kinds[one], kinds[other])) in _DOOR_COSTS and _shared_wall(rects[one], rects[other]) is not None
-    ]
     group, used, chosen = list(range(count)), [0] * count, []
-    for one, other in sorted(pairs, key=lambda pair: _door_cost(kinds, pair)):
+    for one, other in sorted(_possible_doors(kinds, rects), key=lambda pair: _door_cost(kinds, pair)):
         ends = [place for place in (one, other) if kinds[place] not in _THROUGH]
         if group[one] == group[other] or any(used[place] for place in ends):
             continue
@@ -305,6 +300,15 @@ def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[in
         group = [group[one] if mark == group[other] else mark for mark in group]
         used[one], used[other] = used[one] + 1, used[other] + 1
     return chosen if len(chosen) == count - 1 else None
+
+
+def _possible_doors(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]]:
+    """Return the pairs of rooms whose kinds may share a door and that share a long enough wall."""
+    return [
+        (one, other)
+        for one, other in combinations(range(len(kinds)), 2)
+        if frozenset((kinds[one], kinds[other])) in _DOOR_COSTS and _shared_wall(rects[one], rects[other]) is not None
+    ]
 
 
 def _door_cost(kinds: Sequence[str], pair: tuple[int, int]) -> float:
@@ -316,15 +320,11 @@ def _shortcuts(
 ) -> list[tuple[int, int]]:
     """Draw additional doors between day rooms, so that some houses have cycles."""
     return [
-        (one, other)
-        for one in range(len(kinds))
-        for other in range(one + 1, len(kinds))
-        if (one, other) not in pairs
-        and kinds[one] in _OPEN
-        and kinds[other] in _OPEN
-        and frozenset((kinds[one], kinds[other])) in _DOOR_COSTS
-        and _door_cost(kinds, (one, other)) <= 1
-        and _shared_wall(rects[one], rects[other]) is not None
+        pair
+        for pair in _possible_doors(kinds, rects)
+        if pair not in pairs
+        and all(kinds[place] in _OPEN for place in pair)
+        and _door_cost(kinds, pair) <= 1
         and rng.uniform() < 0.5
     ]
 

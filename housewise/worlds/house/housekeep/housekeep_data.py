@@ -102,11 +102,11 @@ class HousekeepData:
         hanging = [thing.box for thing in receptacles if _is_one_of(thing.key, _HANGING)]
         walls = build_walls(infer_free_floor(navmesh.area, standing, hanging))
         rooms = _rooms(receptacles)
-        if twice := _first_duplicate(
+        if duplicate := _first_duplicate(
             [HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]
         ):
             where = self.root / _SCENES / "assets" / name / _METADATA
-            raise DataError(f"{where}: the name {twice!r} is not unique; fetch the file again")
+            raise DataError(f"{where}: the name {duplicate!r} is not unique; fetch the file again")
         shell = self.root / _SCENES / "scenes" / f"{name}.glb"
         return Scene(
             name,
@@ -246,14 +246,14 @@ def _build_episode(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> 
     for key in raw.recs_keys:
         if key not in scene.by_key:
             raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
-    if twice := _first_duplicate(raw.recs_keys):
-        raise DataError(f"{where}, field recs_keys: {twice!r} is there more than once; fetch it again")
+    if duplicate := _first_duplicate(raw.recs_keys):
+        raise DataError(f"{where}, field recs_keys: {duplicate!r} occurs more than once; fetch it again")
     rooms, places = (room.name for room in scene.rooms), (thing.name for thing in scene.receptacles)
-    if twice := _first_duplicate([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
-        raise DataError(f"{where}, field objs_keys: several things are called {twice!r}; fetch it again")
+    if duplicate := _first_duplicate([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
+        raise DataError(f"{where}, field objs_keys: the name {duplicate!r} is not unique; fetch it again")
     count = len(raw.objs_keys)
     if not len(raw.objs_cats) == len(raw.objs_pos) == count:
-        raise DataError(f"{where}, fields objs_keys, objs_cats and objs_pos do not go together; fetch it again")
+        raise DataError(f"{where}, fields objs_keys, objs_cats and objs_pos differ in length; fetch it again")
     for matrix in (raw.start_matrix, raw.end_matrix):
         if len(matrix) != len(raw.recs_keys) or any(len(row) != count for row in matrix):
             size = f"{len(raw.recs_keys)} x {count}"

@@ -26,7 +26,7 @@ from housewise.core.errors import DataError
 from housewise.core.files import find_paths
 from housewise.core.validation import read_model
 from housewise.worlds.house.episode import ShelfState
-from housewise.worlds.house.geometry import Vec3, yaw_rotation
+from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.housekeep.housekeep_data import EPISODES, OPTIONAL_RECEPTACLE_KINDS, HousekeepData
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
@@ -130,12 +130,12 @@ class _Layout:
         places, keys = self._present(task), [_key(name) for name in task.start]
         shelves: dict[str, ShelfPacker] = {}
         spots = [self._place_object(name, self._place(place), shelves) for name, place in task.start.items()]
-        x, z = self._scene.navmesh.random_point(rng)
+        robot = self._scene.random_start(rng)
         wanted = [{self._place(name).name for name in task.correct.get(thing, ())} for thing in task.start]
         return {
             "episode_id": number,
-            "start_position": [float(x), self._scene.navmesh.height, float(z)],
-            "start_rotation": list(yaw_rotation(float(rng.uniform(-np.pi, np.pi)))),
+            "start_position": list(robot.position),
+            "start_rotation": list(robot.rotation),
             "start_matrix": [[float(start == place.name) for start in task.start.values()] for place in places],
             "end_matrix": [[float(place.name in goals) for goals in wanted] for place in places],
             "objs_keys": keys,

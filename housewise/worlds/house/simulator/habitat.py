@@ -141,11 +141,11 @@ class HabitatSimulator(HouseSimulator):
         self._objects = {thing.key: thing for thing in objects}
         for thing in objects:
             self.move_object(thing.key, thing.pose)
-        self._body = body.moved_to(self._navmesh.snap(body.point))
+        self.body = body.moved_to(self.navmesh.snap(body.point))
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
-        pictures = self._render(body or self._body)
+        pictures = self._render(body or self.body)
         instance = pictures["instance"].astype(np.int32)
         depth, rgb = pictures.get("depth"), pictures.get("rgb")
         if depth is not None:
@@ -160,11 +160,11 @@ class HabitatSimulator(HouseSimulator):
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
-        return self.visible_in(self._render(body or self._body)["instance"])
+        return self.visible_in(self._render(body or self.body)["instance"])
 
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at. Bullet casts the ray, which hits the convex hull of furniture."""
-        self._pose_agent(self._body)
+        self._pose_agent(self.body)
         node = self._lens
         origin = node.absolute_translation
         ahead = node.absolute_transformation().transform_vector(self._vector((0.0, 0.0, -1.0)))
@@ -226,7 +226,7 @@ class HabitatSimulator(HouseSimulator):
             self._shells.add(scene.shell)
         stage = scene.shell or write_stage(self._assets.mesh(scene.structure))
         self._sim.reconfigure(self._configuration(str(stage)))
-        self._navmesh = habitat_navmesh(scene)
+        self.navmesh = habitat_navmesh(scene)
 
     def _configuration(self, stage: str) -> Any:
         package = self._package
@@ -261,7 +261,7 @@ class HabitatSimulator(HouseSimulator):
     def _pose_agent(self, body: BodyPose) -> None:
         """Set the pose of habitat-sim's agent."""
         node = self._sim.get_agent(0).scene_node
-        node.translation = self._vector((body.x, self._navmesh.height, body.z))
+        node.translation = self._vector((body.x, self.navmesh.height, body.z))
         node.rotation = self._quaternion(yaw_rotation(body.yaw))
         tilt = self._quaternion((float(np.sin(body.pitch / 2)), 0.0, 0.0, float(np.cos(body.pitch / 2))))
         for sensor in node.subtree_sensors.values():

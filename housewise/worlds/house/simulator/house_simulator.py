@@ -31,26 +31,10 @@ _BUMP = 1e-3
 class SimulatorState:
     """The attributes of worlds.house.simulator.base.Simulator for the current house."""
 
-    _navmesh: NavMesh
-    _body: BodyPose
-    _keys: tuple[str, ...] = ("",)
-    _kinds: tuple[str, ...] = ("",)
-
-    @property
-    def navmesh(self) -> NavMesh:
-        return self._navmesh
-
-    @property
-    def body(self) -> BodyPose:
-        return self._body
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return self._keys
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return self._kinds
+    navmesh: NavMesh
+    body: BodyPose
+    keys: tuple[str, ...] = ("",)
+    kinds: tuple[str, ...] = ("",)
 
 
 class HouseSimulator(SimulatorState):
@@ -69,26 +53,26 @@ class HouseSimulator(SimulatorState):
 
     def act(self, action: LowLevelAction) -> bool:
         """See Simulator.act."""
-        body = self._body
+        body = self.body
         if action == LowLevelAction.MOVE_FORWARD:
             goal = body.point + STEP * forward_vector(body.yaw)[[0, 2]]
-            self._body = body.moved_to(self._navmesh.move(body.point, goal))
-            return bool(np.linalg.norm(self._body.point - goal) > _BUMP)
+            self.body = body.moved_to(self.navmesh.move(body.point, goal))
+            return bool(np.linalg.norm(self.body.point - goal) > _BUMP)
         if action in (LowLevelAction.TURN_LEFT, LowLevelAction.TURN_RIGHT):
-            self._body = replace(body, yaw=body.yaw + (TURN if action == LowLevelAction.TURN_LEFT else -TURN))
+            self.body = replace(body, yaw=body.yaw + (TURN if action == LowLevelAction.TURN_LEFT else -TURN))
         elif action in (LowLevelAction.LOOK_UP, LowLevelAction.LOOK_DOWN):
             pitch = body.pitch + (TURN if action == LowLevelAction.LOOK_UP else -TURN)
-            self._body = replace(body, pitch=float(np.clip(pitch, -LOOK_LIMIT, LOOK_LIMIT)))
+            self.body = replace(body, pitch=float(np.clip(pitch, -LOOK_LIMIT, LOOK_LIMIT)))
         return False
 
     def stand(self, body: BodyPose) -> None:
         """See Simulator.stand."""
-        self._body = body
+        self.body = body
 
     def visible_in(self, instance: NDArray[Any]) -> frozenset[str]:
         """Return the keys of the receptacles and objects in an instance image."""
         present = np.bincount(instance.ravel(), minlength=1)
-        return frozenset(self._keys[number] for number in np.flatnonzero(present) if number)
+        return frozenset(self.keys[number] for number in np.flatnonzero(present) if number)
 
     def _number_contents(
         self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject]
@@ -102,9 +86,9 @@ class HouseSimulator(SimulatorState):
         furniture = [thing for thing in scene.receptacles if thing.key in present or thing.kind == "door"]
         order = {key: number for number, key in enumerate(receptacles)}
         furniture.sort(key=lambda thing: order.get(thing.key, len(order)))
-        self._keys = ("", *(thing.key for thing in furniture), *(thing.key for thing in objects))
-        self._number = {key: number for number, key in enumerate(self._keys)}
+        self.keys = ("", *(thing.key for thing in furniture), *(thing.key for thing in objects))
+        self._number = {key: number for number, key in enumerate(self.keys)}
         kinds = ["", *(thing.kind for thing in furniture), *(spoken_name(thing.category) for thing in objects)]
-        self._kinds = ("", *sorted(set(kinds[1:])))
-        self._kind_of = np.array([self._kinds.index(kind) for kind in kinds], dtype=np.int32)
+        self.kinds = ("", *sorted(set(kinds[1:])))
+        self._kind_of = np.array([self.kinds.index(kind) for kind in kinds], dtype=np.int32)
         return furniture

@@ -167,9 +167,9 @@ class IsolatedSimulator(ForwardingSimulator, SimulatorState):
         if self._process is None and not self._closed:
             self._open()
         same, self._scene = scene is self._scene, None
-        self._keys, self._kinds = self._call("reset", None if same else scene, receptacles, objects, body)
+        self.keys, self.kinds = self._call("reset", None if same else scene, receptacles, objects, body)
         if not same:
-            self._navmesh = self._make_navmesh(scene)
+            self.navmesh = self._make_navmesh(scene)
         self._scene = scene
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ class IsolatedSimulator(ForwardingSimulator, SimulatorState):
         if self._process is None:
             raise SimulatorError("the simulator's process has ended; reset starts a new one")
         try:
-            answer, self._body = self._process.call(method, *arguments)
+            answer, self.body = self._process.call(method, *arguments)
             return answer
         except _EndedError as error:
             self._process = self._scene = None

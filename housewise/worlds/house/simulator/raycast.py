@@ -82,23 +82,23 @@ class RaycastSimulator(HouseSimulator):
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset. Simulators of the same house share its search tree."""
         furniture = self._number_contents(scene, receptacles, objects)
-        house = (scene, self._keys[1 : len(furniture) + 1])
+        house = (scene, self.keys[1 : len(furniture) + 1])
         layer = _STATIC_LAYERS.get(house)
         if layer is None:
             placed = [(self._number[thing.key], thing.mesh.transform(thing.pose)) for thing in furniture]
             layer = _STATIC_LAYERS[house] = _Layer(_STATIC, [(0, scene.structure), *placed])
         self._static = layer
-        self._navmesh = scene.navmesh
+        self.navmesh = scene.navmesh
         self._shapes = {thing.key: placeholder_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
         self._moving: _Layer | None = None
         for thing in objects:
             self.move_object(thing.key, thing.pose)
-        self._body = body.moved_to(scene.navmesh.snap(body.point))
+        self.body = body.moved_to(scene.navmesh.snap(body.point))
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
-        distance, owner, color = self._trace(body or self._body, self._picture)
+        distance, owner, color = self._trace(body or self.body, self._picture)
         shape = (self.camera.height, self.camera.width)
         depth = rgb = semantic = None
         if "depth" in self.sensors:
@@ -118,13 +118,13 @@ class RaycastSimulator(HouseSimulator):
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
-        _, owner, _ = self._trace(body or self._body, self._picture)
+        _, owner, _ = self._trace(body or self.body, self._picture)
         return self.visible_in(owner)
 
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at."""
-        distance, owner, _ = self._trace(self._body, self._middle)
-        return self._keys[owner[0]] or None if distance[0] <= reach else None
+        distance, owner, _ = self._trace(self.body, self._middle)
+        return self.keys[owner[0]] or None if distance[0] <= reach else None
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
@@ -139,7 +139,7 @@ class RaycastSimulator(HouseSimulator):
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Trace the rays; return the distance and the instance number of each hit, and a function for the colours."""
         moving = self._moving = self._moving or self._object_layer()
-        lens = np.array([body.x, self._navmesh.height + self.camera.above_floor, body.z])
+        lens = np.array([body.x, self.navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
         # Where an object touches furniture, the hit of the layer traced last counts.
         rays.trace(moving.triangles)
