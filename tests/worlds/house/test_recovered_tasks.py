@@ -34,6 +34,13 @@ def tasks_file(path: Path, *tasks: dict[str, Any]) -> Path:
     return path
 
 
+def recover(root: Path, folder: Path, *tasks: dict[str, Any]) -> Path:
+    """Write the episodes of tasks into a new Housekeep folder."""
+    return write_recovered_episodes(
+        root, read_recovered_tasks(tasks_file(folder / "tasks.json", *tasks)), folder / "made"
+    )
+
+
 def test_episodes_have_the_placements_of_the_tasks_with_the_test_set_first(root: Path, tmp_path: Path) -> None:
     tasks = read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, TEST))
     assert [task.set for task in tasks["Bare_int"]] == ["test", "train"]
@@ -47,11 +54,7 @@ def test_episodes_have_the_placements_of_the_tasks_with_the_test_set_first(root:
 
 
 def test_objects_have_the_size_of_their_category_and_are_on_their_receptacle(root: Path, tmp_path: Path) -> None:
-    data = HousekeepData(
-        write_recovered_episodes(
-            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN)), tmp_path / "made"
-        )
-    )
+    data = HousekeepData(recover(root, tmp_path, TRAIN))
     known = data.episode(SCENE, 3).objects[0]
     episode, scene = data.episode("Bare_int", 0), data.scene("Bare_int")
     mug, bed = episode.objects[0], scene.by_key[BED].box
@@ -79,9 +82,7 @@ def test_existing_episodes_are_kept_and_new_ones_are_reproducible(root: Path, tm
 )
 def test_tasks_of_other_data_are_refused(root: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        write_recovered_episodes(
-            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN | change)), tmp_path / "made"
-        )
+        recover(root, tmp_path, TRAIN | change)
     assert not list((tmp_path / "made").rglob("*Bare_int.json.gz"))
 
 
@@ -90,11 +91,7 @@ def test_cabinets_and_shelves_are_present_if_a_task_names_one(root: Path, tmp_pa
     shelf = "  shelf_9_0.urdf: {room: bedroom_0, pos: [5.0, 0.5, 3.6], rot: [0.0, 0.0, 0.0, 1.0]}\n"
     metadata.write_text(metadata.read_text() + shelf)
     named = TRAIN | {"correct": {"mug 1": [COUNTER_NAME, "bedroom 0 shelf 9"]}}
-    data = HousekeepData(
-        write_recovered_episodes(
-            root, read_recovered_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, named)), tmp_path / "made"
-        )
-    )
+    data = HousekeepData(recover(root, tmp_path, TRAIN, named))
     shelf_key = "bedroom_0-shelf_9_0.urdf"
     assert shelf_key in data.scene("Bare_int").by_key
     assert shelf_key not in data.episode("Bare_int", 0).receptacles

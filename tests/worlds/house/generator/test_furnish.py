@@ -1,33 +1,20 @@
 from itertools import combinations
 
-import numpy as np
 import shapely
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.furnish import furnish
-from housewise.worlds.house.generator.furniture_groups import FurnitureItem
 from housewise.worlds.house.generator.house import reachable_area
-from housewise.worlds.house.generator.house_layout import GenerationError, HouseLayout, draw_layout
 from housewise.worlds.house.generator.room_space import ROBOT_RADIUS
+from tests.worlds.house.generator.layouts import furnished_layout
 
 SEEDS = st.integers(0, 10_000)
-
-
-def furnished(seed: int) -> tuple[HouseLayout, list[list[FurnitureItem]]]:
-    rng = np.random.default_rng(seed)
-    try:
-        plan = draw_layout(3 + seed % 6, rng)
-        return plan, furnish(plan, rng)
-    except GenerationError:
-        assume(False)
-        raise
 
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_furniture_stands_within_its_room_and_clear_of_the_doors(seed: int) -> None:
-    plan, furniture = furnished(seed)
+    plan, furniture = furnished_layout(seed)
     doorways = [door.expand(0.7, 0.0) for door in (*plan.doors, plan.entrance)]
     for planned, items in zip(plan.rooms, furniture, strict=True):
         inside = planned.interior.expand(1e-6).polygon()
@@ -39,7 +26,7 @@ def test_furniture_stands_within_its_room_and_clear_of_the_doors(seed: int) -> N
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_furniture_does_not_overlap(seed: int) -> None:
-    _, furniture = furnished(seed)
+    _, furniture = furnished_layout(seed)
     for items in furniture:
         for one, other in combinations(items, 2):
             apart = one.top <= other.base + 1e-9 or other.top <= one.base + 1e-9
@@ -50,7 +37,7 @@ def test_furniture_does_not_overlap(seed: int) -> None:
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_the_robot_keeps_its_radius_from_walls_and_furniture(seed: int) -> None:
-    plan, furniture = furnished(seed)
+    plan, furniture = furnished_layout(seed)
     area = reachable_area(plan, [item for items in furniture for item in items])
     floor = shapely.union_all([room.interior.polygon() for room in plan.rooms] + [d.gap.polygon() for d in plan.doors])
     # A margin of a micrometre closes gaps between floors and doorways due to rounding.

@@ -1,13 +1,14 @@
 import numpy as np
 import shapely
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.house_layout import WALL, GenerationError, HouseLayout, draw_layout
+from housewise.worlds.house.generator.house_layout import WALL, HouseLayout
 from housewise.worlds.house.generator.mesh_builder import MeshBuilder
 from housewise.worlds.house.generator.palette import house_palettes
 from housewise.worlds.house.generator.structure import LINTEL, WALL_HEIGHT, _add_walls, build_structure
 from housewise.worlds.house.scene import Mesh
+from tests.worlds.house.generator.layouts import layout_of
 
 SEEDS = st.integers(0, 10_000)
 
@@ -15,11 +16,7 @@ SEEDS = st.integers(0, 10_000)
 def unfurnished_house(seed: int) -> tuple[HouseLayout, Mesh]:
     """Return an unfurnished house."""
     rng = np.random.default_rng(seed)
-    try:
-        plan = draw_layout(3 + seed % 6, rng)
-    except GenerationError:
-        assume(False)
-        raise
+    plan = layout_of(rng, 3 + seed % 6)
     return plan, build_structure(plan, [[] for _ in plan.rooms], house_palettes(len(plan.rooms), rng), rng)
 
 
