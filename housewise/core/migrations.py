@@ -10,7 +10,7 @@ import functools
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -53,6 +53,27 @@ def find_former_name(module: str, name: str) -> Any:
     warnings.warn(f"{former} is now {current}", DeprecationWarning, stacklevel=3)
     home, _, attribute = current.rpartition(".")
     return getattr(importlib.import_module(home), attribute)
+
+
+def find_former_attribute(owner: object, current: Mapping[str, str], name: str) -> Any:
+    """Return what a former attribute of an object stands for; for the ``__getattr__`` of its class.
+
+    Args:
+        owner: The object.
+        current: Current name of each former name.
+        name: Name of the attribute that the object lacks.
+
+    Raises:
+        AttributeError: It is no former name.
+
+    Warns:
+        DeprecationWarning: It is one.
+    """
+    kind = type(owner).__name__
+    if name not in current:
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+    warnings.warn(f"{kind}.{name} is now {current[name]}", DeprecationWarning, stacklevel=3)
+    return getattr(owner, current[name])
 
 
 def rename_arguments(**current: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

@@ -44,3 +44,14 @@ def test_a_planner_with_former_names_plays(installed: Path, tmp_path: Path) -> N
     warned = run(installed, tmp_path / "run", "--houses", "1", "--planner", "wanderer", "max_steps=30")
     assert "housewise.agent.personalize.parser.parse_plan is now housewise." in warned
     assert "housewise.selftrain.trainers.Start is now housewise." in warned
+
+
+def test_a_planner_in_a_file_with_former_methods_plays(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def plan(graph, attempts):\n"
+        "    rooms = [room for room in graph.rooms if not graph.inside(room)]\n"
+        "    places = [graph.place_of(thing) for thing in graph.objects]\n"
+        "    return '\\n'.join(f'go to {room}' for room in rooms) if rooms and places else 'mission complete'\n"
+    )
+    warned = run(installed, tmp_path / "run", "--houses", "1", "--planner", f"{tmp_path}/mine.py:plan", "max_steps=30")
+    assert "SceneGraph.inside is now contents_of" in warned and "SceneGraph.place_of is now container_of" in warned

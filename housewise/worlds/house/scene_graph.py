@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import networkx as nx
 
+from housewise.core.migrations import find_former_attribute
 from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.spoken_names import HOUSE as HOUSE
 from housewise.worlds.house.spoken_names import ROBOT as ROBOT
@@ -38,6 +40,10 @@ class SymbolicObservation:
     holding: str | None = None
 
 
+# The methods that planners of version 0.1.0 call.
+_FORMER_METHODS = {"inside": "contents_of", "place_of": "container_of"}
+
+
 class SceneGraph:
     """A house as a tree of rooms, receptacles and objects, with the object in the robot's hand.
 
@@ -53,6 +59,9 @@ class SceneGraph:
         self.graph.add_node(ROBOT, kind=NodeKind.ROBOT)
         for room in rooms:
             self._attach(room, NodeKind.ROOM, HOUSE)
+
+    def __getattr__(self, name: str) -> Any:
+        return find_former_attribute(self, _FORMER_METHODS, name)
 
     def __repr__(self) -> str:
         held = f"{self.holding} in the hand" if self.holding else "nothing in the hand"
