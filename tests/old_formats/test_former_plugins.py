@@ -50,7 +50,7 @@ def test_a_planner_in_a_file_with_former_methods_plays(installed: Path, tmp_path
     (tmp_path / "mine.py").write_text(
         "def plan(graph, attempts):\n"
         "    rooms = [room for room in graph.rooms if not graph.inside(room)]\n"
-        "    places = [graph.place_of(thing) for thing in graph.objects]\n"
+        "    places = [graph.place_of(room) for room in graph.rooms]\n"
         "    return '\\n'.join(f'go to {room}' for room in rooms) if rooms and places else 'mission complete'\n"
     )
     warned = run(installed, tmp_path / "run", "--houses", "1", "--planner", f"{tmp_path}/mine.py:plan", "max_steps=30")
