@@ -337,7 +337,7 @@ def main(
         "confusion": confusion(results),
         "most_different": _most_different(results),
         "simulator": chosen.name,
-        "settings": asdict(PUBLISHED),
+        "settings": PUBLISHED.model_dump(),
         "quick": quick,
         **made,
     }

@@ -185,7 +185,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "embedder": embedder,
         "seeds": seeds,
         "seconds": round(seconds, 1),
-        "critic": {name: asdict(_critic(name)) for name in accuracy},
+        "critic": {name: _critic(name).model_dump() for name in accuracy},
         "budget": BUDGET,
         "scenarios": nest_by_keys(figures.counts),
         "left_out": dict(figures.left_out),

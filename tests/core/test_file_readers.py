@@ -173,6 +173,7 @@ OWN = (
     "agent/clipr/terminal_interview.py",
     "people/kitchen/invented_profiles.py",
     # JSON files, and meshes.
+    "language/adapters/__init__.py",
     "language/local/adapters.py",
     "report/selftraining_report.py",
     "rollout/usage_limits.py",

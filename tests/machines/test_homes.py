@@ -23,7 +23,7 @@ MEMORY = ["--memory", "ada", "memory.new=true"]
 LIBRARIES = """
 import getpass
 from pathlib import Path
-from housewise.core.console import guarded
+from housewise.core.console import run_cli
 
 def look():
     import matplotlib
@@ -32,7 +32,7 @@ def look():
         assert Path(folder).is_absolute(), folder
     print(getpass.getuser())
 
-guarded(look)
+run_cli(look)
 """
 
 

@@ -55,5 +55,5 @@ def test_a_damaged_one_is_refused_in_the_same_words(lines: list[str], content: l
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="no such record"):
         read_summary(tmp_path)

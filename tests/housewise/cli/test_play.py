@@ -63,7 +63,7 @@ def test_the_opening_says_what_is_asked_for_and_where_one_is_in_a_few_lines():
         ("", "Say what you do, or help."),
         ("hand", "Your hand is empty."),
         ("undo", "There is nothing to undo."),
-        ("x" * 10_000, "was not read"),
+        ("x" * 10_000, "was ignored"),
         ("Search fridge_0", "almond milk in a bottle"),
     ],
 )
