@@ -48,7 +48,7 @@ _MANIPULATIONS = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 @dataclass(frozen=True)
 class PlannerConfig:
-    """Options of ``LLMPlanner``. The defaults reproduce LLM-Personalize (section 3.1).
+    """Options of ``LLMPlanner``. The defaults reproduce LLM-Personalize (section 3.2.2).
 
     Attributes:
         grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
@@ -73,7 +73,7 @@ class PlannerConfig:
 
 
 class LLMPlanner:
-    """Asks a language model for each plan, with the state in words (LLM-Personalize, section 3.1).
+    """Asks a language model for each plan, with the state in words (LLM-Personalize, section 3.2.2).
 
     If preferences are recalled or judgements are restricted, a template with judgements leads to two requests: first
     the judgements (see Judge), then the plan, behind the judgements as corrected by what is known.

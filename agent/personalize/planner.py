@@ -13,7 +13,7 @@ from housewise.worlds.house.high_level_actions import ActionKind, HighLevelActio
 from housewise.worlds.house.scene_graph import SceneGraph
 
 MOST_STEPS = 10
-"""Steps of a plan that are executed (LLM-Personalize, section 3.1)."""
+"""Steps of a plan that are executed (LLM-Personalize, section 3.2.2)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The context generator: describes the robot's scene graph in words for a planner (LLM-Personalize, section 3.1)."""
+"""The context generator: describes the robot's scene graph in words for a planner (LLM-Personalize, section 3.2.1)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
 
     Description:
         The robot of ``RearrangementEnv``, with the controller and the words of the language model planner of
-        LLM-Personalize (section 3.1). A planner's prompt contains the same description of the house.
+        LLM-Personalize (section 3.2). A planner's prompt contains the same description of the house.
 
     Mission space:
         Put every object where the house's person wants it. Most objects are there already.

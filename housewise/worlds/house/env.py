@@ -73,8 +73,8 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         Put every object where the house's person wants it. Most objects are there already.
 
     Action space:
-        ``Discrete(7)``, the members of ``worlds.house.simulator.base.Action``: move forward 0.25 m, turn left or right
-        10 degrees, look up or down 10 degrees, grab or release, stop.
+        ``Discrete(7)``, the members of ``worlds.house.simulator.base.LowLevelAction``: move forward 0.25 m, turn left
+        or right 10 degrees, look up or down 10 degrees, grab or release, stop.
 
     Observation space:
         A dictionary: ``rgb``, ``depth`` (metres), ``instance`` and ``semantic``, each (height, width[, 3]);
