@@ -77,7 +77,6 @@ class Agent(Protocol[O, A]):
         Raises:
             UserError: If a model or a person cannot be asked.
         """
-        ...
 
 
 def __getattr__(name: str) -> Any:

@@ -151,11 +151,9 @@ class Interviewer(Protocol):
             dialogue: Questions and answers so far.
             left: Number of questions that may still be asked.
         """
-        ...
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """Write rules from the dialogue and the examples."""
-        ...
 
 
 class LanguageSteps(Interviewer, Protocol):
@@ -163,42 +161,32 @@ class LanguageSteps(Interviewer, Protocol):
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """Choose one action in each situation, with a single call for all of them."""
-        ...
 
     def investigate(self, correct: int, total: int) -> bool:
         """Return whether to look into the failures, given only the batch's accuracy (Algorithm 2, line 11)."""
-        ...
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
         """Return one question to the person about the failures, or None if none is needed (Algorithm 2, line 12)."""
-        ...
 
     def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
         """Return whether the answer is a reason to change the rules (Algorithm 2, line 14)."""
-        ...
 
     def update(
         self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]
     ) -> tuple[Rule, ...]:
         """Return the complete revised list of rules, including unchanged ones."""
-        ...
 
     def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
         """Return GATE's next open question, breadth before depth, or None to stop."""
-        ...
 
     def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
         """Summarize labelled examples into general rules (TidyBot)."""
-        ...
 
     def aggregate(self, preferences: Sequence[str]) -> str:
         """Combine induced preferences into two or three sentences (CIPHER)."""
-        ...
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
         """Describe in one sentence the preference that explains why ``right`` is better than ``chosen`` (CIPHER)."""
-        ...
 
     def rationalize(self, example: LabelledExample) -> str:
         """Explain why the correct action of an example is right (Introspective Planning). Takes two calls."""
-        ...

@@ -127,11 +127,9 @@ class Interview(Protocol):
             skipped: Texts of questions that were skipped and must not be asked again.
             left: Number of questions that may still be asked.
         """
-        ...
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """Return the number of unanswered questions, or None if it is unknown."""
-        ...
 
 
 class WordReader(Protocol):
@@ -147,7 +145,6 @@ class WordReader(Protocol):
 
     def mark_phrases(self, text: str) -> str:
         """Return the text with known phrases replaced by the words that ``find_values`` reads."""
-        ...
 
     def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
         """Return what a marked text names, in order.
@@ -156,7 +153,6 @@ class WordReader(Protocol):
             text: Marked text.
             wanted: Whether the text is about wanted or about refused things.
         """
-        ...
 
 
 class OptionVocabulary:

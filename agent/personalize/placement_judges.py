@@ -88,7 +88,6 @@ class Judge(Protocol):
             messages: Prompt of the plan.
             attempts: Everything that was tried in this episode.
         """
-        ...
 
 
 @dataclass(frozen=True)

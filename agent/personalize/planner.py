@@ -168,4 +168,3 @@ class Planner(Protocol):
             graph: Everything that the robot knows.
             attempts: Everything that was tried in this episode, oldest first.
         """
-        ...

@@ -23,11 +23,9 @@ class PreferenceKnowledge(Protocol):
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all is known."""
-        ...
 
     def wants(self, thing: str, place: str) -> bool | None:
         """Return whether the person wants an object on a receptacle, or None if unknown."""
-        ...
 
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """Return other kinds of objects, most similar first, each with the first receptacle where it is wanted.
@@ -37,7 +35,6 @@ class PreferenceKnowledge(Protocol):
             places: Receptacles to choose from.
             max_kinds: Maximum number of kinds.
         """
-        ...
 
 
 class NoKnowledge:

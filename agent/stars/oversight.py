@@ -53,11 +53,9 @@ class OversightUser(Protocol):
 
     def confirms(self, question: GoalQuestion) -> bool:
         """Return whether a goal is what the user wants."""
-        ...
 
     def states(self, about: TaskObject) -> str:
         """Return the goal for an object in one sentence: "If the object is a mug then the goal is that ..."."""
-        ...
 
 
 class SimulatedUser:

@@ -40,7 +40,6 @@ class GoalSelector(Protocol):
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
         """Return the goal to use."""
-        ...
 
 
 class LikeliestSelector:

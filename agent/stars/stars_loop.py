@@ -67,13 +67,11 @@ class EarlierModelReplies(Protocol):
         self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage
     ) -> list[RetrievedGoal] | None:
         """Return the earlier retrieved or repaired goals, or None if there are none. Adds their usage to ``usage``."""
-        ...
 
     def find_selection(
         self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection | None:
         """Return the earlier selection among candidates, or None if there is none. Adds its usage to ``usage``."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,9 @@ class Meter(Protocol):
         Raises:
             LimitReachedError: A limit is reached.
         """
-        ...
 
     def check_time(self) -> None:
         """Check the limit on minutes between requests; raises the same error as `check`."""
-        ...
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Add the tokens of a request.
@@ -57,7 +55,6 @@ class Meter(Protocol):
             prompt_tokens: Number of tokens read.
             completion_tokens: Number of tokens written.
         """
-        ...
 
 
 class ModelTokens(Frozen):

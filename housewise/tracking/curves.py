@@ -20,7 +20,6 @@ class Tracker(Protocol):
 
     def last_steps(self) -> Steps:
         """Return the last step of each curve that was stored in this folder before."""
-        ...
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
         """Store one point of several curves.
@@ -30,7 +29,6 @@ class Tracker(Protocol):
             step: Position on the axis.
             figures: Values by curve name, including the prefix.
         """
-        ...
 
     def close(self) -> None: ...
 
@@ -46,7 +44,6 @@ class TrackerClass(Protocol):
         Raises:
             UserError: Its library is not installed.
         """
-        ...
 
 
 class Curves:

@@ -30,7 +30,6 @@ class TrainerOpener(Protocol):
         self, config: TrainingConfig, seed: int, base_url: str | None, progress: Progress
     ) -> Trainer[Demonstration]:
         """See open_trainer."""
-        ...
 
 
 def open_trainer(config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer[Demonstration]:

@@ -28,7 +28,6 @@ class Trainer(Protocol[ExampleT_contra]):
         Raises:
             UserError: It cannot; the message says what to change.
         """
-        ...
 
     def train(self, examples: Sequence[ExampleT_contra], start: ModelReference, folder: Path) -> TrainedModel:
         """Train a model, or resume the training that was stopped in this folder.
@@ -44,4 +43,3 @@ class Trainer(Protocol[ExampleT_contra]):
         Raises:
             UserError: Something outside the program is wrong; the message says what to change.
         """
-        ...

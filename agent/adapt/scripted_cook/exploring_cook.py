@@ -16,7 +16,6 @@ class SceneCook(Protocol):
 
     def act(self, cooking: KitchenDynamics) -> str:
         """Return the next action."""
-        ...
 
 
 class ExploringCook:

@@ -94,35 +94,27 @@ class EpisodeView(Protocol):
 
     def title(self, header: Header) -> str:
         """Return the title of an episode."""
-        ...
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """Return what went wrong in an episode, with counts. The record of a perfect episode has no events."""
-        ...
 
     def describe_state(self, result: Result) -> str:
         """Return the final state of an episode for the column `state_heading`."""
-        ...
 
     def state_sort_value(self, result: Result) -> float:
         """Return the value that the column `state_heading` is sorted by."""
-        ...
 
     def cells(self, result: Result) -> list[ScoreCell]:
         """Return the scores of the columns `columns`."""
-        ...
 
     def is_perfect(self, result: Result) -> bool:
         """Return whether nothing is left to do at the end of an episode."""
-        ...
 
     def describe_ending(self, header: Header, result: Result) -> str:
         """Describe how an episode ended."""
-        ...
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """Return facts about the start of an episode."""
-        ...
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
@@ -136,7 +128,6 @@ class EpisodeView(Protocol):
             simulator: Simulator that renders the pictures, or None for no pictures.
             keep: Saves a film, or None for no film; see `SaveFilm`.
         """
-        ...
 
 
 class _LegacyView:
