@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console, run_cli
+from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import fill_marks

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
+from housewise.core.printable_text import excerpt
 from housewise.core.record import Header, Record
 from housewise.core.record_files import RecordWriter
 from housewise.core.render_devices import ANY, GpuSetting

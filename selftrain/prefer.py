@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.files import exclusive_lock
+from housewise.core.folder_locks import exclusive_lock
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.examples import Preference, read_examples
 from housewise.selftrain.trainers import ModelReference, open_preference_trainer
@@ -50,6 +50,6 @@ class _ProgressPrinter:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

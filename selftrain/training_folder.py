@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from housewise.core.errors import UserError
-from housewise.core.files import exclusive_lock, write_json
+from housewise.core.files import write_json
+from housewise.core.folder_locks import exclusive_lock
 from housewise.core.settings import Settings
 from housewise.core.validation import read_model
 from housewise.language.adapters import ADAPTER_CONFIG_FILE
@@ -52,15 +53,12 @@ class TrainingObserver(Protocol):
 
     def watch_episodes(self, name: str, run: Run) -> AbstractContextManager[RunCallback]:
         """Return a context in which the episodes of a phase are played."""
-        ...
 
     def watch_training(self, name: str) -> AbstractContextManager[Progress]:
         """Return a context in which a model is trained, or its examples are made."""
-        ...
 
     def end_phase(self, phase: dict[str, Any]) -> None:
         """Receive the line of ``summary.json`` of a phase that has ended."""
-        ...
 
 
 def play_run(name: str, run: Run, observer: TrainingObserver, max_failed: float = 0.0) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.house_rules import parse_house_rule
 from housewise.agent.clipr.memory_notes import find_overruled, rule_notes, source_answers
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.formatting import plural
+from housewise.core.printable_text import excerpt
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.memory import MIN_ID_CHARACTERS

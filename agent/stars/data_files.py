@@ -14,7 +14,8 @@ from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError, UserError, excerpt, suggest_names
+from housewise.core.errors import DataError, UserError, suggest_names
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import is_file
 from housewise.core.validation import read_model, validate_model
 from housewise.worlds.kitchen.state import Relation

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.printable_text import excerpt
 
 _WITH_USER = "+O"
 

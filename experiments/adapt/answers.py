@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import check_writable_file, find_paths, write_json
 from housewise.core.provenance import provenance
 from housewise.core.text_files import numbered_lines, read_text
@@ -70,7 +70,9 @@ def read_questions(path: Path, people: Sequence[KitchenProfile]) -> list[Asked]:
         where = f"{path}, line {number}"
         asked = validate_json(Asked, line, where)
         if asked.person not in wishes:
-            raise DataError(f"{where}: nobody is named {asked.person!r}; use one of {', '.join(wishes)}, or --people")
+            raise DataError(
+                f"{where}: nobody is named {asked.person!r}; {suggest_names(asked.person, wishes)}, or --people"
+            )
         if not 1 <= asked.task <= 8:
             raise DataError(f"{where}: there is no task {asked.task}; use 1 to 8")
         wish = wishes[asked.person].get(asked.preference) if asked.preference is not None else None
@@ -213,6 +215,6 @@ def _share(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

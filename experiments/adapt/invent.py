@@ -41,6 +41,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

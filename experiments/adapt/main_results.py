@@ -204,6 +204,6 @@ def _say(found: Mapping[str, Any], console: Console) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -300,6 +300,6 @@ def _show(console: Console, lines: Sequence[dict[str, Any]], loads: Sequence[flo
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console, run_cli
+from housewise.core.console import Console
+from housewise.core.exit_codes import run_cli
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.embedder import Embedder, MiniLM

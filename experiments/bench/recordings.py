@@ -8,8 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
 from housewise.core.files import find_paths
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_json
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.high_level_actions import ActionKind

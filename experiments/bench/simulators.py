@@ -290,6 +290,6 @@ def _show(console: Console, content: dict[str, Any], name: str) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -166,6 +166,6 @@ def _table(rows: Mapping[str, Mapping[str, Any]], edits: int, name: str) -> Tabl
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -35,7 +35,7 @@ from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult, adaptive_clipr, clipr
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.yaml_files import read_yaml
@@ -279,9 +279,9 @@ def main(
         console.width = 200
     try:
         known = METHODS | (LEARNED if adapter else {})
-        unknown = set(only or ()) - set(known)
-        if unknown:
-            raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(known)}")
+        for name in only or ():
+            if name not in known:
+                raise UserError(f"--method {name}: no such method; {suggest_names(name, known)}")
         methods = {name: method for name, method in known.items() if not only or name in only}
         sets, same = (
             choice_sets(ambik, introplan, seeds, annotators, data),
@@ -338,7 +338,7 @@ def choice_sets(
     readers[KITCHEN_SET] = lambda seed: read_kitchen_choices()
     for name in only or ():
         if name not in readers:
-            raise UserError(f"--data {name}: not there; there are {', '.join(readers)} (others with the file of each)")
+            raise UserError(f"--data {name}: not there; {suggest_names(name, readers)} (others with the file of each)")
     return [[read(seed) for name, read in readers.items() if not only or name in only] for seed in range(seeds)]
 
 
@@ -353,6 +353,6 @@ def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

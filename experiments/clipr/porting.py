@@ -141,6 +141,6 @@ def _table(name: str, rows: Mapping[str, Mapping[str, Any]], followers: Sequence
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -36,7 +36,7 @@ from housewise.cli.options import (
     WorkersOption,
 )
 from housewise.core.console import Console
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.experiments.personalize.households import (
     Episode,
     Setup,
@@ -354,13 +354,13 @@ def main(
     setup = Setup.from_options(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = list(dict.fromkeys(persons or ["farid", *held_out_people()]))
     for who in chosen:
-        if who not in (*bundled_people(), *held_out_people()):
-            raise UserError(f"--person {who}: there are {', '.join((*bundled_people(), *held_out_people()))}")
+        if who not in (known := (*bundled_people(), *held_out_people())):
+            raise UserError(f"--person {who}: no such person; {suggest_names(who, known)}")
     experiment = Transfer(chosen, chosen_rows(rows, list(ROWS)), seeds or [1], setup, quick, out)
     carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -135,6 +135,6 @@ def _table(rows: dict[str, dict[str, float]], count: int) -> Table:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

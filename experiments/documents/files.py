@@ -6,8 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, UserError, excerpt
+from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_json
 
 

@@ -26,7 +26,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from housewise.core.errors import DataError, UserError, excerpt, suggest_names
+from housewise.core.errors import DataError, UserError, suggest_names
+from housewise.core.printable_text import excerpt
 from housewise.experiments.documents.files import FigureFiles
 
 Drawn = Callable[[FigureFiles], str]

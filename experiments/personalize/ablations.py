@@ -57,6 +57,6 @@ class Ablations(MainResults):
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(command(Ablations, quick_scenes=1, about=__doc__)))

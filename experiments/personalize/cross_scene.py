@@ -103,6 +103,6 @@ def _column(taught: SceneStudy, tested: SceneStudy) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(command(CrossScene, quick_scenes=2, about=__doc__)))

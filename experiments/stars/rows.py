@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.stars.experiment_conditions import CONDITIONS, find_condition
-from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
+from housewise.core.printable_text import excerpt
 from housewise.core.record import Record
 from housewise.experiments.stars.sharing import Sharing
 from housewise.language.adapters import adapter_folder

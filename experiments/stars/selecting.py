@@ -38,8 +38,9 @@ from housewise.agent.stars.selection import (
     RotationSelector,
 )
 from housewise.agent.stars.tasks import StarsTask, TaskObject
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
+from housewise.core.printable_text import excerpt
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
@@ -245,6 +246,6 @@ def _percent(way: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     run_cli(lambda: typer.run(main))

@@ -8,7 +8,7 @@ import os
 def main() -> None:
     """Run the command line. This is the entry point of ``housewise``."""
     from housewise.cli.app import app
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
 
     # Idle threads of torch sleep instead of spinning: two programs on two cores write three times as fast, and a
     # single one about a tenth slower.

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.formatting import plural
+from housewise.core.printable_text import excerpt
 
 if TYPE_CHECKING:
     from housewise.people.memory import Kind, Memory, MemoryFolder, Note, RecalledNote

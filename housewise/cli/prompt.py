@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.core.errors import make_printable
+from housewise.core.printable_text import make_printable
 from housewise.language.words import one_line
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, read_bounded_line
 

@@ -13,7 +13,7 @@ from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_note
-from housewise.core.provenance import usable_cores
+from housewise.core.hardware import usable_cores
 
 _MAX_WORKERS = 4
 

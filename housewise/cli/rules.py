@@ -20,8 +20,9 @@ from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
 from housewise.cli.options import MemoriesOption, PersonArgument
 from housewise.core.console import Console
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
+from housewise.core.printable_text import excerpt
 
 if TYPE_CHECKING:
     from housewise.agent.clipr.rule_editing import Corrections

@@ -1,11 +1,11 @@
-"""Errors that a user can fix, and helpers for their messages."""
+"""Errors that a user can fix, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_MOST_SHOWN = 120
+from housewise.core.printable_text import make_printable
 
 
 class UserError(Exception):
@@ -40,13 +40,6 @@ class UserCodeError(UserError):
     """Code of the user returned something unusable, which ends the episode."""
 
 
-def make_printable(text: str) -> str:
-    """Return a text without characters that control a terminal; they become a space or ``?``."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)
-
-
 def suggest_names(word: str, known: Iterable[str]) -> str:
     """Return a hint for a message about an unknown name: the closest known name and the list of all.
 
@@ -57,11 +50,4 @@ def suggest_names(word: str, known: Iterable[str]) -> str:
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1)
     guess = f"did you mean {close[0]}? " if close else ""
-    return f"{guess}there are {', '.join(names)}" if names else "there are none"
-
-
-def excerpt(text: object) -> str:
-    """Return a foreign text on one printable line of at most 120 characters, for use in a message."""
-    line = " ".join(str(text).split())
-    line = line if line.isprintable() else line.encode("unicode_escape").decode()
-    return line if len(line) <= _MOST_SHOWN else line[:_MOST_SHOWN] + " ..."
+    return f"{guess}available: {', '.join(names)}" if names else "none available"

@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.files import write_bytes
+from housewise.core.printable_text import excerpt
 
 INSTALL = "pip install 'housewise[plots]'"
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from housewise.core.console import Console, print_error
 from housewise.core.error_origin import describe_error
-from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.printable_text import excerpt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -1,10 +1,7 @@
-"""Describes what results depend on besides their settings: code, software and machine."""
+"""Describes what results depend on besides their settings: code, software, command and date."""
 
 from __future__ import annotations
 
-import math
-import os
-import platform
 import re
 import shlex
 import subprocess
@@ -14,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from housewise.core.urls import redact_passwords
+from housewise.core.hardware import describe_machine
+from housewise.core.redaction import redact_passwords
 
 _LIBRARIES = (
     "numpy",
@@ -40,7 +38,7 @@ def provenance() -> dict[str, Any]:
     Returns:
         ``commit``: commit of the checkout that this runs from, or None. ``changed``: whether the code differs from the
         commit, or None. ``command``: the command line, with absolute paths reduced to their last part. ``date``: UTC,
-        ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``describe_machine``.
+        ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``hardware.describe_machine``.
     """
     commit, changed = _checkout()
     made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}
@@ -84,61 +82,3 @@ def software_versions() -> dict[str, str]:
 def now() -> str:
     """Return the current time, UTC, ISO 8601 to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-
-def describe_machine() -> dict[str, str | int]:
-    """Return the processor, usable cores, operating system, Python version, and GPUs if there are any."""
-    found: dict[str, str | int] = {
-        "processor": _processor_name(),
-        "cores": usable_cores(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-    }
-    return found | ({"gpus": gpus} if (gpus := _gpu_names()) else {})
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use, limited by its affinity and by a container's quota."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, math.ceil(_cgroup_cores(Path("/sys/fs/cgroup")) or cores)))
-
-
-def _cgroup_cores(cgroup: Path) -> float | None:
-    """Return the number of cores that a control group grants, as seen in a container; None without a limit."""
-    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
-        try:
-            quota, period = " ".join((cgroup / file).read_text(encoding="ascii") for file in files).split()
-            # Without a limit the quota is "max", or -1 in version 1.
-            return int(quota) / int(period) if quota != "max" and int(quota) > 0 else None
-        except (OSError, ValueError, ZeroDivisionError):
-            continue
-    return None
-
-
-def nvidia_cards() -> list[Path]:
-    """Return the device files of NVIDIA GPUs."""
-    return sorted(Path("/dev").glob("nvidia[0-9]*"))
-
-
-def _gpu_names() -> str:
-    """Return the names of the GPUs that models run on.
-
-    Importing torch takes seconds, so it is only imported if there is a GPU.
-    """
-    if "torch" not in sys.modules and not nvidia_cards():
-        return ""
-    try:
-        import torch
-    except ImportError:
-        return ""
-    return ", ".join(torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count()))
-
-
-def _processor_name() -> str:
-    """Return the processor's name, which Linux tells only in a file."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

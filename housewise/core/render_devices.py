@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import count
 from typing import Any, Literal
 
+from housewise.core.hardware import nvidia_cards
 from housewise.core.processes import process_number
-from housewise.core.provenance import nvidia_cards
 
 ANY = -1
 """Device number for the first device that EGL offers, which is software rendering without a GPU."""

@@ -23,17 +23,22 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
-from housewise.core.settings import record_dotted_keys, record_user_keys
+from housewise.core.redaction import redact_passwords
+from housewise.core.setting_migrations import migrate_settings
+from housewise.core.settings import (
+    merge_nested,
+    nest_value,
+    record_dotted_keys,
+    record_user_keys,
+    setting_paths,
+)
 from housewise.core.text_files import read_text
-from housewise.core.urls import redact_passwords
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
 SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Sections of a run's settings."""
 
 _LONGEST_VALUE, _LONGEST_LIST = 200, 400
-# Earlier keys, which runs and files of users may still have, and the current ones.
-_MOVED = {"world.gpu": "execution.gpu"}
 # A model's setting without a role means the model that acts.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
@@ -105,6 +110,7 @@ def load_settings(
     given, user_values = _read_config(find_config(file)) if file else OmegaConf.create(), _parse_overrides(overrides)
     try:
         parts: list[Any] = [base]
+        current: dict[str, Any] = dict(known)
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),
@@ -113,8 +119,9 @@ def load_settings(
             (user_values, "the command line", True),
         ):
             content = place_in_sections(
-                OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source
+                OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source, current
             )
+            current = merge_nested(current, content)
             parts.append(OmegaConf.create(_expand_references(content, known)))
             by_user = merge_nested(by_user, content) if is_users else by_user
         whole = literals.restore(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
@@ -171,75 +178,64 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
         raise UserError(f"setting {field}: {first['msg']}, not {_short_repr(first['input'])}") from error
 
 
-def place_in_sections(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
-    """Return values by key with every key in its section.
+def place_in_sections(
+    given: Any, base: Mapping[str, Any], source: str, current: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return values by key with every key in its section and under its current name.
 
     Args:
         given: Values by key. A key that occurs in one section only may be outside of it.
         base: Defaults, with every existing key.
         source: Where the values are from, for messages.
-        prefix: Section of the keys, with a dot at its end.
+        current: Values, in their sections, into which the given ones will be merged. Defaults to ``base``.
 
     Raises:
         UserError: For an unknown key.
     """
+    return _place_keys(migrate_settings(given, base, source, current), base, source, "")
+
+
+def _place_keys(given: Any, base: Mapping[str, Any], source: str, prefix: str) -> dict[str, Any]:
+    """Return values by key with every key in its section.
+
+    Args:
+        given, base, source: See ``place_in_sections``.
+        prefix: Section of the keys, with a dot at its end.
+    """
     found: dict[str, Any] = {}
-    for key, value in _migrate_keys(given, base).items():
+    for key, value in given.items():
         path = key if key in base else _find_path(str(key), base, source, prefix, isinstance(value, Mapping))
         known = _lookup(base, path)
         # A setting with an empty mapping as its default accepts any keys.
         if isinstance(known, Mapping) and known:
             if isinstance(value, Mapping):
-                value = place_in_sections(value, known, source, f"{prefix}{path}.")
+                value = _place_keys(value, known, source, f"{prefix}{path}.")
             elif not (isinstance(value, str) and "${" in value):
                 raise UserError(
                     f"{source}: setting {short_key(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
                 )
-        found = merge_nested(found, _nest(path, value))
-    return found
-
-
-def _migrate_keys(given: Any, base: Mapping[str, Any]) -> Any:
-    """Move keys from where an earlier version had them to where they are now."""
-    for earlier, now in _MOVED.items():
-        section, _, key = earlier.partition(".")
-        inner = given.get(section)
-        if isinstance(inner, Mapping) and key in inner and isinstance(base.get(section), Mapping):
-            rest = {name: value for name, value in inner.items() if name != key}
-            given = merge_nested({**given, section: rest}, _nest(now, inner[key]))
-    return given
-
-
-def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values, updated with others."""
-    found = dict(values)
-    for key, value in others.items():
-        earlier = found.get(key)
-        found[key] = (
-            merge_nested(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
-        )
+        found = merge_nested(found, nest_value(path, value))
     return found
 
 
 def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by key without unknown keys, for settings that another version wrote."""
-    names = {path.rpartition(".")[2] for path in _paths(base)}
-    free = {path.rpartition(".")[2] for path in _paths(base) if _lookup(base, path) == {}}
-    return {
-        key: drop_unknown_keys(value, base) if isinstance(value, Mapping) and key not in free else value
-        for key, value in given.items()
-        if key in names
-    }
+    """Return values by key without unknown keys and under current names, for settings that another version wrote."""
+    names = {path.rpartition(".")[2] for path in setting_paths(base)}
+    free = {path.rpartition(".")[2] for path in setting_paths(base) if _lookup(base, path) == {}}
 
+    def drop(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: drop(value) if isinstance(value, Mapping) and key not in free else value
+            for key, value in values.items()
+            if key in names
+        }
 
-def _nest(path: str, value: Any) -> dict[str, Any]:
-    first, dot, rest = path.partition(".")
-    return {first: _nest(rest, value) if dot else value}
+    return drop(migrate_settings(given, base, "saved settings"))
 
 
 def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
     """Return the dotted path of the only key of that name; a section is meant if the value has keys of its own."""
-    named = [path for path in _paths(base) if path.rpartition(".")[2] == key]
+    named = [path for path in setting_paths(base) if path.rpartition(".")[2] == key]
     paths = [path for path in named if isinstance(_lookup(base, path), Mapping) == section] or named
     acting = [path for path in paths if path.startswith(_ACTING)]
     # A role may have the name of a setting; a role has keys of its own.
@@ -251,7 +247,7 @@ def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, sect
         raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
     if f"{prefix}{key}" == "run":
         raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
-    names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
+    names = list(dict.fromkeys(path.rpartition(".")[2] for path in setting_paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
     listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
@@ -275,17 +271,9 @@ def _full_path(path: str, base: Mapping[str, Any]) -> str:
     first, dot, rest = path.partition(".")
     if first in base:
         return path
-    paths = [each for each in _paths(base) if each.rpartition(".")[2] == first]
+    paths = [each for each in setting_paths(base) if each.rpartition(".")[2] == first]
     return f"{paths[0]}{dot}{rest}" if len(paths) == 1 else path
 
-
-def _paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield every key with its sections, outer keys first."""
-    for key in base:
-        yield f"{prefix}{key}"
-    for key, inner in base.items():
-        if isinstance(inner, Mapping):
-            yield from _paths(inner, f"{prefix}{key}.")
 
 
 def _lookup(base: Mapping[str, Any], path: str) -> Any:

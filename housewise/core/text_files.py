@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
 from housewise.core.files import LARGEST, read_bytes
+from housewise.core.printable_text import excerpt
 
 LONGEST_NUMBER = 100
 """Maximum number of characters of a number."""

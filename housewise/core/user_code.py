@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationInfo
 
-from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import convert_import_errors, load_plugin, plugin_names
+from housewise.core.printable_text import excerpt
 
 _CODE = re.compile(r"(?:[A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*")
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from housewise.core.errors import DataError, UserError, excerpt
+from housewise.core.errors import DataError, UserError
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_text
 
 _Model = TypeVar("_Model", bound=BaseModel)

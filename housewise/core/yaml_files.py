@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import LONGEST_NUMBER, read_text
 
 DEEPEST = 50

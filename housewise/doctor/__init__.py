@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from housewise.core.provenance import describe_machine
+from housewise.core.hardware import describe_machine
 from housewise.core.render_devices import ANY, GpuSetting
 from housewise.doctor.chat_server import ServerChoice
 from housewise.doctor.check_list import list_checks
@@ -55,7 +55,7 @@ def run_doctor(
     if json_file is not None:
         from housewise.core.files import write_json
 
-        content = {"works": is_working, "findings": [asdict(finding) for finding in findings]}
+        content = {"is_working": is_working, "findings": [asdict(finding) for finding in findings]}
         write_json(json_file, {**content, "machine": describe_machine()})
     return is_working and not any(found.topic == SERVER and found.state == "broken" for found in findings)
 

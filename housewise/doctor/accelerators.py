@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from housewise.core.provenance import describe_machine, nvidia_cards
+from housewise.core.hardware import describe_machine, nvidia_cards
 from housewise.doctor.findings import ACCELERATORS, Finding
 from housewise.language.local.weights import fastest_cpu_dtype
 

@@ -9,7 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, excerpt, suggest_names
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.printable_text import excerpt
 from housewise.doctor.findings import SERVER, Finding, State, finding_from_error
 
 if TYPE_CHECKING:

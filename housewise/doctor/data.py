@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.hardware import describe_machine
 from housewise.core.processes import process_pool
-from housewise.core.provenance import describe_machine
 from housewise.doctor.findings import DATA, Finding, finding_from_error, summarize_error
 
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"

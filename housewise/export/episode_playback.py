@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import make_printable
 from housewise.core.plugins import EXPORTS, open_plugin, plugin_names
+from housewise.core.printable_text import make_printable
 from housewise.core.record import Record
 from housewise.rollout.record_reader import event_data
 from housewise.worlds.house.geometry import Box, Pose
@@ -107,7 +107,6 @@ class EpisodePlayer(Protocol):
         Raises:
             UserError: The episode cannot be replayed on this machine.
         """
-        ...
 
 
 def find_player(system: str, simulator: SimulatorChoice) -> EpisodePlayer | None:

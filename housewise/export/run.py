@@ -7,8 +7,9 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from housewise.core.errors import UserError, make_printable, suggest_names
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
+from housewise.core.printable_text import make_printable
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import find_player
 from housewise.export.manifest import ExportedEpisode, Manifest, join_names

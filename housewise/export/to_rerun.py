@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from housewise.core.errors import UserError, make_printable
+from housewise.core.errors import UserError
+from housewise.core.printable_text import make_printable
 from housewise.core.record import Record
 from housewise.export.episode_playback import EpisodePlayer, LogLine, Playback, PlaybackFrame, event_log
 from housewise.export.manifest import ExportedEpisode, Manifest

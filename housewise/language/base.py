@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from housewise.core.errors import UserError, make_printable
+from housewise.core.errors import UserError
+from housewise.core.printable_text import make_printable
 
 
 class ChatModelError(UserError):

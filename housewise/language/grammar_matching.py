@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from housewise.core.errors import excerpt
+from housewise.core.printable_text import excerpt
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import complete_grammar
 

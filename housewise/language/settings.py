@@ -9,8 +9,8 @@ from pydantic import Field, field_serializer, field_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.plugins import MODELS, plugin_names
+from housewise.core.redaction import redact_url
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.urls import redact_url
 from housewise.language import open_model, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
 from housewise.language.base import ChatModel, ServedModel

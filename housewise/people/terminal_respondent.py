@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from housewise.core.errors import make_printable
+from housewise.core.printable_text import make_printable
 from housewise.language.words import one_line
 from housewise.people.respondent import Answer, Question, RespondentLeft
 

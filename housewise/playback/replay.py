@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from housewise.controller.robot import ACTION_LETTERS
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
+from housewise.core.printable_text import excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
 from housewise.playback.simulators import CameraImage, Picture, PlaybackSimulator, SensorlessSimulator

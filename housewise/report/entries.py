@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from housewise.core.errors import DataError, UserError, excerpt
+from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.formatting import plural
+from housewise.core.printable_text import excerpt
 from housewise.core.record import Header, Record, Result
 from housewise.report.views.base import EpisodeView, find_view
 from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label

@@ -20,8 +20,9 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.files import open_regular, write_bytes, write_text
+from housewise.core.printable_text import excerpt
 from housewise.core.processes import can_start_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder

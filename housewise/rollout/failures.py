@@ -18,7 +18,7 @@ from housewise.core.errors import DataError, SimulatorError, UserCodeError, User
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import Failure, Header
 from housewise.core.record_files import FAILED, read_lines
-from housewise.core.urls import redact_secrets
+from housewise.core.redaction import redact_secrets
 from housewise.language.base import RequestError
 from housewise.rollout.record_reader import read_header
 

@@ -6,8 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from pathlib import Path
 from typing import Any
 
+from housewise.core.hardware import usable_cores
 from housewise.core.processes import process_pool
-from housewise.core.provenance import usable_cores
 from housewise.core.record import Outcome
 from housewise.rollout.episode_runner import EpisodeRunner
 from housewise.rollout.executor import Executor

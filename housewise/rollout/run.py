@@ -10,7 +10,8 @@ from typing import Any
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import exclusive_lock, find_paths, write_json
+from housewise.core.files import find_paths, write_json
+from housewise.core.folder_locks import exclusive_lock
 from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED
 from housewise.people.memory import Memory, Note

@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
 from housewise.core.plugins import SYSTEMS, load_plugin, plugin_names
+from housewise.core.printable_text import excerpt
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
-from housewise.core.settings_loading import load_with_derived_defaults, merge_nested, user_values
+from housewise.core.settings import merge_nested
+from housewise.core.settings_loading import load_with_derived_defaults, user_values
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.plugins import FILTERS, call_plugin
+from housewise.core.printable_text import excerpt
 from housewise.core.user_code import load_plugin_or_code
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.worlds.house.spoken_names import kind_from_name

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import openai
 
 from housewise.core.errors import UserError
-from housewise.core.urls import is_loopback, redact_passwords, redact_url, remove_secrets, secret_texts
+from housewise.core.redaction import redact_passwords, redact_url, remove_secrets, secret_texts
+from housewise.core.urls import is_loopback
 from housewise.language.server.connection import describe_setup_problem
 from housewise.language.server.responses import retry_after
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.files import exclusive_lock, read_bytes
+from housewise.core.files import read_bytes
+from housewise.core.folder_locks import exclusive_lock
 
 
 def test_regular_files_alone_are_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from housewise.core import provenance
+from housewise.core import hardware, provenance
 from tests.commands import run_module
 
 WHO = ("-c", "user.name=ada", "-c", "user.email=ada@example.org")
@@ -99,12 +99,12 @@ class TwoGPUs:
 
 def test_figures_name_the_gpus_that_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", TwoGPUs)
-    assert provenance.describe_machine()["gpus"] == "Card 0, Card 1"
+    assert hardware.describe_machine()["gpus"] == "Card 0, Card 1"
 
 
 def test_where_there_is_no_card_torch_is_not_imported() -> None:
     program = (
-        "import sys; from housewise.core.provenance import describe_machine; found = describe_machine(); "
+        "import sys; from housewise.core.hardware import describe_machine; found = describe_machine(); "
         "from pathlib import Path; cards = any(Path('/dev').glob('nvidia[0-9]*')); "
         "assert cards or ('torch' not in sys.modules and 'gpus' not in found)"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core.files import exclusive_lock
+from housewise.core.folder_locks import exclusive_lock
 from tests.machines.shims import PLAYED, episodes, failing, housewise
 
 HOLD = """

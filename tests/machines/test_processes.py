@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core import provenance
+from housewise.core import hardware
 from tests.machines.shims import PLAYED, episodes, failing, housewise
 
 PROGRAM = """
@@ -95,9 +95,9 @@ def test_quotas_of_containers_are_read(tmp_path: Path, files: dict[str, str], co
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content + "\n")
-    assert provenance._cgroup_cores(tmp_path) == cores
+    assert hardware._cgroup_cores(tmp_path) == cores
 
 
 def test_only_cores_that_a_process_may_use_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3}, raising=False)
-    assert provenance.usable_cores() == 1
+    assert hardware.usable_cores() == 1

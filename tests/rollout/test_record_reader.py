@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.core.files import exclusive_lock, write_bytes, write_json, write_text
+from housewise.core.files import write_bytes, write_json, write_text
+from housewise.core.folder_locks import exclusive_lock
 from housewise.core.record import Failure, Header, Result, Usage
 from housewise.core.record_files import RecordWriter
 from housewise.language import adapters

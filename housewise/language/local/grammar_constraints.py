@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from housewise.core.errors import excerpt
+from housewise.core.printable_text import excerpt
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import complete_grammar
 from housewise.language.grammar_matching import compile_matcher, matcher_error, require_llguidance

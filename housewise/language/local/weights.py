@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from jinja2 import TemplateSyntaxError
 
-from housewise.core.errors import excerpt
+from housewise.core.printable_text import excerpt
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import apply_adapter, check_adapter

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 
-from housewise.core.urls import is_loopback, redact_passwords
+from housewise.core.redaction import redact_passwords
+from housewise.core.urls import is_loopback
 
 # Bytes; enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from housewise.core.urls import (
+from housewise.core.redaction import (
     LEAST_SECRET,
     is_redacted,
-    is_web_url,
     redact_passwords,
     redact_url,
     remove_secrets,
     secret_texts,
 )
+from housewise.core.urls import is_web_url
 from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
 
 OPENAI_URL = "https://api.openai.com/v1"

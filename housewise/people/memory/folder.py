@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from housewise.core.errors import UserError, suggest_names
-from housewise.core.files import exclusive_lock, find_paths, write_text
+from housewise.core.files import find_paths, write_text
+from housewise.core.folder_locks import exclusive_lock
 from housewise.core.user_folders import expand_user
 from housewise.people.memory.import_export import read_jsonl, to_jsonl
 from housewise.people.memory.memory import Memory

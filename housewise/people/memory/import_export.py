@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.files import open_regular
+from housewise.core.printable_text import excerpt
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import Note, check_person_name, parse_note
 

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.migrations import rename_arguments
+from housewise.core.printable_text import excerpt
 from housewise.people.memory.note import About, Kind, Note, current_time, is_future, next_millisecond, parse_note
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from pydantic import (
     model_validator,
 )
 
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
+from housewise.core.printable_text import excerpt
 from housewise.core.validation import describe_validation_error
 
 Kind = Literal["reaction", "rule", "answer", "goal"]

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
 from housewise.core.error_origin import describe_code
-from housewise.core.errors import UserCodeError, UserError, excerpt
+from housewise.core.errors import UserCodeError, UserError
+from housewise.core.printable_text import excerpt
 from housewise.language.base import Reply
 from housewise.systems.personalize.planner_context import PlannerContext
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -25,7 +26,6 @@ class CustomPlanner(Protocol):
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> str | Plan:
         """Return the next steps as text, one per line; see docs/extending.md."""
-        ...
 
 
 class TextPlanner:

@@ -14,9 +14,10 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import MoveOrder, ScriptedPlanner, WantsFunction
-from housewise.core.errors import UserError, excerpt
+from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
+from housewise.core.printable_text import excerpt
 from housewise.core.user_code import load_plugin_or_code
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner

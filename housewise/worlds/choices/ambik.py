@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_text
 from housewise.language.words import content_words
 from housewise.worlds.choices.data_files import MAX_FILE_BYTES, DataRow, read_json_lines, split_list

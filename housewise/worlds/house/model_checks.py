@@ -17,8 +17,9 @@ import numpy as np
 import trimesh
 from PIL import Image, UnidentifiedImageError
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
 from housewise.core.files import open_regular, read_bytes
+from housewise.core.printable_text import excerpt
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 # A larger texture could exhaust the memory.

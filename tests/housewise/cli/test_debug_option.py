@@ -93,7 +93,7 @@ def test_a_filter_that_fails_is_told_with_its_line() -> None:
 
 def test_what_nobody_expects_of_the_users_code_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """As where a trainer, a simulator or a tracker fails while it works."""
-    from housewise.core.console import run_cli
+    from housewise.core.exit_codes import run_cli
     from housewise.core.plugins import FILTERS
     from housewise.core.user_code import load_plugin_or_code
 

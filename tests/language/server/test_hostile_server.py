@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from housewise.core.urls import redact_url, secret_texts
+from housewise.core.redaction import redact_url, secret_texts
 from housewise.language import ChatModelError
 from housewise.language.base import RequestError
 from tests.language.conftest import (

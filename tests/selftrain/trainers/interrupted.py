@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from housewise.cli.selftrain_progress import TrainingDisplay
-from housewise.core.console import Console, run_cli
+from housewise.core.console import Console
+from housewise.core.exit_codes import run_cli
 from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
+from housewise.core.printable_text import excerpt
 from housewise.worlds.house.housekeep.unpickle import load_pickled_object
 from housewise.worlds.house.preferences import HousePreferences, Places, Preferences
 

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 from pydantic import Field, field_validator, model_validator
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
+from housewise.core.printable_text import excerpt
 from housewise.core.validation import validate_model
 from housewise.core.yaml_files import SafeLoader, read_yaml
 from housewise.worlds.house.housekeep.field_types import (

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
+from housewise.core.printable_text import excerpt
 from housewise.core.user_folders import expand_user
 from housewise.core.validation import describe_validation_error
 from housewise.worlds.house.episode import (
@@ -92,7 +93,7 @@ class HousekeepData:
         if (self.root / _SCENES / "assets" / name / _METADATA).exists() and not self._navmesh(name).exists():
             raise DataError(f"{self._navmesh(name)}: scene {name} has no navigation mesh; fetch the file again")
         if name not in self.scenes():
-            raise DataError(f"{self.root}: no scene {name!r}; it has {', '.join(self.scenes())}")
+            raise DataError(f"{self.root}: no scene {name!r}; {suggest_names(name, self.scenes())}")
         entries = self._entries(name)
         notes: list[str] = []
         receptacles = tuple(self._receptacle(name, file, entry, notes) for file, entry in entries.items())
@@ -233,7 +234,7 @@ class HousekeepData:
         found = find_paths(self.root / EPISODES, f"*/{scene}.json.gz")
         if not found:
             there = [path.name.removesuffix(".json.gz") for path in find_paths(self.root / EPISODES, "*/*.json.gz")]
-            raise DataError(f"{self.root / EPISODES}: no episodes of {scene!r}; it has {', '.join(there) or 'none'}")
+            raise DataError(f"{self.root / EPISODES}: no episodes of {scene!r}; {suggest_names(scene, there)}")
         return found[0]
 
     @lru_cache(maxsize=2)  # noqa: B019

@@ -11,8 +11,9 @@ import trimesh
 from numpy.typing import NDArray
 from trimesh.resolvers import FilePathResolver
 
-from housewise.core.errors import DataError, excerpt
+from housewise.core.errors import DataError
 from housewise.core.files import read_bytes
+from housewise.core.printable_text import excerpt
 from housewise.worlds.house.geometry import FARTHEST
 from housewise.worlds.house.model_checks import check_referenced_files
 from housewise.worlds.house.scene import Mesh

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, UserError, excerpt
+from housewise.core.errors import DataError, UserError
+from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_json
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Array, Box, Pose, Quat, Vec3, vec3, yaw_rotation

@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection, Pipe
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
-from housewise.core.errors import SimulatorError, UserError, excerpt
+from housewise.core.errors import SimulatorError, UserError
+from housewise.core.printable_text import excerpt
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Scene
