@@ -90,6 +90,13 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
     return lines[0]
 
 
+def without_matplotlib(folder: Path) -> dict[str, str]:
+    """Return an environment in which importing matplotlib fails, as if it were not installed."""
+    (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    kept = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    return {**kept, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+
+
 class Program:
     """A command that is running, or has ended; a part of ``subprocess.Popen``."""
 

@@ -11,13 +11,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
-
-
-def without_matplotlib(folder: Path) -> dict[str, str]:
-    """An environment in which matplotlib cannot be imported, as where it is not installed."""
-    (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    kept = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return {**kept, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+from tests.commands import without_matplotlib
 
 
 def test_a_figure_is_as_large_as_was_asked_for(tmp_path: Path) -> None:

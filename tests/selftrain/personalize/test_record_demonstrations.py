@@ -12,15 +12,15 @@ from housewise.selftrain.personalize.record_demonstrations import (
     sample_per_episode,
 )
 from housewise.worlds.house.env import RearrangementTask
+from tests.houses import BEGINNING, MUG_TO_COUNTER, PlayedEpisode
 from tests.selftrain.tiny import pair
-from tests.systems.personalize.test_episode import BEGINNING, MUG_TO_COUNTER, Played
 from tests.worlds.house.toy import COUNTER
 
 CLUMSY = MUG_TO_COUNTER.replace("step 2: go to mug 1", "step 2: dance\nstep 3: pick up the moon\nstep 4: go to mug 1")
 
 
 def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     look, carry, end = demonstrations_from_record(played.record, "step 1:")
     assert (look.reward, carry.reward, end.reward) == (0.0, 1.0, 0.0)
     assert (look.moved, carry.moved) == ((), ("mug 1",))
@@ -34,14 +34,14 @@ def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: RearrangementTask, tmp_
 
 def test_a_plan_that_was_given_up_did_not_end_the_task(toy: RearrangementTask, tmp_path: Path) -> None:
     premature = f"{MUG_TO_COUNTER}\nstep 8: go to bedroom 0\nstep 9: pick up mug 1\nstep 10: mission complete"
-    record = Played(toy, tmp_path, BEGINNING, premature, " mission complete").record
+    record = PlayedEpisode(toy, tmp_path, BEGINNING, premature, " mission complete").record
     plans = list(demonstrations_from_record(record, "step 1:", "done"))
     assert record.plans[1].complete and not plans[1].complete and "mission" not in plans[1].reply
     assert plans[1].reward == 1 and plans[-1].complete
 
 
 def test_what_was_done_leaves_out_what_was_not(toy: RearrangementTask, tmp_path: Path) -> None:
-    record = Played(toy, tmp_path, BEGINNING, CLUMSY).record
+    record = PlayedEpisode(toy, tmp_path, BEGINNING, CLUMSY).record
     said, done = (list(demonstrations_from_record(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
     assert said == CLUMSY
     assert "dance" not in done and "moon" not in done
@@ -49,14 +49,14 @@ def test_what_was_done_leaves_out_what_was_not(toy: RearrangementTask, tmp_path:
 
 
 def test_what_was_done_keeps_the_judgements(toy: RearrangementTask, tmp_path: Path) -> None:
-    record = Played(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
+    record = PlayedEpisode(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
     done = list(demonstrations_from_record(record, "Objects:", "done"))[1].reply
     assert done.startswith("\nmug 1: counter\nstep 1: go to")
 
 
 def test_of_judgements_only_those_acted_upon_are_proven(toy: RearrangementTask, tmp_path: Path) -> None:
     told = "\nplate 1 on sink: fine\nmug 1 on bed: kitchen 0 counter 1\nmug 1 on bed: fine\nstep 1:"
-    record = Played(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
+    record = PlayedEpisode(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
     carry = list(demonstrations_from_record(record, "Objects:", "proven"))[1]
     place = record.actions[-1].action.rpartition(" on ")[2]
     assert carry.reply.startswith(told) and carry.reply.endswith(f"place mug 1 on {place}")
@@ -75,7 +75,7 @@ def test_some_plans_of_each_episode_are_drawn() -> None:
 
 
 def test_planners_without_a_model_make_no_pairs(toy: RearrangementTask, tmp_path: Path) -> None:
-    assert list(demonstrations_from_record(Played(toy, tmp_path).record, "step 1:")) == []
+    assert list(demonstrations_from_record(PlayedEpisode(toy, tmp_path).record, "step 1:")) == []
 
 
 @given(st.lists(st.builds(pair, st.integers(0, 9), reply=st.text(st.characters(exclude_categories=["Cs"])))))
@@ -95,7 +95,7 @@ def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wording", ["said", "done", "proven"])
 def test_pairs_of_replies_that_were_cut_say_so(toy: RearrangementTask, tmp_path: Path, wording: Wording) -> None:
-    record = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
+    record = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
     assert [each.cut for each in demonstrations_from_record(record, "step 1:", wording)] == [False] * len(record.plans)
     record.plans[1] = record.plans[1].model_copy(update={"finish_reason": "length"})
     assert [each.plan for each in demonstrations_from_record(record, "step 1:", wording) if each.cut] == [1]

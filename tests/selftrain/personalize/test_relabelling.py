@@ -11,7 +11,7 @@ from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import RearrangementTask
-from tests.systems.personalize.test_episode import Played
+from tests.houses import PlayedEpisode
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
 
 LOOK = "\nstep 1: go to bedroom\nstep 2: look at bedroom\nstep 3: go to kitchen"
@@ -49,7 +49,7 @@ def not_learned(pair: EpisodeDemonstration) -> list[str]:
 
 
 def played(toy: RearrangementTask, folder: Path, *replies: str) -> HouseRecord:
-    return Played(toy, folder, *replies, prompt="judging").record
+    return PlayedEpisode(toy, folder, *replies, prompt="judging").record
 
 
 def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, context: ContextGenerator) -> None:
@@ -91,7 +91,7 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
 def test_what_the_demonstrator_judges_is_believed(
     toy: RearrangementTask, tmp_path: Path, context: ContextGenerator
 ) -> None:
-    shown = Played(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
+    shown = PlayedEpisode(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
     tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
     _, stool, *_ = relabel(tried, context, PreferenceVotes([shown], context))
     assert "tea towel on kitchen table: bedroom stool" in judged(stool) and not not_learned(stool)

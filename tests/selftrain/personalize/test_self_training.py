@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.agent.personalize.placement_judgement import find_judged_kinds
+from housewise.agent.personalize.judgement_text import find_judged_kinds
 from housewise.core.errors import UserError
 from housewise.language.adapters import adapter_defaults
 from housewise.people.memory import About, Memory, MemoryFolder, Note
@@ -22,7 +22,7 @@ from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
-from tests.core.test_plots import without_matplotlib
+from tests.commands import without_matplotlib
 from tests.selftrain.personalize.learner import Learner
 
 Unheard: type[TrainingObserver] = type("Unheard", (), {})

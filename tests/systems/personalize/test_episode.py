@@ -6,13 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.llm_planner import LLMPlanner
-from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
-from housewise.core.record import Result
 from housewise.core.record_files import RecordWriter, format_event
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
@@ -20,64 +17,21 @@ from housewise.report.views.house import HouseView
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import summarize
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
-from housewise.systems.personalize.planners import scripted_planner
-from housewise.systems.personalize.record import HouseRecord, read_house_record
+from housewise.systems.personalize.record import read_house_record
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import Camera, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from tests.houses import HouseEpisode, header
+from tests.houses import BEGINNING, MUG_TO_COUNTER, HouseEpisode, PlayedEpisode, header
 from tests.worlds.house.toy import BED, COUNTER, TABLE
-
-MUG_TO_COUNTER = """ go to bedroom 0
-step 2: go to mug 1
-step 3: look at mug 1
-step 4: pick up mug 1
-step 5: go to kitchen 0
-step 6: look at the counter
-step 7: place mug 1 on kitchen 0 counter 1"""
-BEGINNING = " go to bedroom 0\nstep 2: look at bedroom 0"
-
-
-class Played:
-    """A whole episode in the small house."""
-
-    def __init__(
-        self,
-        toy: RearrangementTask,
-        folder: Path,
-        *replies: str,
-        max_steps: int = 1000,
-        limits: EpisodeLimits | None = None,
-        camera: Camera | None = None,
-        prompt: str = "planner",
-        demonstrated: bool = False,
-    ) -> None:
-        self.env = RearrangementEnv(RaycastSimulator(camera, sensors=("instance",)), [toy], max_steps=max_steps)
-        self.env.reset()
-        self.progress: list[tuple[int, int]] = []
-        scripted, context = scripted_planner(toy, self.env, 0), ContextGenerator(PromptTemplate.load(prompt))
-        planner: Planner = Demonstrator(scripted, context) if demonstrated else scripted
-        if replies:
-            planner = LLMPlanner(ReplayChatModel(replies), context)
-        writer = RecordWriter(folder, "played")
-        self.rollout = HouseEpisode(
-            self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
-        )
-        self.result: Result = self.rollout.play(header(toy, agent=planner.name))
-        self.record: HouseRecord = read_house_record(folder / "played.jsonl")
-
-    @property
-    def outcomes(self) -> list[tuple[str, str]]:
-        return [(action.status, action.reason) for action in self.record.actions]
 
 
 def test_a_model_carries_the_mug_home(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
     assert played.result == played.record.result
-    assert played.result.ended == "complete"
+    assert played.result.end_reason == "complete"
     assert played.record.success_rate == 0.5
     assert (
         played.result.scores["correct_start"],
@@ -98,7 +52,7 @@ def test_a_model_carries_the_mug_home(toy: RearrangementTask, tmp_path: Path) ->
 
 
 def test_a_record_tells_every_step(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     actions = played.record.actions
     assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
     assert all(len(action.low_level) == len(action.path) == action.end - action.start for action in actions)
@@ -119,7 +73,7 @@ def test_a_record_tells_every_step(toy: RearrangementTask, tmp_path: Path) -> No
 
 
 def test_a_record_tells_what_the_model_knew_and_found(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     first, second, last = played.record.plans
     assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
     assert first.known["bedroom 0"] == {}
@@ -136,7 +90,7 @@ def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: RearrangementTa
     # Through so long a lens the counter's far end shows, but not where the mug comes to stand.
     lens = Camera(width=32, height=32, field_of_view=0.7)
     kitchen = " go to kitchen 0\nstep 2: look at kitchen 0"
-    played = Played(toy, tmp_path, kitchen, BEGINNING, MUG_TO_COUNTER, camera=lens)
+    played = PlayedEpisode(toy, tmp_path, kitchen, BEGINNING, MUG_TO_COUNTER, camera=lens)
     assert played.outcomes[-1] == ("succeeded", "")
     assert "mug_1" not in played.env.visible
     assert played.rollout.graph.container_of("mug 1") == "kitchen 0 counter 1"
@@ -144,7 +98,7 @@ def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: RearrangementTa
 
 
 def test_what_nobody_has_seen_cannot_be_used(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
+    played = PlayedEpisode(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
     assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
     assert played.outcomes[2][1].startswith("not an action")
     assert played.result.scores["steps"] == 0 and played.result.scores["skipped"] == 3
@@ -153,13 +107,13 @@ def test_what_nobody_has_seen_cannot_be_used(toy: RearrangementTask, tmp_path: P
 
 def test_failures_are_told_with_the_reason(toy: RearrangementTask, tmp_path: Path) -> None:
     far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
-    played = Played(toy, tmp_path, BEGINNING, far, limits=EpisodeLimits(replan_when_blocked=False))
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, far, limits=EpisodeLimits(replan_when_blocked=False))
     assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
     assert (played.result.scores["failed"], played.result.scores["skipped"]) == (1, 1)
 
 
 def test_what_is_in_the_hand_cannot_be_gone_to(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
     assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
     assert played.record.final.placements["mug 1"] == ROBOT
     assert played.rollout.graph.holding == "mug 1"
@@ -167,28 +121,28 @@ def test_what_is_in_the_hand_cannot_be_gone_to(toy: RearrangementTask, tmp_path:
 
 @pytest.mark.parametrize("most", [1, 7, 30])
 def test_an_episode_is_cut_after_its_steps(toy: RearrangementTask, tmp_path: Path, most: int) -> None:
-    played = Played(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
-    assert played.result.ended == "out of steps"
+    played = PlayedEpisode(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
+    assert played.result.end_reason == "out of steps"
     assert played.result.scores["steps"] == most == played.record.actions[-1].end
 
 
 def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
-    assert (played.result.ended, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
+    played = PlayedEpisode(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
+    assert (played.result.end_reason, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
-    played = Played(toy, tmp_path, *walking, limits=EpisodeLimits(plans=6, idle_plans=4))
-    assert (played.result.ended, played.result.scores["plans"]) == ("out of plans", 6)
+    played = PlayedEpisode(toy, tmp_path, *walking, limits=EpisodeLimits(plans=6, idle_plans=4))
+    assert (played.result.end_reason, played.result.scores["plans"]) == ("out of plans", 6)
 
 
 def test_the_end_that_the_model_announces_is_the_end(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
-    assert played.result.ended == "complete"
+    played = PlayedEpisode(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
+    assert played.result.end_reason == "complete"
     assert (played.result.scores["plans"], played.result.scores["actions"]) == (1, 1)
 
 
 def test_the_scripted_planner_tidies_the_small_house(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path)
-    assert played.record.success_rate == 1.0 and played.result.ended == "complete"
+    played = PlayedEpisode(toy, tmp_path)
+    assert played.record.success_rate == 1.0 and played.result.end_reason == "complete"
     assert played.record.plans[-1].reply == "mission complete"
     assert played.record.plans[0].prompt == []
 
@@ -206,17 +160,17 @@ def without_bedroom(toy: RearrangementTask) -> RearrangementTask:
 
 
 def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(without_bedroom, tmp_path)
+    played = PlayedEpisode(without_bedroom, tmp_path)
     assert room_anchors(without_bedroom) == {"kitchen 0": COUNTER}
     assert played.rollout.graph.rooms == ("kitchen 0",)
-    assert played.result.ended == "complete" and played.record.success_rate == 1.0
+    assert played.result.end_reason == "complete" and played.record.success_rate == 1.0
     assert not any("bedroom" in (action.action or "") for action in played.record.actions)
 
 
 def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(
     without_bedroom: RearrangementTask, tmp_path: Path
 ) -> None:
-    played = Played(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
+    played = PlayedEpisode(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
     assert [status for status, _ in played.outcomes[:2]] == ["skipped", "succeeded"]
 
 
@@ -231,7 +185,7 @@ def test_a_plan_ends_where_what_it_builds_on_fails(
     toy: RearrangementTask, tmp_path: Path, replan: bool, acted: int
 ) -> None:
     """The mug is known but out of reach. The rest of the plan assumes that the robot holds it."""
-    played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
+    played = PlayedEpisode(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
     blocked = [action for action in played.record.actions if action.plan == 1]
     assert blocked[1].status == "failed" and len(blocked) == acted
     assert (len(played.record.plans) == 2) == (not replan)
@@ -261,7 +215,7 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
     better, idle = record.plans[1].tried
     assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
     assert (idle.reward, idle.moved) == (0.0, [])
-    alone = Played(toy, tmp_path, BEGINNING, wrong, " mission complete")
+    alone = PlayedEpisode(toy, tmp_path, BEGINNING, wrong, " mission complete")
     assert (
         record.final.placements == alone.record.final.placements
         and result.scores["steps"] == alone.result.scores["steps"]
@@ -290,7 +244,7 @@ def test_a_moment_of_an_episode_can_be_gone_back_to(toy: RearrangementTask) -> N
 
 
 def test_the_last_right_placement_and_the_efficiency_are_scored(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path)
+    played = PlayedEpisode(toy, tmp_path)
     scores, placed = played.result.scores, [action for action in played.record.actions if action.reward > 0]
     assert placed[-1].start < scores["last_correct_step"] <= placed[-1].end < scores["steps"]
     assert played.record.actions[-1] is not placed[-1], "it looked on"
@@ -302,19 +256,19 @@ def test_the_last_right_placement_and_the_efficiency_are_scored(toy: Rearrangeme
 def test_who_puts_things_right_and_looks_on_is_told_so_and_who_does_not_is_out_of_steps(
     toy: RearrangementTask, tmp_path: Path
 ) -> None:
-    whole = Played(toy, tmp_path / "whole")
+    whole = PlayedEpisode(toy, tmp_path / "whole")
     last, most = whole.result.scores["last_correct_step"], int(whole.result.scores["steps"]) - 1
-    looking = Played(toy, tmp_path / "looking", max_steps=most).result
+    looking = PlayedEpisode(toy, tmp_path / "looking", max_steps=most).result
     said = f"all in place at step {last:.0f}, kept looking until step {most}"
     assert Personalize.describe_ending(looking).startswith(said)
     assert HouseView().describe_ending(whole.record.header, looking) == said
-    cut = Played(toy, tmp_path / "cut", max_steps=int(last) - 1)
+    cut = PlayedEpisode(toy, tmp_path / "cut", max_steps=int(last) - 1)
     assert Personalize.describe_ending(cut.result).startswith(f"out of steps after {last - 1:.0f} steps")
     assert cut.result.scores["efficiency"] <= 0.5 and cut.result.scores["last_correct_step"] < last
 
 
 def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: RearrangementTask, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path)
+    played = PlayedEpisode(toy, tmp_path)
     path, new = tmp_path / "played.jsonl", ("last_correct_step", "shortest_steps", "efficiency")
     *lines, last = path.read_text().splitlines()
     result = played.result.model_copy(

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.commands import run_module
 from tests.worlds.house import plugins
+from tests.worlds.house.simulators import mesh
 
 DANCE = [
     LowLevelAction.MOVE_FORWARD,
@@ -44,15 +44,6 @@ class CrashingSimulator(RaycastSimulator):
         return super().act(action)
 
 
-class TemporaryFilesSimulator(RaycastSimulator):
-    """Keeps temporary files of scenes while it is open, as with habitat-sim."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._files = TemporaryDirectory()
-        (Path(self._files.name) / "scene.glb").touch()
-
-
 class FailingSimulator(RaycastSimulator):
     """Raises an unexpected error."""
 
@@ -70,10 +61,6 @@ def exiting() -> Simulator:
 
 def isolated(opener: type[RaycastSimulator]) -> IsolatedSimulator:
     return IsolatedSimulator(opener, mesh, "do this")
-
-
-def mesh(scene: Scene) -> object:
-    return scene.navmesh
 
 
 @pytest.fixture
@@ -131,7 +118,7 @@ import sys
 from functools import partial
 from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from tests.worlds.house.test_isolated import TemporaryFilesSimulator, mesh
+from tests.worlds.house.simulators import TemporaryFilesSimulator, mesh
 simulator = IsolatedSimulator(TemporaryFilesSimulator, mesh, "do this")
 print("open", flush=True)
 sys.stdin.read()
