@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.placement_judgement import format_judgements
+from housewise.agent.personalize.judgement_text import format_judgements
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge

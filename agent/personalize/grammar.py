@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from housewise.agent.personalize.judgement_text import judgement_line, judgement_rules
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
-from housewise.agent.personalize.placement_judgement import judgement_line, judgement_rules
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -31,7 +31,7 @@ def plan_grammar(
         graph: Scene graph of the robot.
         most_steps: Maximum number of steps.
         names: Names used in the prompt, by full name.
-        with_judgements: Whether replies begin with judgements; see placement_judgement.
+        with_judgements: Whether replies begin with judgements; see judgement_text.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.

@@ -8,14 +8,14 @@ from functools import partial
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
-from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
-from housewise.agent.personalize.placement_judgement import (
+from housewise.agent.personalize.judgement_text import (
     Judgements,
     format_judgements,
     parse_judgements,
     split_judgements,
 )
-from housewise.agent.personalize.placement_judges import ConfidenceThresholds, Judge, ScoringJudge, WritingJudge
+from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import (
@@ -31,12 +31,14 @@ from housewise.agent.personalize.planner import (
 )
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
+from housewise.agent.personalize.scoring_judge import ScoringJudge
 from housewise.agent.personalize.scripted_planner import (
     Distance,
     nearest_neighbour_tour,
     planner_for_judgements,
     plans_from_judgements,
 )
+from housewise.agent.personalize.writing_judge import WritingJudge
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from housewise.agent.personalize.judgement_text import objects_to_judge
 from housewise.agent.personalize.placement_candidates import placements_of_similar_kinds
-from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import (
     Attempt,
     Plan,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from housewise.agent.personalize.placement_judgement import objects_to_judge
+from housewise.agent.personalize.judgement_text import objects_to_judge
 from housewise.agent.personalize.planner import listed_receptacles, untried_places
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.worlds.house.scene_graph import SceneGraph

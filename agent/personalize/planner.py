@@ -36,7 +36,7 @@ class Plan:
         prior_calls: Model calls that led to this plan, such as judgements and rejected plans.
         scores: Natural-log probability of each option that the planner scored.
         alternatives: Plans from the other replies to the same prompt, if several were sampled.
-        demonstrated: Correct receptacle of each object in a demonstration; see placement_judgement.Judgements.
+        demonstrated: Correct receptacle of each object in a demonstration; see judgement_text.Judgements.
         choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
     """
 

@@ -209,7 +209,7 @@ class PromptTemplate(HouseTemplate):
     """Texts of the planner's prompt; see ``housekeep_configs/prompts/planner.yaml``.
 
     Attributes:
-        judging: Whether replies begin with a judgement of every object; see placement_judgement.
+        judging: Whether replies begin with a judgement of every object; see judgement_text.
         most_tries: Attempts after which an object or receptacle is left out; see planner.hide_hopeless_targets.
         feedback: Message about an infeasible plan, if plans are checked.
     """

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import Judgements, objects_to_judge
+from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import (
     MOST_STEPS,
@@ -85,7 +85,7 @@ class ScriptedPlanner:
         return Plan((), complete=True)
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
-        """Return where each object belongs, in the order of the prompt; see placement_judgement."""
+        """Return where each object belongs, in the order of the prompt; see judgement_text."""
         failed = count_failures(attempts)
         return {thing: self._target_of(graph, thing, failed) for thing in objects_to_judge(graph)}
 

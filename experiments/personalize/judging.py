@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.placement_judgement import objects_to_judge, parse_judgements, split_judgements
+from housewise.agent.personalize.judgement_text import objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json

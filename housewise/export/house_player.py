@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from scipy.spatial.transform import Rotation
 
-from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.episode_playback import LogLine, Playback, PlaybackFrame, clean_text, event_log
+from housewise.export.step_rewards import list_step_rewards
 from housewise.playback.replay import ReplayState, find_task, replay_record
 from housewise.playback.simulators import CameraImage, PlaybackSimulator
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
@@ -20,7 +19,6 @@ from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 from housewise.worlds.house.simulator.base import Camera, LowLevelAction
 
 _STATE = ("x", "z", "yaw", "pitch", "holding")
-_ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 
 
 class HousePlayer:
@@ -38,7 +36,7 @@ class HousePlayer:
         """See `EpisodePlayer.play`."""
         house = HouseRecord.from_record(record, path)
         task = find_task(house)
-        steps = list(_steps(house))
+        steps = list(list_step_rewards(house))
         with closing(PlaybackSimulator(self._camera, self._simulator)) as simulator:
             again = replay_record(house, task, simulator, frames=len(steps) + 1)
         sizes = {thing.name: thing.size for thing in task.episode.objects}
@@ -79,18 +77,6 @@ class HousePlayer:
             action=action,
             reward=reward,
         )
-
-
-def _steps(record: HouseRecord) -> Iterator[tuple[LowLevelAction, float]]:
-    """Return every low-level action with its reward.
-
-    Records have the rewards of high-level actions. The reward belongs to the last grab of the action.
-    """
-    for line in (line for plan in record.plans for line in record.actions if line.plan == plan.plan):
-        grab = line.low_level.rfind("g")
-        earns = len(line.low_level) - 1 if grab < 0 else grab
-        for number, letter in enumerate(line.low_level):
-            yield _ACTIONS.get(letter, LowLevelAction.STOP), line.reward if number == earns else 0.0
 
 
 def _furniture(task: RearrangementTask) -> dict[str, Box]:

@@ -73,7 +73,7 @@ class ObjectOutcome:
 def list_object_outcomes(record: HouseRecord) -> list[ObjectOutcome]:
     """Return the outcome of every object, displaced objects first."""
     state = record.initial_state
-    moved = {name for line in record.actions for name in line.moved}
+    moved = {name for line in record.actions for name in line.moves}
     seen = record.known_things | moved
     result = [
         ObjectOutcome(

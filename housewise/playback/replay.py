@@ -215,7 +215,7 @@ class _Replayer:
     def _select_pictured_states(self, frames: int) -> set[int]:
         if not frames:
             return set()
-        letters = "".join(line.low_level for line in self._record.actions)
+        letters = "".join(line.low_level_actions for line in self._record.actions)
         grabs = [number for number, letter in enumerate(letters, start=1) if letter == "g"]
         return set(select_states(len(letters), grabs, frames))
 
@@ -230,8 +230,8 @@ class _Replayer:
             # The published controller levels the camera before a walk, without a low-level action.
             body = self._simulator.body
             self._simulator.stand(BodyPose(body.x, body.z, body.yaw, 0.0))
-        aimed = iter(line.aimed)
-        for number, letter in enumerate(line.low_level):
+        aimed = iter(line.aim_targets)
+        for number, letter in enumerate(line.low_level_actions):
             if self._camera and letter == "g":
                 self._replay_grab(next(aimed, ""))
             elif letter in _ACTIONS and (self._camera or number >= len(line.path)):
@@ -258,7 +258,7 @@ class _Replayer:
     def _track_moves(self, line: ActionEvent) -> None:
         """Update the recorded placements by an action's moves of objects that exist in this house."""
         objects, receptacles = self._world.objects, self._world.receptacles
-        for name, (_, place) in line.moved.items():
+        for name, (_, place) in line.moves.items():
             if self._keys.get(name) in objects and (place == ROBOT or self._keys.get(place) in receptacles):
                 self._recorded_placements[name] = place
             else:
@@ -277,7 +277,7 @@ class _Replayer:
         self._world.apply_placements(places)
         if self._replay.states[-1].step:
             self._replay.states.pop()
-            self._record_state(line.plan, line, is_grab="g" in line.low_level)
+            self._record_state(line.plan, line, is_grab="g" in line.low_level_actions)
 
     def _placements(self) -> Placements:
         return {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from housewise.playback.bounding_boxes import BoundingBox, find_bounding_boxes
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose, Vec3
 from housewise.worlds.house.scene import Scene
@@ -20,18 +20,6 @@ from housewise.worlds.house.simulator.house_simulator import HouseSimulator
 Picture = NDArray[np.uint8]
 PLAYBACK_CAMERA = Camera(512, 384)
 """Camera for people to look at, with a higher resolution than the robot's."""
-
-# People cannot recognize objects with fewer pixels.
-_MIN_PIXELS = 40
-
-
-class BoundingBox(NamedTuple):
-    """Bounding box of an object in a picture, pixels."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +84,8 @@ class PlaybackSimulator(DelegatingSimulator):
         """
         view = self._camera.observe(self.body)
         numbers = {number: names[key] for number, key in enumerate(self._camera.keys) if key in names}
-        pixels = np.bincount(view.instance.ravel(), minlength=1)
-        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _MIN_PIXELS]
-        boxes = {numbers[number]: _bounding_box(view.instance == number) for number in large}
         places = {names[key]: pose.position for key, pose in self.object_poses.items() if pose is not None}
-        return CameraImage(view.rgb, boxes, places)
-
-
-def _bounding_box(mask: NDArray[np.bool_]) -> BoundingBox:
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return BoundingBox(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
+        return CameraImage(view.rgb, find_bounding_boxes(view.instance, numbers), places)
 
 
 class SensorlessSimulator(HouseSimulator):

@@ -6,13 +6,14 @@ Every note is examined in a few passes over arrays. A search by key in 10,000 no
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from housewise.people.memory.conflicting_notes import Claim
 from housewise.people.memory.note import About, Note
 
 if TYPE_CHECKING:
@@ -22,43 +23,6 @@ _NAME_FIELDS = ("room", "receptacle", "task", "situation")
 _OPEN, _UNKNOWN = 0, -1
 _AGE_BITS = 40
 """Low bits of a score, which order notes by age; the bits above say how well a note fits."""
-
-
-class Claim:
-    """Notes of one kind about the same subject. Notes without a value also have the same text.
-
-    Attributes:
-        notes: The notes, oldest first.
-    """
-
-    def __init__(self) -> None:
-        self.notes: list[Note] = []
-        self._resolution: tuple[Note, int, tuple[Note, ...]] | None = None
-
-    def copy(self) -> Claim:
-        """Return a claim with the same notes."""
-        other = Claim()
-        other.notes, other._resolution = self.notes.copy(), self._resolution
-        return other
-
-    def add(self, note: Note) -> None:
-        """Add a note that is newer than the others."""
-        self.notes.append(note)
-        self._resolution = None
-
-    @property
-    def resolution(self) -> tuple[Note, int, tuple[Note, ...]]:
-        """The valid note, the number of notes with its value, and the contradicting notes, newest first.
-
-        The newest note is valid. Of several equally new ones it is the one whose value more notes have.
-        """
-        if self._resolution is None:
-            counts = Counter(note.value for note in self.notes)
-            latest = [note for note in self.notes if note.time == self.notes[-1].time]
-            valid = max(latest, key=lambda note: (counts[note.value], note.sort_key))
-            others = tuple(note for note in reversed(self.notes) if note.value != valid.value)
-            self._resolution = valid, counts[valid.value], others
-        return self._resolution
 
 
 class RecallIndex:

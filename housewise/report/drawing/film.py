@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont, features
 
+from housewise.playback.bounding_boxes import BoundingBox
 from housewise.playback.floor_plan import PICTURE_SCALE, FloorPlan, fill_mask
 from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay, ReplayState
-from housewise.playback.simulators import BoundingBox, CameraImage
+from housewise.playback.simulators import CameraImage
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
 from housewise.report.drawing.inert_text import neutralize_text

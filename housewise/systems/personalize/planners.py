@@ -9,7 +9,7 @@ from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPla
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
-from housewise.agent.personalize.placement_judges import ConfidenceThresholds
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate

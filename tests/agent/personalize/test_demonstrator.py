@@ -30,7 +30,7 @@ def test_every_plan_is_a_prompt_and_its_reply(records: list[HouseRecord]) -> Non
 def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRecord]) -> None:
     """Check that the parser reads the demonstrator's replies as its actions."""
     for record in records:
-        places = tuple(place for room in record.plans[-1].known.values() for place in room)
+        places = tuple(place for room in record.plans[-1].scene_graph.values() for place in room)
         vocabulary = Vocabulary(tuple(record.initial_state.rooms), places, tuple(record.initial_state.placements))
         for plan in record.plans:
             done = [action.action for action in record.actions if action.plan == plan.plan]
@@ -40,7 +40,7 @@ def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRec
 
 
 def test_the_end_is_a_demonstration_too(records: list[HouseRecord]) -> None:
-    ended = [record for record in records if record.result.ended == "complete"]
+    ended = [record for record in records if record.result.end_reason == "complete"]
     assert ended
     assert all(record.plans[-1].reply == " mission complete" for record in ended)
 
@@ -64,7 +64,7 @@ def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRe
             ]
             if not moved:
                 continue
-            on = {thing: place for room in plan.known.values() for place, things in room.items() for thing in things}
-            known = {place for room in plan.known.values() for place in room}
+            on = {thing: place for room in plan.scene_graph.values() for place, things in room.items() for thing in things}
+            known = {place for room in plan.scene_graph.values() for place in room}
             wrong = [thing for thing, place in on.items() if place not in record.initial_state.correct[thing]]
             assert moved == [thing for thing in wrong if known & set(record.initial_state.correct[thing])][:1]

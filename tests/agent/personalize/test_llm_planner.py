@@ -8,7 +8,7 @@ import math
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
-from housewise.agent.personalize.placement_judges import ConfidenceThresholds
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities

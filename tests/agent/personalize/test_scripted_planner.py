@@ -172,7 +172,7 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path, "tidy")
     assert env.world.success_rate == 0.0
     result = HouseEpisode(env, scripted_planner(task, env, 0), Controller(env), writer).play(header(task))
-    assert result.ended == "complete"
+    assert result.end_reason == "complete"
     assert result.scores["success_rate"] == 1.0
     assert env.world.success_rate == 1.0 and all(env.world.correct_by_object.values())
     record = read_house_record(tmp_path / "tidy.jsonl")

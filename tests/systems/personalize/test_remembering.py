@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
-from housewise.agent.personalize.placement_judges import ConfidenceThresholds
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.replay import ReplayChatModel
@@ -48,7 +48,7 @@ def test_every_reaction_is_true(played: Path) -> None:
     for record in read_records(played / "run" / "episodes"):
         house = HouseRecord.from_record(record, played)
         correct, actions = house.initial_state.correct, house.actions
-        moves = [(thing, *places) for action in actions for thing, places in action.moved.items()]
+        moves = [(thing, *places) for action in actions for thing, places in action.moves.items()]
         notes = [event.note for event in record.of_type(NoteEvent)]
         assert len(notes) == len(moves)
         for note, (thing, before, after) in zip(notes, moves, strict=True):
@@ -90,7 +90,7 @@ def test_what_a_kill_behind_the_last_episode_left_undone_is_done_when_it_goes_on
 
 def test_a_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
     memory = {"start": "carl", "folder": str(tmp_path / "memories")}
-    with pytest.raises(UserError, match=r"no memory of carl; there are none; create it with memory\.new=true"):
+    with pytest.raises(UserError, match=r"no memory of carl; none available; create it with memory\.new=true"):
         run(tmp_path / "run", tmp_path, memory=memory).play()
 
 
@@ -151,7 +151,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
     run(tmp_path / "run", tmp_path / "memories", **once, explore=True).play()
     (path,) = (tmp_path / "run" / "episodes").glob("*.jsonl")
     record = read_house_record(path)
-    put = [(thing, after) for action in record.actions for thing, (_, after) in action.moved.items() if after != ROBOT]
+    put = [(thing, after) for action in record.actions for thing, (_, after) in action.moves.items() if after != ROBOT]
     assert len(put) > 1 and len({thing for thing, _ in put}) == len(put)
     correct = record.initial_state.correct
     # By chance: not as somebody would who knows.

@@ -1,4 +1,4 @@
-"""The judges: scores of placements, and the judgements that follow from them."""
+"""The judge that scores placements, and the judgements that follow from the scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
-from housewise.agent.personalize.placement_judges import ConfidenceThresholds
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate

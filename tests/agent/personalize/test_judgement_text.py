@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.llm_planner import LLMPlanner
-from housewise.agent.personalize.placement_judgement import (
+from housewise.agent.personalize.judgement_text import (
     find_judged_kinds,
     format_judgements,
     objects_to_judge,
     parse_judgements,
     split_judgements,
 )
+from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.replay import ReplayChatModel

@@ -1,133 +1,28 @@
-"""Judges: how a model decides where objects belong, by writing its judgements or by scoring every placement."""
+"""The judge that scores: the model scores every candidate placement by its log-probability."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
-from housewise.agent.personalize.chat_session import ChatSession
-from housewise.agent.personalize.grammar import judgement_grammar
-from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
-from housewise.agent.personalize.placement_judgement import (
+from housewise.agent.personalize.judgement_text import (
     ELSEWHERE,
     FINE,
     Judgements,
     format_judgements,
     judgement_opening,
     judgement_verdict,
-    parse_judgements,
 )
-from housewise.agent.personalize.planner import Attempt, ModelCall, placed_objects, unentered_rooms
+from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult
+from housewise.agent.personalize.planner import Attempt, placed_objects, unentered_rooms
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.spoken_names import kind_from_name, remove_numbers
+from housewise.worlds.house.spoken_names import remove_numbers
 
 _Scores = Mapping[str | None, float]
-
-
-@dataclass(frozen=True)
-class JudgementResult:
-    """Judgements of a model, and how it came to them.
-
-    Attributes:
-        judgements: Judgement of every object, in the order of the candidates.
-        calls: Model calls that produced them.
-        compared_scores: Natural-log probability of each placement that was compared (``"mug 1 on shelf 2"``).
-    """
-
-    judgements: Judgements
-    calls: tuple[ModelCall, ...] = ()
-    compared_scores: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ConfidenceThresholds:
-    """The confidence that a judgement needs to move an object about which nothing is remembered.
-
-    Attributes:
-        threshold: Threshold in [0, 1]. 0 follows every judgement, 1 follows none.
-        similar: Threshold for objects with known placements of similar kinds. None uses ``threshold``.
-        unfamiliar: Threshold for kinds that the model was not trained to judge. None uses ``threshold``.
-        familiar: Kinds that the model was trained to judge. None treats all kinds as familiar.
-    """
-
-    threshold: float = 0.0
-    similar: float | None = None
-    unfamiliar: float | None = None
-    familiar: frozenset[str] | None = None
-
-    def threshold_for(self, thing: str, options: PlacementCandidates) -> float:
-        """Return the threshold for one object."""
-        if options.similar and self.similar is not None:
-            return self.similar
-        if self.unfamiliar is not None and self.familiar is not None and kind_from_name(thing) not in self.familiar:
-            return self.unfamiliar
-        return self.threshold
-
-    def __bool__(self) -> bool:
-        """Whether any threshold is above 0."""
-        return bool(self.threshold or self.similar or self.unfamiliar)
-
-
-class Judge(Protocol):
-    """Decides where objects belong."""
-
-    def judge(
-        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
-    ) -> JudgementResult:
-        """Judge every object that has candidates.
-
-        Args:
-            graph: Scene graph of the robot.
-            options: Placement candidates by object; see find_candidates.
-            messages: Prompt of the plan.
-            attempts: Everything that was tried in this episode.
-        """
-
-
-@dataclass(frozen=True)
-class WritingJudge:
-    """The model writes its judgements, one line each. A judgement that is not likely enough moves nothing.
-
-    Attributes:
-        model: Model that judges.
-        session: Session with that model.
-        words: Template of the prompt.
-        grounded: Whether a grammar restricts replies to the candidates.
-        confidence: Probability of its line that a judgement needs.
-    """
-
-    model: ChatModel
-    session: ChatSession
-    words: PromptTemplate
-    grounded: bool = False
-    confidence: ConfidenceThresholds = ConfidenceThresholds()
-
-    def judge(
-        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
-    ) -> JudgementResult:
-        """See Judge.judge."""
-        if all(each.known for each in options.values()):
-            return JudgementResult({thing: each.places[0] for thing, each in options.items()})
-        words, names = self.words, self.words.prompt_names(graph)
-        grammar = judgement_grammar(graph, options, names) if self.grounded else None
-        reply = self.session.ask(messages, words.prefix, grammar)
-        probabilities: dict[str, float] = {}
-        if self.confidence:
-            openings = {thing: judgement_opening(thing, graph, names) for thing in options if not options[thing].known}
-            probabilities = line_probabilities(self.model, messages, words.prefix, reply, openings)
-        written = parse_judgements(reply.text, graph, names)
-        judgements = {}
-        for thing, each in options.items():
-            is_confident = probabilities.get(thing, 1.0) >= self.confidence.threshold_for(thing, each)
-            judgements[thing] = _accept(each, written.get(thing, each.here), is_confident=is_confident)
-        # The record of the plan holds the same prompt.
-        return JudgementResult(judgements, (ModelCall((), reply),) if reply.text else ())
 
 
 class ScoringJudge:
@@ -242,12 +137,3 @@ def _first_of_each_kind(places: Iterable[str]) -> dict[str, str]:
     for place in places:
         first.setdefault(remove_numbers(place), place)
     return first
-
-
-def _accept(options: PlacementCandidates, written: str | None, *, is_confident: bool) -> str | None:
-    """Return where an object belongs, given a written judgement and whether it is likely enough."""
-    if options.known:
-        return options.places[0]
-    place = written if written in options.places else None
-    # Guessing costs nothing for an object that is held or known to be misplaced.
-    return place if is_confident or options.unwanted or options.here is None else options.here

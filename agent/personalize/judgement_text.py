@@ -1,4 +1,6 @@
-"""Placement judgements as text: whether each object is in its place, and if not, where it belongs.
+"""Judgements of placements as text: format, parse and restrict them by grammar rules.
+
+A judgement says whether an object is in its place, and if not, where it belongs.
 
 A planner writes its judgements before its plan. Without them, a small model that names one object to move has to judge
 all objects in a single word. Each written judgement is a short question by itself, and each one is a training target
