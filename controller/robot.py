@@ -47,11 +47,11 @@ class ActionResult:
     outcome: SkillOutcome
     start: int
     end: int = 0
-    letters: str = ""
-    aimed: list[str] = field(default_factory=list)
+    low_level_actions: str = ""
+    aim_targets: list[str] = field(default_factory=list)
     path: list[tuple[float, float, float]] = field(default_factory=list)
     discovered: list[str] = field(default_factory=list)
-    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
+    moves: dict[str, tuple[str, str]] = field(default_factory=dict)
     reward: float = 0.0
     seconds: float = 0.0
 
@@ -110,7 +110,7 @@ class RobotInHouse:
         after = self.placements
         result.end = self.env.steps
         result.discovered = [name for name in self.graph.graph if name not in known]
-        result.moved = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+        result.moves = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
         result.seconds = time.perf_counter() - started
         return result
 
@@ -154,11 +154,11 @@ class RobotInHouse:
                 aimed = self.env.aim_target
                 _, reward, _, _, _ = self.env.step(action)
                 body = self.env.simulator.body
-                result.letters += ACTION_LETTERS[action]
+                result.low_level_actions += ACTION_LETTERS[action]
                 result.path.append((round(body.x, 3), round(body.z, 3), round(float(body.yaw), 3)))
                 result.reward += reward
                 if action == LowLevelAction.GRAB_RELEASE:
-                    result.aimed.append(aimed or "")
+                    result.aim_targets.append(aimed or "")
                 self._update_graph()
                 self.on_step(self.env.steps)
                 action = skill.send(None)

@@ -86,7 +86,7 @@ def play(
             group=setting.scene,
             seed=seed,
             agent=decides.name,
-            setting=setting.model_dump(mode="json"),
+            initial_state=setting.model_dump(mode="json"),
         )
         with nullcontext(folder) if folder is not None else TemporaryDirectory() as kept:
             place = Path(kept)

@@ -76,7 +76,7 @@ class Cook:
             for record in self._play(f"same-task-{number}", task=(number,), runs=BREAKFASTS)
         ]
         return {
-            f"breakfast {run + 1}": figures([record for record in records if record.header.run == run])
+            f"breakfast {run + 1}": figures([record for record in records if record.header.repetition == run])
             for run in range(BREAKFASTS)
         }
 
@@ -115,7 +115,7 @@ class Cook:
 
 
 def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]:
-    return [record for record in records if record.header.setting["number"] in numbers]
+    return [record for record in records if record.header.initial_state["number"] in numbers]
 
 
 def results_table(cooks: Mapping[str, Mapping[str, Any]]) -> FittedTable:

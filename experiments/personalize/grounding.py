@@ -95,7 +95,7 @@ def writing(
     """
     plan = [plan for plan in records[0].plans if plan.prompt][-1]
     messages = tuple(Message(**message) for message in plan.prompt)  # type: ignore[arg-type]
-    graph = _graph(plan.known)
+    graph = _graph(plan.scene_graph)
     grammar = plan_grammar(graph, MOST_STEPS, words.prompt_names(graph), words.judging)
     best: dict[str, float] = {}
     for number in range(rounds):

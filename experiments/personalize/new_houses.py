@@ -124,7 +124,7 @@ class NewHouses(Experiment):
         return [Episode.from_record(self.houses.seed, record) for record in self._records[row]]
 
     def _count_ends(self, row: str) -> dict[str, int]:
-        return dict(Counter(record.result.ended for record in self._records[row]))
+        return dict(Counter(record.result.end_reason for record in self._records[row]))
 
     def _gains(self) -> dict[str, Any]:
         first, *others = self.setups

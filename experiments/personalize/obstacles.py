@@ -34,7 +34,7 @@ def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None =
     found = {
         "things": _shares([fate for _, fate in wrong], FATES),
         "steps": _shares([_status_label(step.status) for record in records for step in record.actions]),
-        "endings": _shares([record.result.ended for record in records]),
+        "endings": _shares([record.result.end_reason for record in records]),
     }
     if wrong:
         found["things"][DISTURBED] = (len(ends) - len(wrong)) / len(wrong)

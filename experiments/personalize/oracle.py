@@ -121,7 +121,7 @@ def _why(record: HouseRecord, name: str) -> str:
         return "undiscovered"
     if "no free space" in problems:
         return "no space"
-    if record.result.ended == "out of steps" and not _has_dismissed(record, name):
+    if record.result.end_reason == "out of steps" and not _has_dismissed(record, name):
         return "no steps left"
     return problems[-1] if problems else LEFT
 
@@ -144,7 +144,7 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
             {
                 "episode": one.name,
                 "success_rate": 100 * one.result.scores["success_rate"],
-                "ended": one.result.ended,
+                "ended": one.result.end_reason,
                 "steps": round(one.result.scores["steps"]),
                 "left": one.left,
             }

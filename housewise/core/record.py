@@ -102,7 +102,7 @@ class Header(Event):
     system: str
     task: str
     group: str = ""
-    run: Count = 0
+    repetition: Count = 0
     attempt: Count = 0
     seed: int = 0
     agent: str = ""
@@ -110,14 +110,14 @@ class Header(Event):
     models: dict[str, str] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     memory: str | None = None
-    setting: dict[str, Any] = Field(default_factory=dict)
+    initial_state: dict[str, Any] = Field(default_factory=dict)
     software: dict[str, str] = Field(default_factory=dict)
     started: str = ""
 
     @property
     def name(self) -> str:
         """Name of the record's file without its suffix."""
-        return record_name(self.task, self.run)
+        return record_name(self.task, self.repetition)
 
 
 class Usage(Frozen):
@@ -158,7 +158,7 @@ class Result(Event):
     """
 
     type: ClassVar[str] = "result"
-    ended: str
+    end_reason: str
     scores: dict[str, Figure]
     usage: Usage = Usage()
     final: dict[str, Any] = Field(default_factory=dict)
@@ -212,7 +212,7 @@ class Record:
     @property
     def summary(self) -> str:
         """Name, agent, number of events and end on one line."""
-        return f"{self.name}, agent {self.header.agent}, {len(self.events)} events, {self.result.ended}"
+        return f"{self.name}, agent {self.header.agent}, {len(self.events)} events, {self.result.end_reason}"
 
     def with_scores(self, scores: Mapping[str, float]) -> Record:
         """Return a copy with additional scores."""

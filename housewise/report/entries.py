@@ -101,7 +101,7 @@ class EpisodeEntry:
         """How the episode ended, as one of a few labels."""
         if self.result is None:
             return "failed"
-        return "kept looking" if self.in_place and self.result.ended == OUT_OF_STEPS else self.result.ended
+        return "kept looking" if self.in_place and self.result.end_reason == OUT_OF_STEPS else self.result.end_reason
 
     @property
     def ending(self) -> str:

@@ -147,7 +147,7 @@ class OptionalCapabilities(Generic[S]):
     def describe_ending(cls, result: Result) -> str:
         """Describe how an episode ended, in a few words."""
         steps, plans = result.scores["steps"], result.scores["plans"]
-        return f"{result.ended} after {steps:.0f} steps and {plans:.0f} plans"
+        return f"{result.end_reason} after {steps:.0f} steps and {plans:.0f} plans"
 
     @classmethod
     def task_key(cls, setting: Mapping[str, Any]) -> Any:

@@ -208,18 +208,18 @@ def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:
 def _group_by_episode(episodes: Iterable[FinishedEpisode]) -> dict[Key, list[FinishedEpisode]]:
     found: dict[Key, list[FinishedEpisode]] = {}
     for header, result in episodes:
-        found.setdefault((header.system, header.task, header.run), []).append((header, result))
+        found.setdefault((header.system, header.task, header.repetition), []).append((header, result))
     return found
 
 
 def _task_key(header: Header) -> Any:
     """Return what must be equal for two episodes to be the same task."""
     if header.system not in plugin_names(SYSTEMS):
-        return header.setting
+        return header.initial_state
     try:
-        return find_system(header.system).task_key(header.setting)
+        return find_system(header.system).task_key(header.initial_state)
     except (LookupError, TypeError, ValueError, AttributeError):  # records of other programs may lack parts
-        return header.setting
+        return header.initial_state
 
 
 def _settings(a: Iterable[FinishedEpisode], b: Iterable[FinishedEpisode]) -> dict[str, tuple[str, str]]:

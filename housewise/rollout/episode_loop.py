@@ -118,7 +118,7 @@ class EpisodeLoop(Generic[O, A]):
     def _result(self, ended: str, seconds: float) -> Result:
         counted = {"plans": self._history.decisions, "steps": self._history.cost, "complete": ended == COMPLETE}
         return Result(
-            ended=ended,
+            end_reason=ended,
             scores={**counted, **self._world.scores()},
             usage=self._usage.model_copy(update={"seconds": seconds}),
             final=dict(self._world.final()),

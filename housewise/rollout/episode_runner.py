@@ -102,7 +102,7 @@ class EpisodeRunner:
             system=system.name,
             task=job.task.name,
             group=job.task.group,
-            run=job.run,
+            repetition=job.run,
             attempt=attempt,
             seed=job.seed,
             agent=system.agent,
@@ -110,7 +110,7 @@ class EpisodeRunner:
             models={role: getattr(system.settings.models, role).model for role in system.roles},
             settings=system.settings.model_dump(mode="json", exclude={"execution": {"ray"}}),
             memory=None if scheduled.memory is None else scheduled.memory.digest,
-            setting={} if opened.initial_state is None else opened.initial_state.model_dump(mode="json"),
+            initial_state={} if opened.initial_state is None else opened.initial_state.model_dump(mode="json"),
             software=software_versions(),
             started=now(),
         )

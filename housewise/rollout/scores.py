@@ -149,7 +149,7 @@ def summarize(
             found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)
     finish_reasons = sum((Counter(result.usage.finish_reasons) for result in results), Counter())
     found |= {"finish_reasons": dict(finish_reasons)} if finish_reasons else {}
-    return found | {"ended": dict(Counter(result.ended for result in results).most_common())}
+    return found | {"ended": dict(Counter(result.end_reason for result in results).most_common())}
 
 
 def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:

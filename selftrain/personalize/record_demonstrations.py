@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import split_judgements
+from housewise.agent.personalize.judgement_text import split_judgements
 from housewise.agent.personalize.step_phrasing import strip_numbering
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.examples import EpisodeDemonstration
@@ -34,7 +34,7 @@ def demonstrations_from_record(
         wording: See Wording. Except for ``said``, replies of which no step succeeded are left out.
     """
     for plan in record.plans:
-        for tried in (executed_reply(record, plan), *plan.tried):
+        for tried in (executed_reply(record, plan), *plan.alternatives):
             reply = tried.reply if wording == "said" else _executed_text(tried, prefix)
             if plan.prompt and reply.strip():
                 example = make_demonstration(record, plan, tried, prefix, reply)
@@ -49,11 +49,11 @@ def executed_reply(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
         reply=plan.reply,
         finish_reason=plan.finish_reason,
         # Only the last plan of an episode can have been executed to its end and have ended the task.
-        complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
+        complete=plan.complete and record.result.end_reason == "complete" and plan is record.plans[-1],
         reward=sum(action.reward for action in actions),
-        done=[action.raw for action in actions if action.status == "succeeded"],
-        moved=displaced_objects(actions),
-        discovered=sum(len(action.discovered) for action in actions),
+        succeeded_steps=[action.raw for action in actions if action.status == "succeeded"],
+        moved_objects=displaced_objects(actions),
+        discovered_count=sum(len(action.discovered) for action in actions),
     )
 
 
@@ -75,10 +75,10 @@ def make_demonstration(
         reward=tried.reward,
         scene=record.initial_state.scene,
         episode=record.initial_state.episode,
-        run=record.header.run,
+        run=record.header.repetition,
         plan=plan.plan,
-        moved=tuple(tried.moved),
-        discovered=tried.discovered,
+        moved=tuple(tried.moved_objects),
+        discovered=tried.discovered_count,
         complete=tried.complete,
         cut=ended_at_limit(tried.finish_reason),
     )
@@ -98,7 +98,7 @@ def sample_per_episode(
 def _executed_text(tried: AlternativeReply, prefix: str) -> str:
     """Return the steps that succeeded, numbered again, after the judgements if there are any."""
     judgements = "" if "step" in prefix else split_judgements(tried.reply)[0]
-    steps = [*map(strip_numbering, tried.done), *(["mission complete"] if tried.complete else [])]
+    steps = [*map(strip_numbering, tried.succeeded_steps), *(["mission complete"] if tried.complete else [])]
     if not steps:
         return ""
     numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
@@ -117,7 +117,7 @@ def judgement_spans(reply: str) -> Iterator[tuple[int, int]]:
 
 def _untested_spans(tried: AlternativeReply, reply: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of the judgements that no step tested."""
-    placements = [step.group(1, 2) for done in tried.done if (step := _PLACEMENT.fullmatch(strip_numbering(done)))]
+    placements = [step.group(1, 2) for done in tried.succeeded_steps if (step := _PLACEMENT.fullmatch(strip_numbering(done)))]
 
     def is_tested(line: str) -> bool:
         return any(line.startswith(f"{thing} ") and line.endswith(f": {place}") for thing, place in placements)

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.placement_judgement import (
+from housewise.agent.personalize.judgement_text import (
     Judgements,
     objects_to_judge,
     parse_judgements,
@@ -73,7 +73,7 @@ class PreferenceVotes:
         return [kind for kind in kinds if kind.correct]
 
     def _add_reactions(self, action: ActionEvent) -> None:
-        for thing, (before, after) in action.moved.items():
+        for thing, (before, after) in action.moves.items():
             if after == ROBOT:
                 self._vote(thing, before, action.reward < 0)
             elif before == ROBOT:
@@ -183,12 +183,12 @@ class PlanSituation:
 
 
 def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[Attempt]) -> SceneGraph:
-    graph = SceneGraph(plan.known)
-    places = {place: things for known in plan.known.values() for place, things in known.items()}
-    rooms = {place: room for room, known in plan.known.items() for place in known}
+    graph = SceneGraph(plan.scene_graph)
+    places = {place: things for known in plan.scene_graph.values() for place, things in known.items()}
+    rooms = {place: room for room, known in plan.scene_graph.items() for place in known}
     objects = {thing: place for place, things in places.items() for thing in things}
     held = None
-    for thing, (_, after) in (move for action in earlier for move in action.moved.items()):
+    for thing, (_, after) in (move for action in earlier for move in action.moves.items()):
         held = thing if after == ROBOT else None
     graph.update(SymbolicObservation(rooms, objects, held))
     for attempt in attempts:

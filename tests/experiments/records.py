@@ -54,11 +54,11 @@ def make_record(
             group=setting.scene,
             agent="llm",
             settings={"tasks": {"person": header["person"]}},
-            setting=setting.model_dump(),
+            initial_state=setting.model_dump(),
         ),
-        (PlanEvent(plan=0, step=0, reply="", known=known), *actions),
+        (PlanEvent(plan=0, step=0, reply="", scene_graph=known), *actions),
         Result(
-            ended=changes.get("ended", "complete"),
+            end_reason=changes.get("ended", "complete"),
             scores=dict.fromkeys(("plans", "steps"), 0)
             | scores
             | {
@@ -86,7 +86,7 @@ def with_changes(record: HouseRecord, **changes: Any) -> HouseRecord:
     header, result, events = record.header, record.result, [*record.plans, *record.actions]
     if "plans" in changes or "actions" in changes:
         events = [*changes.pop("plans", record.plans), *changes.pop("actions", record.actions)]
-    setting, scores, final = dict(header.setting), dict(result.scores), dict(result.final)
+    setting, scores, final = dict(header.initial_state), dict(result.scores), dict(result.final)
     for key, value in changes.items():
         where = next((part for part in (setting, scores, final) if key in part and key != "placements"), None)
         if where is not None:

@@ -111,7 +111,7 @@ def test_what_is_no_task_is_refused_in_a_line(task: object) -> None:
 
 def test_records_are_shown_in_a_line(toy: RearrangementTask) -> None:
     played = housewise.play(toy, Done())
-    line = f"{played.name}, agent done, {len(played.record.events)} events, {played.result.ended}>"
+    line = f"{played.name}, agent done, {len(played.record.events)} events, {played.result.end_reason}>"
     assert (repr(played), repr(played.record)) == (f"<HouseRecord: {line}", f"<Record: {line}")
 
 

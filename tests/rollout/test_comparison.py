@@ -75,8 +75,8 @@ def test_that_nobody_succeeded_is_told() -> None:
 
 def test_other_tasks_of_one_name_are_not_paired() -> None:
     header, result = played(1, 0, 1.0)
-    placements = {**header.setting["placements"], "mug 0": "kitchen 0 shelf 1"}
-    elsewhere = header.model_copy(update={"setting": {**header.setting, "placements": placements}})
+    placements = {**header.initial_state["placements"], "mug 0": "kitchen 0 shelf 1"}
+    elsewhere = header.model_copy(update={"setting": {**header.initial_state, "placements": placements}})
     found = compare(A, [(elsewhere, result), *B[1:]])
     assert found.common == 4 and found.other_tasks == ["Merom_1_int-0001, run 0"]
     with pytest.raises(UserError, match="not of the same task"):

@@ -46,7 +46,7 @@ def test_answers_of_all_attempts_are_found_in_order(tmp_path: Path) -> None:
     assert told(tmp_path) == ["tea", "coffee", "juice"]
     writer = begun(tmp_path, "water")
     assert writer.attempt == 2 and told(tmp_path) == ["tea", "coffee", "juice", "water"]
-    writer.write(Result(ended="complete", scores={}))
+    writer.write(Result(end_reason="complete", scores={}))
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         f"{NAME}.jsonl", *(f"{NAME}.jsonl.interrupted-{number}" for number in (1, 2, 3))
     ]  # fmt: skip

@@ -35,7 +35,7 @@ TIDY = Path(adapters.__file__).parent / "tidy"
 # Anything that a model or a server may send, lone surrogates included.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
 ACTION = ActionEvent(
-    plan=0, raw="go to bed", status="succeeded", start=0, end=3, low_level="ffl", path=[(0.5, 1.5, 0.1)]
+    plan=0, raw="go to bed", status="succeeded", start=0, end=3, low_level_actions="ffl", path=[(0.5, 1.5, 0.1)]
 )
 
 
@@ -97,7 +97,7 @@ def test_an_adapter_is_the_same_however_its_folder_is_named(tmp_path: Path) -> N
 
 def test_what_is_written_is_read(tmp_path: Path, first: Header) -> None:
     plan = PlanEvent(
-        plan=0, step=0, reply="go to bed", prompt=[{"role": "user", "content": "?"}], known={"a 0": {"b": []}}
+        plan=0, step=0, reply="go to bed", prompt=[{"role": "user", "content": "?"}], scene_graph={"a 0": {"b": []}}
     )
     action = ACTION.model_copy(update={"moved": {"mug 1": ("bed", "robot")}, "reward": -1.0, "aimed": ["mug_1"]})
     path = written(tmp_path / "new" / "folder", first, plan, action, result())

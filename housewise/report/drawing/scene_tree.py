@@ -38,7 +38,7 @@ def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Roo
     """Return the rooms and receptacles to draw: those that hold objects before or after, were used or are wanted."""
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
-    used |= {place for line in record.actions for pair in line.moved.values() for place in pair}
+    used |= {place for line in record.actions for pair in line.moves.values() for place in pair}
     used |= {line.destination for line in record.actions if line.destination}
     for fate in found:
         if not fate.is_correct and len(fate.correct_places) <= _MOST_WANTED:
@@ -77,11 +77,11 @@ def room_of(place: str, rooms: Sequence[str]) -> str:
 
 def _rooms(record: HouseRecord) -> list[str]:
     """Return rooms in the record's order. Records of other programs may name them only in the robot's knowledge."""
-    return record.initial_state.rooms or list(record.plans[0].known if record.plans else {})
+    return record.initial_state.rooms or list(record.plans[0].scene_graph if record.plans else {})
 
 
 def _places_seen(record: HouseRecord) -> set[str]:
-    known = {place for plan in record.plans for places in plan.known.values() for place in places}
+    known = {place for plan in record.plans for places in plan.scene_graph.values() for place in places}
     things = set(record.initial_state.placements)
     return known | {name for line in record.actions for name in line.discovered if name not in things}
 

@@ -103,12 +103,12 @@ class AdaptView(EventListView):
 
     def describe_ending(self, header: Header, result: Result) -> str:
         """See `EpisodeView`."""
-        return result.ended
+        return result.end_reason
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`."""
         try:
-            setting = AdaptInitialState.model_validate(header.setting)
+            setting = AdaptInitialState.model_validate(header.initial_state)
         except ValidationError:
             return []
         return [InitialFact("", setting.task, f"for {setting.person}: {setting.about}")]
@@ -145,7 +145,7 @@ def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
             executed += not event.failed
             decided = [] if event.failed else [verdict for verdict in applying if verdict.step == executed]
             number = None if event.failed else executed
-            last, thought = TranscriptRow(number, event, None, event.made.splitlines(), decided, thought), ""
+            last, thought = TranscriptRow(number, event, None, event.prepared_food.splitlines(), decided, thought), ""
         elif isinstance(event, ThoughtEvent):
             thought = event.text
         elif isinstance(event, KitchenAnswerEvent) and last is not None:
@@ -155,7 +155,7 @@ def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
 
 
 def _setting(record: Record, path: Path) -> AdaptInitialState:
-    return validate_model(AdaptInitialState, record.header.setting, path, _REMEDY)
+    return validate_model(AdaptInitialState, record.header.initial_state, path, _REMEDY)
 
 
 def _final(record: Record, path: Path) -> AdaptFinalState:

@@ -194,7 +194,7 @@ class RecordContent:
     def title(self) -> str:
         """See `EpisodeContent`."""
         header = self.record.header
-        return f"{header.task} · run {header.run} · {planner_label(header)}"
+        return f"{header.task} · run {header.repetition} · {planner_label(header)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +223,7 @@ class EventListView:
 
     def title(self, header: Header) -> str:
         """See `EpisodeView`."""
-        return f"{header.task} · run {header.run}"
+        return f"{header.task} · run {header.repetition}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`; empty, since the meaning of the events is unknown."""
@@ -248,11 +248,11 @@ class EventListView:
     def describe_ending(self, header: Header, result: Result) -> str:
         """See `EpisodeView`."""
         steps = result.scores.get("steps")
-        return result.ended if steps is None else f"{result.ended}; {plural(int(steps), 'step')}"
+        return result.end_reason if steps is None else f"{result.end_reason}; {plural(int(steps), 'step')}"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`."""
-        return [InitialFact("", name, text) for name, text in _format_fields(header.setting).items()]
+        return [InitialFact("", name, text) for name, text in _format_fields(header.initial_state).items()]
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
@@ -270,7 +270,7 @@ class EventListView:
     def shared_fields(self, number: int, record: Record) -> dict[str, Any]:
         """Return the fields of `RecordContent` for an episode."""
         header, result = record.header, record.result
-        facts = {"played by": planner_label(header), "person": header.person, "ended": result.ended}
+        facts = {"played by": planner_label(header), "person": header.person, "ended": result.end_reason}
         facts |= {score.heading: _format_score(score, result) for score in self._scores}
         facts |= {"seconds": f"{result.usage.seconds:.1f}"}
         return {

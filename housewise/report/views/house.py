@@ -43,8 +43,8 @@ class HouseView:
 
     def title(self, header: Header) -> str:
         """See `EpisodeView`."""
-        setting = header.setting
-        return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.run}"
+        setting = header.initial_state
+        return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.repetition}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by outcome."""
@@ -88,11 +88,11 @@ class HouseView:
             "out of steps": f"used all {counted['steps']} steps",
             "out of plans": f"used all {plans}" if spent else f"stopped after {plans}, the last ones without a step",
         }
-        return f"{state}; {means.get(result.ended, result.ended)}"
+        return f"{state}; {means.get(result.end_reason, result.end_reason)}"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`: where each object stood and where it is wanted."""
-        placements, correct = header.setting.get("placements"), header.setting.get("correct")
+        placements, correct = header.initial_state.get("placements"), header.initial_state.get("correct")
         if not isinstance(placements, dict) or not isinstance(correct, dict):
             return []
         return [

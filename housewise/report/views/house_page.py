@@ -99,7 +99,7 @@ class HouseContent:
     def title(self) -> str:
         """See `EpisodeContent`."""
         setting, header = self.record.initial_state, self.record.header
-        return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_label(header)}"
+        return f"{setting.scene} · episode {setting.episode} · run {header.repetition} · {planner_label(header)}"
 
     @property
     def complete(self) -> bool:
@@ -237,7 +237,7 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
         "Second look" if plan.second_look else "Reply",
         _restore_reply_start(plan.reply),
         plan.prompt,
-        plan.earlier,
+        plan.prior_calls,
         f"{tokens}{plan.model_seconds:.2f} s",
         steps,
         ending,

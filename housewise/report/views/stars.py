@@ -131,7 +131,7 @@ class ObjectStory:
         """Why the object is misplaced, as one of a few labels; empty if it is not."""
         if self.mood == "right":
             return ""
-        if self.goal is None or self.goal.by == "nobody":
+        if self.goal is None or self.goal.source == "nobody":
             return "no goal"
         if self.goal.mismatches:
             return f"unviable goal ({self.goal.mismatches[0].kind})"
@@ -200,7 +200,7 @@ class StarsView(EventListView):
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`: where each object was found and where it is wanted."""
         try:
-            setting = StarsInitialState.model_validate(header.setting)
+            setting = StarsInitialState.model_validate(header.initial_state)
         except ValidationError:
             return []
         return [
@@ -300,7 +300,7 @@ def _make_object_story(
     tree, left_out = _tree(events)
     return ObjectStory(
         mood="right" if place in setting.wanted.get(about.thing, []) else "wrong",
-        seen=about.seen,
+        seen=about.description,
         place=place,
         wanted=_places(setting, about.thing),
         recalled=recalled[0].statement if recalled else "",
@@ -342,7 +342,7 @@ def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:
         return lambda text: [
             ResponseTree(build_response_tree(take_responses(each.responses), find_repairs(depth + 1)), each.reason)
             for each in repairs
-            if (each.wrong, each.depth) == (text, depth)
+            if (each.refused_goal, each.depth) == (text, depth)
         ]
 
     tree = ResponseTree(build_response_tree(take_responses(first[0].responses), find_repairs(1)))
@@ -372,7 +372,7 @@ def _count(result: Result, name: str) -> int:
 
 
 def _setting(record: Record, path: Path) -> StarsInitialState:
-    return _parse(StarsInitialState, record.header.setting, path)
+    return _parse(StarsInitialState, record.header.initial_state, path)
 
 
 def _parse(kind: type[_M], content: object, path: Path) -> _M:

@@ -26,7 +26,7 @@ class AdaptInitialState(Frozen):
     person: str
     about: Words = ""
     things: list[str]
-    told: Count = 0
+    remembered_answers: Count = 0
 
 
 class CookingActionEvent(Event):
@@ -40,10 +40,10 @@ class CookingActionEvent(Event):
     """
 
     type: ClassVar[str] = "action"
-    said: Words
+    text: Words
     observation: Words = ""
     failed: bool = False
-    made: Words = ""
+    prepared_food: Words = ""
 
 
 class ThoughtEvent(Event):
@@ -99,7 +99,7 @@ class AdaptFinalState(Frozen):
     """The final state of an episode: verdicts on the wishes, and what has been made."""
 
     verdicts: list[VerdictLine]
-    made: Words = ""
+    prepared_food: Words = ""
 
 
 EVENTS: Sequence[type[Event]] = (CookingActionEvent, ThoughtEvent, KitchenAnswerEvent)

@@ -12,7 +12,7 @@ from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBo
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.agent.base import Agent
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
@@ -181,7 +181,7 @@ class Adapt(System[AdaptSettings]):
             person=person.name,
             about=person.about,
             things=things,
-            told=len(told),
+            remembered_answers=len(told),
         )
         # The world itself limits the number of steps.
         limits = EpisodeLimits(plans=None, idle_plans=None)
@@ -240,7 +240,7 @@ class Adapt(System[AdaptSettings]):
 
     def _find_person(self, name: str) -> KitchenProfile:
         if name not in self._people:
-            raise UserError(f"setting person: nobody is named {name!r}; use one of {', '.join(self._people)}")
+            raise UserError(f"setting person: nobody is named {name!r}; {suggest_names(name, self._people)}")
         return self._people[name]
 
 

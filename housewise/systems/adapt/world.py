@@ -110,11 +110,11 @@ class BreakfastWorld:
         if asked and self._questions >= self._max_questions:
             # Models without a grammar can still ask.
             self._refused += 1
-            event = CookingActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
+            event = CookingActionEvent(text=action, observation=NO_MORE_QUESTIONS, failed=True, prepared_food=changed)
             return Step(
                 self._observation(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated
             )
-        event = CookingActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
+        event = CookingActionEvent(text=action, observation=done.observation, failed=done.failed, prepared_food=changed)
         if done.action is not None and asked:
             said = self._answer_question(done.action.x)
             return Step(
@@ -146,7 +146,7 @@ class BreakfastWorld:
         """See World.final."""
         verdicts = self._judge.verdicts(self._person, self._kitchen.trace, with_steps=True)
         return AdaptFinalState(
-            verdicts=[VerdictLine.from_verdict(each) for each in verdicts], made=self._made
+            verdicts=[VerdictLine.from_verdict(each) for each in verdicts], prepared_food=self._made
         ).model_dump()
 
     def _answer_question(self, question: str) -> KitchenAnswerEvent:

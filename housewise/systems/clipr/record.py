@@ -162,8 +162,8 @@ class ChoiceInitialState(Frozen):
     left_out: dict[str, int] = Field(default_factory=dict)
     person: str = ""
     order: tuple[str, ...] = ()
-    answered: Count = 0
-    known: Count = 0
+    remembered_answers: Count = 0
+    remembered_rules: Count = 0
 
     @classmethod
     def from_choices(

@@ -58,11 +58,11 @@ class PlannerAgent:
             **_reply_fields(plan),
             model_seconds=seconds,
             complete=plan.complete,
-            choices=plan.choice_count,
-            known=observation.tree,
-            earlier=[_call_record(call) for call in plan.prior_calls],
+            choice_count=plan.choice_count,
+            scene_graph=observation.tree,
+            prior_calls=[_call_record(call) for call in plan.prior_calls],
             scores={action: round(score, 3) for action, score in plan.scores.items()},
-            tried=[_try_plan(other, self._world.robot) for other in plan.alternatives],
+            alternatives=[_try_plan(other, self._world.robot) for other in plan.alternatives],
         )
         self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
         for other in plan.alternatives:
@@ -111,9 +111,9 @@ def _try_plan(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
         **_reply_fields(plan),
         complete=plan.complete and done,
         reward=sum(event.reward for event in events),
-        done=[event.raw for event in events if event.status == ActionStatus.SUCCEEDED.value],
-        moved=displaced_objects(events),
-        discovered=sum(len(event.discovered) for event in events),
+        succeeded_steps=[event.raw for event in events if event.status == ActionStatus.SUCCEEDED.value],
+        moved_objects=displaced_objects(events),
+        discovered_count=sum(len(event.discovered) for event in events),
     )
 
 

@@ -83,10 +83,10 @@ class AlternativeReply(ReplyRecord):
 
     complete: bool = False
     reward: float = 0.0
-    done: list[Words] = Field(default_factory=list)
+    succeeded_steps: list[Words] = Field(default_factory=list)
     """Its steps that succeeded, as written."""
-    moved: list[str] = Field(default_factory=list)
-    discovered: Count = 0
+    moved_objects: list[str] = Field(default_factory=list)
+    discovered_count: Count = 0
 
 
 class PlanEvent(ReplyRecord, Event):
@@ -98,31 +98,31 @@ class PlanEvent(ReplyRecord, Event):
     prompt: list[dict[str, Words]] = Field(default_factory=list)
     model_seconds: Seconds = 0.0
     complete: bool = False
-    known: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
+    scene_graph: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
     """Scene graph of the robot: objects by receptacle by room."""
-    earlier: list[ModelCallRecord] = Field(default_factory=list)
+    prior_calls: list[ModelCallRecord] = Field(default_factory=list)
     """Model calls before the plan's own. Their tokens are included above."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Natural-log probability of each option that the planner scored."""
-    choices: Count | None = None
+    choice_count: Count | None = None
     """Number of plans among which the model chose. None if it could write any plan, and in earlier records."""
-    tried: list[AlternativeReply] = Field(default_factory=list)
+    alternatives: list[AlternativeReply] = Field(default_factory=list)
     """Other replies to the same prompt, if several were sampled."""
 
     @property
     def known_things(self) -> set[str]:
         """Objects in the scene graph of the robot."""
-        return {thing for places in self.known.values() for things in places.values() for thing in things}
+        return {thing for places in self.scene_graph.values() for things in places.values() for thing in things}
 
     @property
     def second_look(self) -> bool:
         """Whether the model considered the task complete and the robot visited missed places instead."""
-        return bool(self.earlier) and not self.prompt
+        return bool(self.prior_calls) and not self.prompt
 
     @property
     def chosen_by_model(self) -> bool:
         """Whether the model chose the plan: not if its judgements allowed only one, or code replaced it."""
-        return bool(self.prompt) and self.choices != 1
+        return bool(self.prompt) and self.choice_count != 1
 
 
 class ActionEvent(Event):
@@ -139,21 +139,21 @@ class ActionEvent(Event):
     reason: str = ""
     start: Count
     end: Count
-    low_level: str = ""
+    low_level_actions: str = ""
     """One letter per low-level action: f forward, l and r turn, u and d look, g grab or release."""
-    aimed: list[str] = Field(default_factory=list)
+    aim_targets: list[str] = Field(default_factory=list)
     """Key of the target of each ``g``."""
     path: list[tuple[_Near, _Near, _Near]] = Field(default_factory=list)
     """(x, z, yaw) after each low-level action, metres and radians."""
     discovered: list[str] = Field(default_factory=list)
-    moved: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    moves: dict[str, tuple[str, str]] = Field(default_factory=dict)
     reward: float = 0.0
     seconds: Seconds = 0.0
 
     @property
     def correct_placement_step(self) -> int | None:
         """Low-level step of a placement on a correct receptacle, counted from 1. None for other actions."""
-        released = self.low_level.rfind("g")
+        released = self.low_level_actions.rfind("g")
         return self.start + released + 1 if self.reward > 0 and released >= 0 else None
 
 
@@ -181,7 +181,7 @@ class HouseRecord:
         if record.header.system != "personalize":
             raise UserError(f"{path}: is an episode of {record.header.system}, not one in a house")
         remedy = "delete the file to run the episode again"
-        setting = validate_model(InitialState, record.header.setting, path, remedy)
+        setting = validate_model(InitialState, record.header.initial_state, path, remedy)
         return cls(record, setting, validate_model(FinalState, record.result.final, path, remedy))
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ def displaced_objects(actions: Sequence[ActionEvent]) -> list[str]:
     first: dict[str, str] = {}
     last: dict[str, str] = {}
     for action in actions:
-        for thing, (before, after) in action.moved.items():
+        for thing, (before, after) in action.moves.items():
             first.setdefault(thing, before)
             last[thing] = after
     return [thing for thing in first if first[thing] != last[thing]]
@@ -259,7 +259,7 @@ def describe_continued_search(result: Result) -> str:
         When the last object was placed and how long the robot searched on, or an empty string for other episodes.
     """
     scores = result.scores
-    if result.ended == COMPLETE or scores["correct_end"] < scores["objects"]:
+    if result.end_reason == COMPLETE or scores["correct_end"] < scores["objects"]:
         return ""
     since = f" at step {scores[LAST_CORRECT]:.0f}" if LAST_CORRECT in scores else ""
     return f"all in place{since}, kept looking until step {scores['steps']:.0f}"

@@ -122,7 +122,7 @@ class StarsAgent:
                 answer=happening.answer,
                 chosen=happening.candidate.text,
                 fallback=happening.fallback,
-                asked=asked,
+                usage=asked,
                 seconds=seconds,
             )
         return self._goals_event(thing, happening, asked, seconds)
@@ -130,31 +130,31 @@ class StarsAgent:
     def _goals_event(self, thing: str, brought: GoalsRetrieved, asked: ModelUsageLine, seconds: float) -> record.Event:
         responses, wrong = response_lines(brought.candidates), brought.mends
         if wrong is None:
-            return RetrievedEvent(thing=thing, responses=responses, asked=asked, seconds=seconds)
+            return RetrievedEvent(thing=thing, responses=responses, usage=asked, seconds=seconds)
         return RepairEvent(
             thing=thing,
-            wrong=wrong.text,
+            refused_goal=wrong.text,
             reason=self._prompts.reason(wrong.analysis.mismatches[0]),
             depth=wrong.repairs + 1,
             responses=responses,
-            asked=asked,
+            usage=asked,
             seconds=seconds,
         )
 
 
 def _object_event(about: TaskObject) -> ObjectEvent:
-    return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, seen=about.description, subtask=about.subtask)
+    return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, description=about.description, subtask=about.subtask)
 
 
 def _goal_event(lesson: ObjectLesson) -> GoalEvent:
     thing, used = lesson.about.thing.name, lesson.used
     if lesson.stated is not None:
-        return GoalEvent(thing=thing, goal=lesson.stated, by="person", mismatches=mismatch_lines(used))
+        return GoalEvent(thing=thing, goal=lesson.stated, source="person", mismatches=mismatch_lines(used))
     if used is None:
-        return GoalEvent(thing=thing, by="nobody")
+        return GoalEvent(thing=thing, source="nobody")
     goal = lesson.choices[-1].candidate.text if lesson.choices else goal_statement(used, lesson.about)
     by: Literal["memory", "model"] = "memory" if lesson.recalled else "model"
-    return GoalEvent(thing=thing, goal=goal, by=by, mismatches=mismatch_lines(used))
+    return GoalEvent(thing=thing, goal=goal, source=by, mismatches=mismatch_lines(used))
 
 
 def _record_usage(asked: ModelUsage, seconds: float) -> record.Usage:

@@ -26,7 +26,7 @@ class EarlierReplies:
         self._answers: dict[tuple[str, str], str] = {}
         for event in events:
             if isinstance(event, RetrievedEvent | RepairEvent):
-                wrong = event.wrong if isinstance(event, RepairEvent) else None
+                wrong = event.refused_goal if isinstance(event, RepairEvent) else None
                 self._goal_events.setdefault((event.thing, wrong), event)
             elif isinstance(event, SelectionEvent) and event.answer is not None:
                 self._selections.setdefault((event.thing, frozenset(event.options)), event)
@@ -40,7 +40,7 @@ class EarlierReplies:
         event = self._goal_events.get((about.thing.name, mends.text if mends else None))
         if event is None:
             return None
-        usage.merge(event.asked.usage)
+        usage.merge(event.usage.usage)
         return [line.to_goal for line in event.responses]
 
     def find_selection(
@@ -51,7 +51,7 @@ class EarlierReplies:
         candidate = next((each for each in pool if event and each.text == event.chosen), None)
         if event is None or candidate is None:
             return None
-        usage.merge(event.asked.usage)
+        usage.merge(event.usage.usage)
         return GoalSelection(candidate, tuple(event.options), event.answer, event.fallback)
 
     def answer(self, about: TaskObject, question: str) -> str | None:

@@ -98,7 +98,7 @@ class ObjectEvent(Event):
     type: ClassVar[str] = "object"
     thing: str
     noun: str
-    seen: str
+    description: str
     subtask: str = ""
 
 
@@ -128,7 +128,7 @@ class RetrievedEvent(Event):
     type: ClassVar[str] = "retrieved"
     thing: str
     responses: list[ResponseLine] = Field(default_factory=list)
-    asked: ModelUsageLine = ModelUsageLine()
+    usage: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
@@ -143,11 +143,11 @@ class RepairEvent(Event):
 
     type: ClassVar[str] = "repair"
     thing: str
-    wrong: Words
+    refused_goal: Words
     reason: Words
     depth: Count
     responses: list[ResponseLine] = Field(default_factory=list)
-    asked: ModelUsageLine = ModelUsageLine()
+    usage: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
@@ -167,7 +167,7 @@ class SelectionEvent(Event):
     answer: Words | None = None
     chosen: Words
     fallback: bool = False
-    asked: ModelUsageLine = ModelUsageLine()
+    usage: ModelUsageLine = ModelUsageLine()
     seconds: Seconds = 0.0
 
 
@@ -199,7 +199,7 @@ class GoalEvent(Event):
     type: ClassVar[str] = "goal"
     thing: str
     goal: Words = ""
-    by: Literal["memory", "model", "person", "nobody"]
+    source: Literal["memory", "model", "person", "nobody"]
     mismatches: list[MismatchLine] = Field(default_factory=list)
 
 

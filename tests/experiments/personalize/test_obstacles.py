@@ -64,7 +64,7 @@ def test_nothing_played_has_no_shares() -> None:
 def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fate: str) -> None:
     record = make_record({"mug 1": TABLE}, ended="out of steps")
     asked = ModelCallRecord(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
-    look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
+    look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", prior_calls=[asked], scene_graph={"kitchen 0": {TABLE: known}})
     assert look.second_look and not record.plans[0].second_look
     things = obstacles([with_changes(record, plans=[*record.plans, look])])["things"]
     assert things[fate] == 1.0

@@ -27,15 +27,15 @@ def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = 
         placements={},
         correct={name: ["cupboard"] for name in placements},
     )
-    header = Header(system="personalize", task="s-0001", agent="scripted", setting=setting.model_dump())
-    plan = PlanEvent(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
+    header = Header(system="personalize", task="s-0001", agent="scripted", initial_state=setting.model_dump())
+    plan = PlanEvent(plan=0, step=0, reply="", scene_graph={"kitchen 0": {"table": ["mug"]}})
     return HouseRecord.from_record(Record(header, (plan, *actions), ended_as(placements, ended)), Path("by hand"))
 
 
 def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> Result:
     """A last line."""
     scores = {"success_rate": success, "steps": 7, "actions": 0, "objects": len(placements)}
-    return Result(ended=ended, scores=scores, final={"placements": placements})
+    return Result(end_reason=ended, scores=scores, final={"placements": placements})
 
 
 def action(target: str, status: str, reason: str = "", discovered: tuple[str, ...] = ()) -> ActionEvent:

@@ -232,7 +232,7 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
     result = housewise("run", "--system", "clipr", *words, "--out", out)
     assert result.returncode == 0, result.stderr
     (record,) = read_records(out / "episodes")
-    assert (record.header.setting["answered"], record.header.setting["known"]) == (1, 1)
+    assert (record.header.initial_state["answered"], record.header.initial_state["known"]) == (1, 1)
     assert record.events[0].type == "rules" and not list(learned_notes(record)), "nothing was asked, nothing is new"
 
 

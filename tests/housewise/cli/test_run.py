@@ -44,7 +44,7 @@ def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
     result = housewise("run", "--houses", "1", "--model", "m", "--base-url", url, "--out", out, OPENAI_API_KEY="sk-top")
     assert result.returncode == 0, result.stderr
     record = read_house_record(out / "episodes" / "generated-0-0000-run0.jsonl")
-    assert record.result.ended == "complete"
+    assert record.result.end_reason == "complete"
     assert "kitchen 0" in record.plans[0].reply
     assert record.actions[0].action == "go to kitchen 0"
     assert record.actions[0].status == "succeeded"
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
         arguments = ("run", "--houses", "1", "--seed", "5", "--planner", "scripted", "--out", tmp_path / name)
         assert housewise(*arguments, "max_steps=200").returncode == 0
     first, second = (next(iter(read_house_records(tmp_path / name / "episodes"))) for name in ("a", "b"))
-    assert [a.low_level for a in first.actions] == [a.low_level for a in second.actions]
+    assert [a.low_level_actions for a in first.actions] == [a.low_level_actions for a in second.actions]
     assert first.final.placements == second.final.placements
 
 
@@ -93,7 +93,7 @@ def test_kill_and_resume(tmp_path: Path) -> None:
         read_house_records(out / "episodes"), read_house_records(whole / "episodes"), strict=True
     ):
         assert resumed.final.placements == undisturbed.final.placements
-        assert [a.low_level for a in resumed.actions] == [a.low_level for a in undisturbed.actions]
+        assert [a.low_level_actions for a in resumed.actions] == [a.low_level_actions for a in undisturbed.actions]
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:

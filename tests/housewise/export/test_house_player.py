@@ -32,7 +32,7 @@ def test_there_is_a_frame_before_every_step_and_one_at_the_end(
         path = [place for line in record.actions for place in line.path]
         for frame, (x, z, yaw) in zip(playback.frames[1:], path, strict=True):
             assert frame.state[:3] == pytest.approx((x, z, yaw), abs=2e-3)
-        letters = "".join(line.low_level for line in record.actions)
+        letters = "".join(line.low_level_actions for line in record.actions)
         names = {"f": "move_forward", "l": "turn_left", "r": "turn_right", "u": "look_up", "d": "look_down"}
         for frame, letter in zip(playback.steps, letters, strict=True):
             assert playback.actions[frame.action or 0] == names.get(letter, "grab_release")

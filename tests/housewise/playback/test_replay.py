@@ -100,11 +100,11 @@ def test_a_housekeep_episode_whose_data_has_moved(
 
 def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     record = record_of(run_folder)
-    thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moved.items())
+    thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moves.items())
     honest = with_changes(record, ends={**record.final.placements, thing: "moon"})
     assert again(honest).differences == ["the objects end in other places"]
     tampered = [
-        line.model_copy(update={"aimed": ["nowhere"] * len(line.aimed)}) if thing in line.moved else line
+        line.model_copy(update={"aimed": ["nowhere"] * len(line.aim_targets)}) if thing in line.moves else line
         for line in record.actions
     ]
     played = again(with_changes(record, actions=tampered))
@@ -114,7 +114,7 @@ def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
 
 def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
     record = record_of(run_folder)
-    walked = next(number for number, line in enumerate(record.actions) if line.low_level.endswith("f"))
+    walked = next(number for number, line in enumerate(record.actions) if line.low_level_actions.endswith("f"))
     line = record.actions[walked]
     x, z, yaw = line.path[-1]
     moved = line.model_copy(update={"path": [*line.path[:-1], (x + 0.1, z, yaw)]})

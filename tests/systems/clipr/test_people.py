@@ -82,7 +82,7 @@ def test_who_leaves_during_the_interview_and_the_review_ends_neither(tmp_path: P
     assert [event.during for event in kept.of(CliprQuestionEvent)] == ["interview", "interview", "review"]
     assert [event.outcome for event in kept.of(ReviewEvent)] == ["left"]
     assert [line.text for event in kept.of(RulesEvent) for line in event.rules] == ["For tea: prefer iced tea."]
-    assert (result.ended, result.scores["accuracy"], result.scores["questions"]) == ("complete", 0.75, 3)
+    assert (result.end_reason, result.scores["accuracy"], result.scores["questions"]) == ("complete", 0.75, 3)
     assert (result.scores["calls"], result.usage.prompt_tokens) == (7, 49)
 
 

@@ -64,7 +64,7 @@ def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     """What the method gives by itself, with the episode's draws."""
     choices, seed = read_kitchen_choices(path), record.header.seed
     scenarios = {scenario.id: scenario for scenario in choices.test}
-    test = tuple(scenarios[name] for name in record.header.setting["order"])
+    test = tuple(scenarios[name] for name in record.header.initial_state["order"])
     embedder = shared_minilm()
     person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH_FILE)
     language, critic = LocalComponents(embedder), CriticSettings(batch=2, interval=4)
@@ -141,7 +141,7 @@ def test_a_users_files_are_read_and_scored_by_tier(tmp_path: Path) -> None:
 def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: Path) -> None:
     played(tmp_path / "run", "housekeep:gita", "examples=4", "method=clipr", "training=false", "budget=2")
     record = record_of(tmp_path / "run", "housekeep-gita-run0")
-    setting = record.header.setting
+    setting = record.header.initial_state
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
     assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
     words = read_model(PLACE_WORDS_FILE, PlaceWords)
@@ -174,7 +174,7 @@ def test_a_file_of_another_version_gets_one_line(
     [
         (("interval=15",), "use a multiple of the batch size (10)"),
         (("budget=1000",), "setting budget"),
-        (("--person", "nobody"), "setting person: no 'nobody'; there are cooperative, adversarial"),
+        (("--person", "nobody"), "setting person: no 'nobody'; available: cooperative, adversarial"),
         (("--planner", "llm"), "unknown setting 'planner'"),
     ],
 )

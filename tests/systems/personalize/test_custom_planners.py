@@ -65,7 +65,7 @@ def test_a_function_in_the_working_directory_is_a_planner(name: str, tmp_path: P
     assert result.returncode == 0, result.stderr
     (record,) = read_house_records(tmp_path / "run" / "episodes")
     assert (record.header.agent, record.plans[0].reply) == (name, "go to kitchen 0\nmission complete")
-    assert record.result.ended == "complete"
+    assert record.result.end_reason == "complete"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ class Looking:
 
 def test_what_a_planner_gets_says_what_it_is_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     record = package.play(0, Looking)
-    assert record.header.agent == "Looking" and record.result.ended == "complete"
+    assert record.header.agent == "Looking" and record.result.end_reason == "complete"
     situation, graph = capsys.readouterr().out.splitlines()
     assert re.fullmatch(
         r"<PlannerContext: generated-0, episode 0, \d+ objects, seed 0, no model, no memory>", situation

@@ -44,10 +44,10 @@ def test_a_model_carries_the_mug_home(toy: RearrangementTask, tmp_path: Path) ->
         played.result.scores["actions"],
         played.result.scores["unique_placements"],
     ) == (3, 9, 1)
-    taken, put = (action for action in played.record.actions if action.moved)
-    assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
-    assert put.moved == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
-    assert (taken.aimed, put.aimed) == (["mug_1"], [COUNTER])
+    taken, put = (action for action in played.record.actions if action.moves)
+    assert taken.moves == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
+    assert put.moves == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
+    assert (taken.aim_targets, put.aim_targets) == (["mug_1"], [COUNTER])
     assert played.rollout.graph.container_of("mug 1") == "kitchen 0 counter 1"
 
 
@@ -55,7 +55,7 @@ def test_a_record_tells_every_step(toy: RearrangementTask, tmp_path: Path) -> No
     played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     actions = played.record.actions
     assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
-    assert all(len(action.low_level) == len(action.path) == action.end - action.start for action in actions)
+    assert all(len(action.low_level_actions) == len(action.path) == action.end - action.start for action in actions)
     assert actions[-1].end == played.result.scores["steps"] == played.env.steps == len(played.progress)
     assert played.progress[-1] == (played.result.scores["steps"], 2)
     # The letters are enough to play the episode again.
@@ -63,8 +63,8 @@ def test_a_record_tells_every_step(toy: RearrangementTask, tmp_path: Path) -> No
     again.reset()
     meaning = {letter: action for action, letter in ACTION_LETTERS.items()}
     for action in actions:
-        aims = iter(action.aimed)
-        for letter, (x, z, _) in zip(action.low_level, action.path, strict=True):
+        aims = iter(action.aim_targets)
+        for letter, (x, z, _) in zip(action.low_level_actions, action.path, strict=True):
             if meaning[letter] == LowLevelAction.GRAB_RELEASE:
                 again.aim(next(aims))
             again.step(meaning[letter])
@@ -76,14 +76,14 @@ def test_a_record_tells_what_the_model_knew_and_found(toy: RearrangementTask, tm
     played = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
     first, second, last = played.record.plans
     assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
-    assert first.known["bedroom 0"] == {}
+    assert first.scene_graph["bedroom 0"] == {}
     assert "bedroom 0 bed 3 with mug 1" in second.prompt[1]["content"]
-    assert second.known["bedroom 0"]["bedroom 0 bed 3"] == ("mug 1",)
+    assert second.scene_graph["bedroom 0"]["bedroom 0 bed 3"] == ("mug 1",)
     assert first.reply == BEGINNING and second.reply == MUG_TO_COUNTER
     assert (first.complete, last.complete) == (False, True)
     found = [name for action in played.record.actions for name in action.discovered]
     assert len(found) == len(set(found)) and {"mug 1", "bedroom 0 bed 3"} <= set(found)
-    assert set(found) | set(second.known) <= set(played.rollout.graph.graph)
+    assert set(found) | set(second.scene_graph) <= set(played.rollout.graph.graph)
 
 
 def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: RearrangementTask, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_what_nobody_has_seen_cannot_be_used(toy: RearrangementTask, tmp_path: P
     assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
     assert played.outcomes[2][1].startswith("not an action")
     assert played.result.scores["steps"] == 0 and played.result.scores["skipped"] == 3
-    assert [(action.action, action.low_level) for action in played.record.actions] == [(None, "")] * 3
+    assert [(action.action, action.low_level_actions) for action in played.record.actions] == [(None, "")] * 3
 
 
 def test_failures_are_told_with_the_reason(toy: RearrangementTask, tmp_path: Path) -> None:
@@ -211,16 +211,16 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
     planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
     result = HouseEpisode(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
     record = read_house_record(tmp_path / "tried.jsonl")
-    assert [len(plan.tried) for plan in record.plans] == [1, 2, 0]
-    better, idle = record.plans[1].tried
-    assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
-    assert (idle.reward, idle.moved) == (0.0, [])
+    assert [len(plan.alternatives) for plan in record.plans] == [1, 2, 0]
+    better, idle = record.plans[1].alternatives
+    assert (better.reply, better.reward, better.moved_objects) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
+    assert (idle.reward, idle.moved_objects) == (0.0, [])
     alone = PlayedEpisode(toy, tmp_path, BEGINNING, wrong, " mission complete")
     assert (
         record.final.placements == alone.record.final.placements
         and result.scores["steps"] == alone.result.scores["steps"]
     )
-    assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
+    assert [action.low_level_actions for action in record.actions] == [action.low_level_actions for action in alone.record.actions]
     assert result.usage.completion_tokens == 6 * 5
     rewards = [(pair.plan, pair.reward) for pair in demonstrations_from_record(record, "step 1:")]
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]

@@ -21,7 +21,7 @@ from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
     """Return the scene graph of a recorded plan."""
-    places = {place: (room, things) for room, inside in plan.known.items() for place, things in inside.items()}
+    places = {place: (room, things) for room, inside in plan.scene_graph.items() for place, things in inside.items()}
     held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
     known = SceneGraph(rooms)
     known.update(

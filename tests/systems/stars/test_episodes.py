@@ -81,7 +81,7 @@ def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: 
     assert len(episode.known) == 15 and all(note.confirmed for note in episode.known)
     # Two options for a question; where one was refused only one is left, and nobody is asked.
     assert len(model.questions) == 15
-    asked = [event.asked.calls for event in episode.record.of_type(SelectionEvent) if event.answer is not None]
+    asked = [event.usage.calls for event in episode.record.of_type(SelectionEvent) if event.answer is not None]
     assert asked == [{"selection": 1}] * 15
 
 
@@ -189,7 +189,7 @@ def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_th
     retrieved = episode.record.of_type(RetrievedEvent)
     for event in retrieved:
         assert len(event.responses) == 8 and all(line.viable for line in event.responses)
-        assert event.asked.prompt_tokens["rating"] == 7 * event.asked.calls["rating"] > 0
+        assert event.usage.prompt_tokens["rating"] == 7 * event.usage.calls["rating"] > 0
     assert len(retrieved) == 12
 
 
@@ -202,7 +202,7 @@ def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> No
     assert selections and model.questions == []
     for event in selections:
         assert len(event.chosen) == min(map(len, event.options))
-        assert event.asked.calls == {"selection": len(event.options)}
+        assert event.usage.calls == {"selection": len(event.options)}
 
 
 def test_a_model_that_rates_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_user_who_states_nonsense_leaves_the_object_where_it_is(tmp_path: Path
 def test_a_record_has_every_response_choice_and_answer(tmp_path: Path) -> None:
     episode: PlayedEpisode = play_episode(tmp_path, "store groceries", "STARS+O", make_kitchen_model())
     record = episode.record
-    repairs = {event.wrong: event for event in record.of_type(RepairEvent) if event.thing == "cream"}
+    repairs = {event.refused_goal: event for event in record.of_type(RepairEvent) if event.thing == "cream"}
     [mended] = [event for wrong, event in repairs.items() if wrong.endswith("closet is closed")]
     assert "the goal is that the cream is in the pantry and the pantry is closed" in [
         line.text for line in mended.responses

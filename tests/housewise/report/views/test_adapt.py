@@ -46,8 +46,8 @@ def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
     record = read_record(next((played / "episodes").glob("*.jsonl")))
     page = Page(page_of(played))
     for event in record.of_type(CookingActionEvent):
-        assert event.said in page.text and event.made.splitlines() == [
-            line for line in event.made.splitlines() if line in page.text
+        assert event.text in page.text and event.prepared_food.splitlines() == [
+            line for line in event.prepared_food.splitlines() if line in page.text
         ]
     assert all(event.text in page.text for event in record.of_type(KitchenAnswerEvent))
     for line in record.result.final["verdicts"]:
