@@ -14,11 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-VERSION = 2
+from housewise.core.migrations import find_former_attribute
+from housewise.core.record_migrations import FRAME_FIELDS
+
+VERSION = 3
 """Version of the format that is written."""
 
 MOST = 10**12
@@ -61,6 +64,12 @@ class Event(Frozen):
     """
 
     type: ClassVar[str]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            former = FRAME_FIELDS.get(getattr(type(self), "type", ""), {})
+            return find_former_attribute(self, former, name) if name in former else super().__getattr__(name)
 
 
 class UnknownEvent(Event):

@@ -135,7 +135,7 @@ class OptionalCapabilities(Generic[S]):
 
     @classmethod
     def upgrade_lines(cls, lines: Sequence[RecordLine]) -> Sequence[RecordLine]:
-        """Return the lines of a record of an earlier version in the current format."""
+        """Return the lines of a record of version 1 in the form of version 2."""
         return lines
 
     @classmethod

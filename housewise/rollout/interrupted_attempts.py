@@ -13,7 +13,7 @@ from housewise.core.files import read_bytes
 from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL, read_lines
 from housewise.rollout.note_events import NoteEvent
-from housewise.rollout.record_reader import read_header
+from housewise.rollout.record_reader import migrate_line, read_header
 
 
 def read_interrupted_events(
@@ -49,10 +49,10 @@ def _read_events(
     header = read_header(path, first)
     if header is None or not is_same_job(header):
         return
-    for text in texts[:-1]:
+    for number, text in enumerate(texts[:-1], start=2):
         try:
             [line] = read_lines(path, [text])
             if line.type in known:
-                yield line.read(known)
+                yield migrate_line(path, number, line, header.system).read(known)
         except (UserError, ValidationError):
             continue

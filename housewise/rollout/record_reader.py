@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from housewise.core.files import find_paths, read_end_lines
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import VERSION, Event, Header, Record, Result, UnknownEvent
 from housewise.core.record_files import FINISHED, RecordLine, assemble_record, damaged_line_error, read_lines
+from housewise.core.record_migrations import rename_former_fields
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 
@@ -28,14 +29,11 @@ def read_record(path: Path) -> Record:
     Raises:
         UserError: The record is damaged; the message names file and line.
     """
-    lines = read_lines(path)
-    name, version = _read_system_and_version(path, lines[0])
+    name, lines = _migrate(path, read_lines(path))
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
     if name not in plugin_names(SYSTEMS):
         return assemble_record(path, lines, known)
     system = find_system(name)
-    if version < VERSION:
-        lines = list(system.upgrade_lines(lines))
     known |= {event.type: event for event in system.events}
     return system.add_missing_scores(assemble_record(path, lines, known))
 
@@ -50,8 +48,8 @@ def read_summary(path: Path) -> tuple[Header, Result]:
     """
     try:
         lines = read_lines(path, read_end_lines(path))
-        if _read_system_and_version(path, lines[0])[1] == VERSION:
-            record = assemble_record(path, lines, {})
+        if lines[0].type != _FIRST_HEADER:
+            record = assemble_record(path, _migrate(path, lines)[1], {})
             return record.header, record.result
     except (OSError, UserError):
         # Read the whole record to find the damaged line.
@@ -86,13 +84,36 @@ def event_data(event: Event) -> tuple[str, dict[str, Any]]:
 def read_header(path: Path, line: bytes) -> Header | None:
     """Parse the first line of a record that may be unfinished. Return None if the line is no header."""
     try:
-        lines = read_lines(path, [line])
-        name, version = _read_system_and_version(path, lines[0])
-        if version < VERSION and name in plugin_names(SYSTEMS):
-            lines = list(find_system(name).upgrade_lines(lines))
+        _, lines = _migrate(path, read_lines(path, [line]))
         return Header.model_validate(lines[0].data)
     except (UserError, ValidationError):
         return None
+
+
+def migrate_line(path: Path, number: int, line: RecordLine, system: str) -> RecordLine:
+    """Return a line with the current names of its fields.
+
+    Args:
+        path: Path of the record, for the message.
+        number: Number of the line, from 1.
+        line: The line, in the form of version 2 or later.
+        system: Name of the record's system.
+
+    Raises:
+        UserError: A field is given under its former and its current name.
+    """
+    data = rename_former_fields(system, line.type, line.data, f"{path}: line {number}")
+    if line.type == Header.type:
+        data["version"] = VERSION
+    return RecordLine(line.type, data)
+
+
+def _migrate(path: Path, lines: Sequence[RecordLine]) -> tuple[str, list[RecordLine]]:
+    """Return the name of a record's system, and its lines in the current form."""
+    name, version = _read_system_and_version(path, lines[0])
+    if version == 1:
+        lines = find_system(name).upgrade_lines(lines)
+    return name, [migrate_line(path, number, line, name) for number, line in enumerate(lines, start=1)]
 
 
 def _read_system_and_version(path: Path, line: RecordLine) -> tuple[str, int]:

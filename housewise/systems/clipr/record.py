@@ -182,6 +182,6 @@ class ChoiceInitialState(Frozen):
             left_out=dict(choices.left_out),
             person=choices.person.name if choices.person else "",
             order=tuple(scenario.id for scenario in test),
-            answered=answered,
-            known=known,
+            remembered_answers=answered,
+            remembered_rules=known,
         )

@@ -53,7 +53,7 @@ class HouseWorld:
         result = self.robot.execute(action.action, action.problem)
         self._statuses[result.outcome.status] += 1
         self._step_counts[self.chosen_by_model] += 1
-        self._placed |= {(name, place) for name, (_, place) in result.moved.items() if place != ROBOT}
+        self._placed |= {(name, place) for name, (_, place) in result.moves.items() if place != ROBOT}
         event = make_action_event(self.plans - 1, action, result)
         self._last_correct = event.correct_placement_step or self._last_correct
         return Step(
@@ -68,7 +68,7 @@ class HouseWorld:
         """Yield the person's reactions to the object that an action moved."""
         if self._person is None:
             return
-        for thing, (before, after) in result.moved.items():
+        for thing, (before, after) in result.moves.items():
             if before == ROBOT and after in self._places:
                 yield NoteEvent(note=self._person.react_to_placement(thing, self._places[after], result.reward))
             elif after == ROBOT and before in self._places:
@@ -118,11 +118,11 @@ def make_action_event(plan: int, step: ParsedStep, result: ActionResult) -> Acti
         reason=result.outcome.reason,
         start=result.start,
         end=result.end,
-        low_level_actions=result.letters,
-        aim_targets=result.aimed,
+        low_level_actions=result.low_level_actions,
+        aim_targets=result.aim_targets,
         path=result.path,
         discovered=result.discovered,
-        moves=result.moved,
+        moves=result.moves,
         reward=result.reward,
         seconds=result.seconds,
     )
