@@ -19,8 +19,8 @@ from housewise.controller.greedy_follower import GreedyFollower
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_vector
+from housewise.worlds.house.grab_rules import REACH
 from housewise.worlds.house.simulator.base import STEP, TURN, ActionFollower, BodyPose, LowLevelAction
-from housewise.worlds.house.state import REACH
 
 
 class ActionStatus(str, Enum):

@@ -22,9 +22,10 @@ from housewise.systems.personalize.settings import HouseTaskSettings, Personaliz
 from housewise.systems.personalize.tasks import HouseTask, load_task
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import yaw_from_rotation
+from housewise.worlds.house.grab_rules import REACH, grab_or_release
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import BodyPose
-from housewise.worlds.house.state import REACH, HouseState
+from housewise.worlds.house.state import HouseState
 
 ObjectPositions = dict[str, tuple[float, float]]
 """(x, z) of each object by name, metres. A held object has none."""
@@ -244,7 +245,7 @@ class _Replayer:
 
     def _replay_grab(self, aimed: str) -> None:
         target = aimed or self._simulator.aimed_at(REACH)
-        self._world.grab_or_release(target, self._simulator.visible())
+        grab_or_release(self._world, target, self._simulator.visible())
 
     def _match_pose(self, place: tuple[float, float, float]) -> None:
         """Move the robot to its recorded pose if it is elsewhere."""

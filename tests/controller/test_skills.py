@@ -14,9 +14,9 @@ from housewise.controller.skills import (
     not_attempted,
 )
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.grab_rules import REACH
 from housewise.worlds.house.simulator.base import TURN, BodyPose, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.state import REACH
 from tests.controller.conftest import drive
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE, thing
 

@@ -19,10 +19,10 @@ from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, Sh
 from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.single_room import FurniturePiece, build_single_room
 from housewise.worlds.house.geometry import Pose
+from housewise.worlds.house.grab_rules import REACH
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
-from housewise.worlds.house.state import REACH
 from housewise.worlds.kitchen.manipulation import ManipulationAction
 
 STAND_INS = "house"

@@ -13,10 +13,11 @@ from gymnasium import spaces
 from housewise.core.errors import UserError
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode
 from housewise.worlds.house.geometry import yaw_from_rotation
+from housewise.worlds.house.grab_rules import REACH, GrabResult, grab_or_release
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction, Observation, Simulator
-from housewise.worlds.house.state import REACH, GrabResult, HouseSnapshot, HouseState
+from housewise.worlds.house.state import HouseSnapshot, HouseState
 
 MAX_STEPS = 1000
 
@@ -184,7 +185,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
             if self.simulator.body != self._observed_from:
                 self._update_observation()
             target = self.aim_target or self.simulator.aimed_at(REACH)
-            result = self.world.grab_or_release(target, self.visible)
+            result = grab_or_release(self.world, target, self.visible)
             self.last_grab = result
         else:
             collided = self.simulator.act(LowLevelAction(action))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from housewise.worlds.house.episode import RearrangementEpisode
+from housewise.worlds.house.grab_rules import REACH
 from housewise.worlds.house.navmesh import Array
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.simulator.base import STEP
-from housewise.worlds.house.state import REACH
 
 
 def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> float | None:

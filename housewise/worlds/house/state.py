@@ -1,4 +1,4 @@
-"""The state and the rules of the rearrangement task: where objects are, and when they can be grabbed and released."""
+"""The state of the rearrangement task: where all objects are."""
 
 from __future__ import annotations
 
@@ -8,31 +8,10 @@ import numpy as np
 
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
+from housewise.worlds.house.rewards import success_rate
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
-
-REACH = 1.5
-"""Horizontal distance in metres up to which the robot can grab and release."""
-
-
-@dataclass(frozen=True)
-class GrabResult:
-    """The result of one grab or release.
-
-    Attributes:
-        moved: Key of the object that moved, or None if the action failed.
-        source: Receptacle that the object was on, or None if it was in the hand.
-        target: Receptacle that the object is on now, or None if it is in the hand.
-        reward: +1 for a correct placement, -1 for grabbing a correctly placed object, else 0.
-        reason: Why the action failed; empty on success.
-    """
-
-    moved: str | None = None
-    source: str | None = None
-    target: str | None = None
-    reward: int = 0
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,10 +61,8 @@ class HouseState:
 
     @property
     def success_rate(self) -> float:
-        """The success rate (correct now - correct at the start) / misplaced at the start, which can be negative."""
-        misplaced = len(self.episode.misplaced_objects)
-        at_start = len(self.objects) - misplaced
-        return (sum(self.correct_by_object.values()) - at_start) / misplaced if misplaced else 0.0
+        """The success rate of the episode so far."""
+        return success_rate(self.correct_by_object.values(), len(self.episode.misplaced_objects))
 
     @property
     def snapshot(self) -> HouseSnapshot:
@@ -117,45 +94,10 @@ class HouseState:
             points = np.concatenate([self._object_box(key).corners(), [self._poses[key].position]])
         return float(np.linalg.norm(points[:, [0, 2]] - self.simulator.body.point, axis=1).min())
 
-    def grab_or_release(self, target: str | None, visible: frozenset[str]) -> GrabResult:
-        """Grab the target object or, if the hand is full, release the held object on the target receptacle.
-
-        Args:
-            target: Key of the target, or None if the ray through the image centre meets nothing in reach.
-            visible: Keys of all objects and receptacles in view.
-        """
-        if target is None:
-            return GrabResult(reason="nothing within reach")
-        if self.holding is None:
-            return self._grab(target, visible)
-        return self._release(target, visible)
-
-    def _grab(self, key: str, visible: frozenset[str]) -> GrabResult:
-        if key not in self.objects:
-            return GrabResult(reason="only objects can be picked up")
-        source = self.placements[key]
-        if source is None or not visible & {key, source}:
-            return GrabResult(reason="out of sight")
-        if min(self.distance_to(key), self.distance_to(source)) > REACH:
-            return GrabResult(reason="too far away")
-        reward = -1 if self.correct_by_object[key] else 0
-        self._shelves[source].remove(key)
-        self.placements[key], self.holding = None, key
-        self.simulator.move_object(key, None)
-        return GrabResult(key, source, None, reward)
-
-    def _release(self, target: str, visible: frozenset[str]) -> GrabResult:
-        if target not in self.receptacles:
-            return GrabResult(reason="objects can only be placed on receptacles")
-        if target not in visible:
-            return GrabResult(reason="out of sight")
-        if self.distance_to(target) > REACH:
-            return GrabResult(reason="too far away")
-        key = self.holding or ""
-        if not self.place_object(key, target):
-            return GrabResult(reason="no free space")
-        self.holding = None
-        return GrabResult(key, None, target, 1 if self.correct_by_object[key] else 0)
+    def pick_up(self, key: str) -> None:
+        """Put an object that is on a receptacle into the robot's hand."""
+        self._remove_from_receptacle(key)
+        self.holding = key
 
     def place_object(self, key: str, receptacle: str) -> bool:
         """Put an object on a receptacle and return whether there was room for it."""
@@ -173,17 +115,20 @@ class HouseState:
         """
         moved = [key for key, place in placements.items() if self.placements[key] != place]
         for key in moved:
-            here = self.placements[key]
-            if here is not None:
-                self._shelves[here].remove(key)
-            self.placements[key] = None
-            self.simulator.move_object(key, None)
+            self._remove_from_receptacle(key)
         for key in moved:
             place = placements[key]
             if place is not None and not self.place_object(key, place):
                 self._stack_on_top(key, place)
         held = [key for key, place in placements.items() if place is None]
         self.holding = held[0] if held else None
+
+    def _remove_from_receptacle(self, key: str) -> None:
+        receptacle = self.placements[key]
+        if receptacle is not None:
+            self._shelves[receptacle].remove(key)
+        self.placements[key] = None
+        self.simulator.move_object(key, None)
 
     def _stack_on_top(self, key: str, receptacle: str) -> None:
         """Put an object on top of all other objects of a receptacle."""

@@ -5,9 +5,10 @@ import pytest
 
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.geometry import Box
+from housewise.worlds.house.grab_rules import REACH, GrabResult, grab_or_release
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from housewise.worlds.house.state import REACH, GrabResult, HouseState
+from housewise.worlds.house.state import HouseState
 from tests.worlds.house.toy import BED, COUNTER, DOOR, FURNITURE, STOOL, TABLE, box_of, thing
 
 ALL = frozenset(FURNITURE) | {"mug_1", "plate_1", "tea_towel_1"}
@@ -30,7 +31,7 @@ class Play:
 
     def grab(self, target: str | None, at: str, visible: frozenset[str] = ALL) -> GrabResult:
         self.simulator.stand(AT[at])
-        return self.world.grab_or_release(target, visible)
+        return grab_or_release(self.world, target, visible)
 
 
 @pytest.fixture
