@@ -89,22 +89,18 @@ def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool, lead
     if asks:
         forms.append(f"{literal('Ask ')} question")
     yield rule(REPLY, f"{literal(lead)} {one_of(forms)}")
-    yield rule("simple", f"{_one_of_literals(f'{action} ' for action in _ACTIONS)} thing")
+    yield rule("simple", f"{one_of(literal(f'{action} ') for action in _ACTIONS)} thing")
     yield rule("to", f"{literal(' to ')} thing")
-    yield rule("thing", _one_of_literals(named.things))
+    yield rule("thing", one_of(map(literal, named.things)))
     yield rule("word", "[a-z]{1,21}")
     if named.portions:
-        yield rule("portion", _one_of_literals(f"{content} from {holder}" for content, holder in named.portions))
+        yield rule("portion", one_of(literal(f"{content} from {holder}") for content, holder in named.portions))
     if named.filled:
-        yield rule("filled", _one_of_literals(named.filled))
+        yield rule("filled", one_of(map(literal, named.filled)))
     if named.foods:
-        yield rule("food", _one_of_literals(named.foods))
+        yield rule("food", one_of(map(literal, named.foods)))
     if named.filled or named.foods:
-        yield rule("verb", _one_of_literals(verb.capitalize() for verb in verbs))
+        yield rule("verb", one_of(literal(verb.capitalize()) for verb in verbs))
         yield rule("get", f"{literal(' to get ')} [a-z] [a-z_]{{0,{MAX_NAME_LETTERS - 1}}}")
     if asks:
         yield _QUESTION
-
-
-def _one_of_literals(texts: Iterable[str]) -> str:
-    return one_of(literal(text) for text in texts)

@@ -111,10 +111,8 @@ class CookingConversation:
             made: What has been made so far, if that has changed.
         """
         shown = list(history)[-self._turns :] if self._turns else []
-        messages, heard = (
-            [Message("system", self._system_prompt(briefing))],
-            self._prompts.task.format(task=briefing.task),
-        )
+        messages = [Message("system", self._system_prompt(briefing))]
+        heard = self._prompts.task.format(task=briefing.task)
         for turn in shown:
             messages += [
                 self._user_message(briefing, heard, turn.made),
@@ -216,10 +214,9 @@ class LLMCook:
         messages = self._conversation.messages(briefing, history, made)
         thought, replies = "", list[Reply]()
         if self._thinks:
-            reply = self._complete(
-                ChatRequest(messages, replace(self._sampling, max_tokens=MAX_THOUGHT_TOKENS), THOUGHT)
-            )
-            thought = _first_line(reply.text).removeprefix(THOUGHT).strip()
+            sampling = replace(self._sampling, max_tokens=MAX_THOUGHT_TOKENS)
+            reply = self._complete(ChatRequest(messages, sampling, THOUGHT))
+            thought = next(_lines(reply.text), "").removeprefix(THOUGHT).strip()
             replies.append(reply)
         grammar = self._grammar(named, may) if self._grounded else None
         prefix = assistant_turn("", thought)
@@ -247,10 +244,6 @@ def _parse_action(text: str) -> str:
     line = next((line for line in _lines(text) if not line.startswith(THOUGHT)), "")
     bare = _BEFORE_ACTION.sub("", line, count=1)
     return bare if bare == line else bare.rstrip(_EMPHASIS)
-
-
-def _first_line(text: str) -> str:
-    return next(_lines(text), "")
 
 
 def _lines(text: str) -> Iterator[str]:

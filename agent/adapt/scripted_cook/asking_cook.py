@@ -61,11 +61,6 @@ class AskingCook:
         for question, answer in known_answers:
             self.take_answer(question, answer)
 
-    @property
-    def known_wishes(self) -> tuple[KitchenPreference, ...]:
-        """The wishes that it was told."""
-        return tuple(self._known.values())
-
     def take_answer(self, question: str, answer: str) -> None:
         """Store the answer to a question."""
         self._asked.add(question)
@@ -102,7 +97,7 @@ class AskingCook:
 
     def _make_oracle(self, supposed: Condition | None = None) -> OracleCook:
         """Return a cook that knows what was told and assumes one more condition."""
-        wishes = self.known_wishes
+        wishes = tuple(self._known.values())
         if supposed is not None:
             task = self._judge.task
             wishes += (KitchenPreference("", "", "preparation", (task,), (), None, supposed, "", ""),)

@@ -119,10 +119,8 @@ class KitchenActions:
         """Bring something of a thing to a place. Return the id of what is there now."""
         state = self.state
         if source in state and state[source].contents is not None:
-            before = set(state.entities)
             verb = "Pour" if not state[source].contents.endswith("slice") else "Move"  # type: ignore[union-attr]
-            self.do(f"{verb} {state[source].contents} from {source} to {to}")
-            return next((id for id in self.state.entities if id not in before), None)
+            return self.do_and_find_result(f"{verb} {state[source].contents} from {source} to {to}")
         carrier = self.find_food_with(source)
         if carrier is None:
             return None
@@ -189,9 +187,9 @@ class KitchenActions:
             return None
         wanted = frozenset(of)
         for id, entity in self.state.entities.items():
-            holds = (
-                self.sources_in(id) if {id, entity.kind} & {*_DEFAULT_TOOLS[role]} and id not in self._banned else None
-            )
+            if not {id, entity.kind} & {*_DEFAULT_TOOLS[role]} or id in self._banned:
+                continue
+            holds = self.sources_in(id)
             if not holds or not holds <= wanted or not self._is_loose(id):
                 continue
             if all(first in holds or second not in holds for first, second in earlier):

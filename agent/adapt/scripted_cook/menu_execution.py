@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from housewise.agent.adapt.scripted_cook.kitchen_actions import DISH_ROLES, KitchenActions, result_name
 from housewise.agent.adapt.scripted_cook.menu_planning import Course, Menu
@@ -66,10 +66,9 @@ class MenuExecution(KitchenActions):
 
     def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
         """Use a vessel that a wish requires: move a finished dish into it, or pass it through a pan or brewer."""
-        course = next(
-            (course for course in menu.courses if role in DISH_ROLES.get(course.dish, ()) and course.base), None
-        )
-        food = self.find_food_with(course.base) if course is not None and course.base is not None else None
+        bases = (course.base for course in menu.courses if role in DISH_ROLES.get(course.dish, ()))
+        base = next(filter(None, bases), None)
+        food = self.find_food_with(base) if base is not None else None
         if food is None or not self._is_free(tool):
             self._carry(tool, menu)
             return
@@ -108,12 +107,13 @@ class MenuExecution(KitchenActions):
             waiting.remove(done[-1])
         return done
 
-    def _add_to(self, food: str, course: Course) -> None:
-        """Add the additions to a finished dish."""
+    def _complete(self, food: str, course: Course) -> None:
+        """Add the additions to a finished dish, and give it its names."""
         root = find_dish_root(self.state, food)
         for id in self._ingredient_order(course):
             if id != course.base and id not in course.already_in:
                 self.put(id, root)
+        self._rename(food, course.names)
 
     def _rename(self, food: str, names: Iterable[str]) -> str:
         for name in names:
@@ -132,13 +132,11 @@ class MenuExecution(KitchenActions):
         assert base is not None
         carrier = self._find_begun_food(course)
         if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has_tag(carrier, "cooked"):
-            self._add_to(carrier, course)
-            self._rename(carrier, course.names)
+            self._complete(carrier, course)
             return
-        plain = ["omelette"] if self._task_says("omelet") else []
-        names = [result_name(name) for name in course.names] or [
-            self._allowed_name([*plain, "fried_eggs", "breakfast", "dish"])
-        ]
+        task = self._judge.kitchen.tasks.tasks[self._judge.task].text
+        usual = [*(["omelette"] if "omelet" in task else []), "fried_eggs", "breakfast", "dish"]
+        names = [result_name(name) for name in course.names] or [self._allowed_name(usual)]
         self._cook_in_pan(course, carrier, names)
 
     def _allowed_name(self, names: list[str]) -> str:
@@ -146,28 +144,36 @@ class MenuExecution(KitchenActions):
         bad = [form for word in self._bad_words for form in verb_forms(word)]
         return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
 
-    def _task_says(self, word: str) -> bool:
-        return word in self._judge.kitchen.tasks.tasks[self._judge.task].text
+    def _vessel_of(self, food: str | None) -> str | None:
+        """Return the vessel that some food is in, or None if it is in none."""
+        root = None if food is None else find_dish_root(self.state, food)
+        return root if root is not None and self.state[root].can("container") else None
+
+    def _find_vessel(self, role: str, course: Course, members: Collection[str]) -> str | None:
+        """Return a vessel in which a course was begun with some ingredients, or an empty one."""
+        return self.find_begun_vessel(role, members, course.earlier) or self.find_empty_vessel(role)
+
+    def _combine(self, verb: str, vessel: str, names: list[str]) -> str | None:
+        """Stir what is in a vessel for every name but the last, and apply the verb for that one. Return the result."""
+        *others, last = names
+        for name in others:
+            self.do(f"{self.allowed_verb('Stir')} items in {vessel} to get {name}")
+        return self.do_and_find_result(f"{self.allowed_verb(verb)} items in {vessel} to get {last}")
 
     def _cook_in_pan(self, course: Course, carrier: str | None, names: list[str]) -> None:
-        root = find_dish_root(self.state, carrier) if carrier is not None else None
-        pan = root
-        if root is None or not self.state[root].can("container") or not is_on_appliance(self.state, root):
-            pan = self.find_begun_vessel("pan", course.members, course.earlier) or self.find_empty_vessel("pan")
+        pan = self._vessel_of(carrier)
+        if pan is None or not is_on_appliance(self.state, pan):
+            pan = self._find_vessel("pan", course, course.members)
             if pan is None:
                 return
             self.do(f"Move {pan} to stove_0")
-        assert pan is not None
         fat = self._groups["fat"]
         moved: set[str] = set()
         for id in self._ingredient_order(course, first=[id for id in course.adds if id in fat]):
             if id not in self.sources_in(pan) and id not in moved:
                 self.put(id, pan)
             moved.add(id)
-        *others, last = names
-        for name in others:
-            self.do(f"{self.allowed_verb('Stir')} items in {pan} to get {name}")
-        result = self.do_and_find_result(f"{self.allowed_verb('Cook')} items in {pan} to get {last}")
+        result = self._combine("Cook", pan, names)
         plate = self.find_empty_vessel("plate")
         if result is not None and plate is not None:
             self.do(f"Move {result} from {pan} to {plate}")
@@ -189,21 +195,15 @@ class MenuExecution(KitchenActions):
 
     def _fill(self, role: str, course: Course) -> None:
         """Put base and additions into one vessel, in order. Continue in the vessel that holds the base already."""
-        carrier = self._find_begun_food(course)
-        root = find_dish_root(self.state, carrier) if carrier is not None else None
-        if root is not None and self.state[root].can("container"):
-            vessel: str | None = root
-        else:
-            vessel = self.find_begun_vessel(role, course.members, course.earlier) or self.find_empty_vessel(role)
+        vessel = self._vessel_of(self._find_begun_food(course)) or self._find_vessel(role, course, course.members)
         if vessel is None:
             return
         there = self.sources_in(vessel)
         for id in self._ingredient_order(course):
             if id not in there:
                 self.put(id, vessel)
-        if course.names:
-            for name in course.names:
-                self.do(f"{self.allowed_verb('Mix all')} items in {vessel} to get {result_name(name)}")
+        for name in course.names:
+            self.do(f"{self.allowed_verb('Mix all')} items in {vessel} to get {result_name(name)}")
 
     def _make_toast(self, course: Course) -> None:
         base = course.base
@@ -215,9 +215,8 @@ class MenuExecution(KitchenActions):
             toast = self._rename(toast, course.names)
         if toast is None:
             return
-        root = find_dish_root(self.state, toast)
-        plate = root if self.state[root].can("container") and not is_on_appliance(self.state, root) else None
-        if plate is None:
+        plate = self._vessel_of(toast)
+        if plate is None or is_on_appliance(self.state, plate):
             plate = self.find_empty_vessel("plate")
         if plate is None:
             return
@@ -237,9 +236,8 @@ class MenuExecution(KitchenActions):
         if base in self.raw:
             return slice_
         for name in names:
-            slice_ = (
-                self.do_and_find_result(f"{self.allowed_verb('Toast')} the object {slice_} to get {name}") or slice_
-            )
+            toasted = self.do_and_find_result(f"{self.allowed_verb('Toast')} the object {slice_} to get {name}")
+            slice_ = toasted or slice_
         return slice_
 
     def _make_tea(self, course: Course) -> None:
@@ -247,15 +245,10 @@ class MenuExecution(KitchenActions):
         assert base is not None
         carrier = self._find_begun_food(course)
         if carrier is not None and self._judge.is_made("tea", self.trace):
-            self._add_to(carrier, course)
-            self._rename(carrier, course.names)
+            self._complete(carrier, course)
             return
-        root = find_dish_root(self.state, carrier) if carrier is not None else None
         water = self._groups["water"]
-        if root is not None and self.state[root].can("container"):
-            mug: str | None = root
-        else:
-            mug = self.find_begun_vessel("mug", course.members | water, course.earlier) or self.find_empty_vessel("mug")
+        mug = self._vessel_of(carrier) or self._find_vessel("mug", course, course.members | water)
         if mug is None or (not self.sources_in(mug) & water and self._hot_water(mug) is None):
             return
         early = [id for id in self._ingredient_order(course) if any(a == id and b == base for a, b in course.earlier)]
@@ -292,12 +285,10 @@ class MenuExecution(KitchenActions):
         made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
         coffee = next((id for id in made if base in self.trace.sources_of(id)), None)
         if coffee is not None and self._judge.is_made("coffee", self.trace):
-            self._add_to(coffee, course)
-            self._rename(coffee, course.names)
+            self._complete(coffee, course)
             return
-        brewer = find_dish_root(self.state, carrier) if carrier is not None else None
-        water = self._groups["water"]
-        if brewer is None or not self.state[brewer].can("container"):
+        brewer, water = self._vessel_of(carrier), self._groups["water"]
+        if brewer is None:
             role = "mug" if base in self.raw and not self._roles.get("brewer") else "brewer"
             brewer = self.find_begun_vessel(role, water) or self.find_empty_vessel(role)
         if brewer is None:
@@ -308,17 +299,10 @@ class MenuExecution(KitchenActions):
             self.trace.sources_of(food) & water for food in foods_in(self.state, brewer) if food != carrier
         ):
             self.put(source, brewer)
-        *others, last = [result_name(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
-            "coffee"
-        ]
-        for name in others:
-            self.do(f"{self.allowed_verb('Stir')} items in {brewer} to get {name}")
-        coffee = self.do_and_find_result(f"{self.allowed_verb('Brew')} items in {brewer} to get {last}")
-        mug = (
-            brewer
-            if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass")
-            else self.find_empty_vessel("mug")
-        )
+        names = [result_name(name if "coffee" in name else f"coffee {name}") for name in course.names]
+        coffee = self._combine("Brew", brewer, names or ["coffee"])
+        is_mug = self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass")
+        mug = brewer if is_mug else self.find_empty_vessel("mug")
         if coffee is None or mug is None:
             return
         for id in self._ingredient_order(course):
@@ -332,8 +316,7 @@ class MenuExecution(KitchenActions):
     def _serve(self, menu: Menu) -> None:
         """Bring everything that was prepared to the place of serving, in order."""
         loads: dict[str, frozenset[str]] = {}
-        beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id)]
-        beside = [id for id in beside if self.state[find_dish_root(self.state, id)].can("container")]
+        beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id) and self._vessel_of(id)]
         for id in dict.fromkeys([*self.trace.prepared_foods(), *beside]):
             if menu.place not in self.state.holders(id):
                 top = self._load(id)

@@ -11,15 +11,8 @@ from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import LiteralIndex, can_meet
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 
-_EGG_ADDITIONS = (
-    "spice",
-    "vegetable",
-    "fat",
-    "herb",
-    "cheese",
-    "meat",
-    "hash_brown",
-)  # groups of food that are cooked together with eggs
+# Groups of food that are cooked together with eggs.
+_EGG_ADDITIONS = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")
 _ROLES = {  # kinds of tools by role
     "pan": ("pan", "skillet", "pot"),
     "mug": ("mug", "cup", "glass", "wine_glass"),
@@ -94,22 +87,16 @@ class _MenuPlanner:
     def write(self) -> Menu:
         for dish in self._dishes:
             self._base_course(dish)
-        for predicate in self._said("before"):
-            self._bring_together(predicate, ordered=True)
-        for predicate in self._said("together"):
-            self._bring_together(predicate, ordered=False)
-        for predicate in [*self._said("cooked"), *self._said("on_appliance")]:
-            self._cook_too(predicate)
-        for predicate in self._said("in_container"):
-            self._use(predicate)
-        for predicate in self._said("used"):
-            self._use(predicate)
-        for predicate in self._said("made"):
-            self._name(predicate)
-        for predicate in self._said("done"):
-            self._have(predicate)
-        for predicate in self._said("served_before"):
-            self._serve_apart(predicate)
+        for names, plan_for in (
+            (("before", "together"), self._bring_together),
+            (("cooked", "on_appliance"), self._cook_too),
+            (("in_container", "used"), self._use),
+            (("made",), self._name),
+            (("done",), self._have),
+            (("served_before",), self._serve_apart),
+        ):
+            for predicate in (each for name in names for each in self._said(name)):
+                plan_for(predicate)
         return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
 
     # Choosing ingredients
@@ -157,8 +144,8 @@ class _MenuPlanner:
 
     # Combining ingredients
 
-    def _bring_together(self, predicate: Predicate, ordered: bool) -> None:
-        first, second = predicate.ids
+    def _bring_together(self, predicate: Predicate) -> None:
+        (first, second), ordered = predicate.ids, predicate.name == "before"
         options = sorted(self._ways(first, second, ordered, predicate.on_top), key=lambda option: option[0])
         if not options:
             return
@@ -248,18 +235,15 @@ class _MenuPlanner:
         if id in groups["bread"] and not any(course.dish == "toast" for course in self._courses):
             self._courses.append(Course("toast", id, already_in=self._work.sources_in_same_dish(id)))
             return
-        suited = [("eggs", _EGG_ADDITIONS), ("cereal", ("milk",))]
-        for dish, names in suited:
-            for course in self._courses:
-                if course.dish == dish and any(id in groups[name] for name in names) and self._fits(id, course):
-                    course.adds.append(id)
-                    return
         kind = "cooked" if id in groups["meat"] | groups["hash_brown"] else "side"
-        for course in self._courses:
-            if course.dish == kind and self._fits(id, course):
-                course.adds.append(id)
-                return
-        self._courses.append(Course(kind, adds=[id]))
+        suited = (("eggs", _EGG_ADDITIONS), ("cereal", ("milk",)))
+        dishes = [*(dish for dish, names in suited if any(id in groups[name] for name in names)), kind]
+        fitting = (each for dish in dishes for each in self._courses if each.dish == dish and self._fits(id, each))
+        course = next(fitting, None)
+        if course is None:
+            self._courses.append(Course(kind, adds=[id]))
+        else:
+            course.adds.append(id)
 
     def _fits(self, id: str, course: Course) -> bool:
         return all(can_meet(id, other, self._said.separated_groups) for other in course.members)
@@ -267,9 +251,9 @@ class _MenuPlanner:
     # Names, places and order of serving
 
     def _name(self, predicate: Predicate) -> None:
-        word = predicate.words[0]
         bad = {word for other in self._said("made", False) for word in other.words}
-        word = next((word for word in predicate.words if not any(no in word for no in bad)), word)
+        fine = (word for word in predicate.words if not any(no in word for no in bad))
+        word = next(fine, predicate.words[0])
         of = predicate.ids[0] if predicate.ids else frozenset(self._kitchen.ids)
         for course in sorted(self._courses, key=lambda course: course.base not in of):
             if course.members & of:
