@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import Self
@@ -19,6 +19,7 @@ from housewise.agent.clipr.elicitation import ask_person
 from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices, split_batches
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
+from housewise.core.setting_marks import Affects
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.worlds.choices.scenario import Scenario
@@ -26,6 +27,9 @@ from housewise.worlds.choices.scenario import Scenario
 ReviewOutcome = Literal[
     "gate closed", "not worth it", "no question", "left", "no update", "unchanged", "rejected", "accepted"
 ]
+
+
+_IF_ADAPTIVE = Affects(needs=("method", "adaptive"))
 
 
 class CriticSettings(Settings):
@@ -42,11 +46,11 @@ class CriticSettings(Settings):
     """
 
     batch: int = Field(default=10, ge=1, le=MAX_COUNT)
-    interval: int = Field(default=20, ge=1, le=MAX_COUNT)
-    sensitivity: float = Field(default=1.0, ge=0)
-    recent: int = Field(default=10, ge=1, le=MAX_COUNT)
-    accuracy_gate: bool = True
-    most_replayed: int | None = Field(default=None, ge=1, le=MAX_COUNT)
+    interval: Annotated[int, _IF_ADAPTIVE] = Field(default=20, ge=1, le=MAX_COUNT)
+    sensitivity: Annotated[float, _IF_ADAPTIVE] = Field(default=1.0, ge=0)
+    recent: Annotated[int, _IF_ADAPTIVE] = Field(default=10, ge=1, le=MAX_COUNT)
+    accuracy_gate: Annotated[bool, _IF_ADAPTIVE] = True
+    most_replayed: Annotated[int | None, _IF_ADAPTIVE] = Field(default=None, ge=1, le=MAX_COUNT)
 
     @model_validator(mode="after")
     def _check_interval(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -100,6 +100,15 @@ def copy_user_keys(source: BaseModel, target: BaseModel) -> None:
             copy_user_keys(inner, other)
 
 
+def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        inner = flatten_settings(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
+        found |= inner
+    return found
+
+
 def nested_differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the nested values that differ from a base."""
     found: dict[str, Any] = {}
@@ -109,3 +118,29 @@ def nested_differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> di
         elif value != base.get(key):
             found[key] = value
     return found
+
+
+def merge_nested(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested values, updated with others."""
+    found = dict(values)
+    for key, value in others.items():
+        earlier = found.get(key)
+        found[key] = (
+            merge_nested(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
+        )
+    return found
+
+
+def nest_value(path: str, value: Any) -> dict[str, Any]:
+    """Return a value in nested mappings, by its dotted path."""
+    first, dot, rest = path.partition(".")
+    return {first: nest_value(rest, value) if dot else value}
+
+
+def setting_paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted path of every key of nested values, outer keys first."""
+    for key in base:
+        yield f"{prefix}{key}"
+    for key, inner in base.items():
+        if isinstance(inner, Mapping):
+            yield from setting_paths(inner, f"{prefix}{key}.")

@@ -10,7 +10,7 @@ import contextlib
 import difflib
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -273,7 +273,6 @@ def _full_path(path: str, base: Mapping[str, Any]) -> str:
         return path
     paths = [each for each in setting_paths(base) if each.rpartition(".")[2] == first]
     return f"{paths[0]}{dot}{rest}" if len(paths) == 1 else path
-
 
 
 def _lookup(base: Mapping[str, Any], path: str) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_serializer, field_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.plugins import MODELS, plugin_names
 from housewise.core.redaction import redact_url
+from housewise.core.setting_marks import EXECUTION
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language import open_model, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
@@ -20,9 +21,6 @@ from housewise.language.replies import DEFAULT_THINKING_TOKENS
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 """Precisions of a local model; ``auto`` is the fastest on this machine."""
 
-EXECUTION_FIELDS = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
-"""Settings that change a model's replies only by rounding; a server that has moved counts as the same."""
-
 _FEWEST_REQUESTS = 8
 _REFUSABLE = frozenset({"temperature", "top_p"})
 _OWN_FIELDS = frozenset({"model", "messages", "n", "stream", "temperature", "top_p", "max_tokens", "seed", "stop"})
@@ -32,51 +30,64 @@ _OWN_FIELDS |= {"max_completion_tokens", "logprobs", "top_logprobs", "chat_templ
 class SamplingSettings(Settings):
     """How replies are sampled; see ``language.base.Sampling``."""
 
-    temperature: float = Field(default=1.0, ge=0)
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    max_tokens: int = Field(default=256, ge=1, le=MAX_COUNT)
-    n: int = Field(default=1, ge=1, le=MAX_COUNT)
+    temperature: float = Field(default=1.0, ge=0, description="Temperature. 0 always takes the most probable token.")
+    top_p: float = Field(
+        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
+    )
+    max_tokens: int = Field(default=256, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a reply.")
+    n: int = Field(default=1, ge=1, le=MAX_COUNT, description="Number of replies per request.")
 
 
 class ModelSettings(Settings):
-    """Settings of a chat model.
+    """Settings of a chat model. A server that has moved counts as the same model."""
 
-    Attributes:
-        model: ``local``, ``local:<folder or Hugging Face name>``, or a model's name at an OpenAI-compatible server.
-        base_url: Address of the server. A password in it is used but never stored.
-        adapter: Adapter of a local model: a folder, or the name of a bundled one. None or ``none`` is no adapter, as is
-            ``auto`` if the system has no bundled adapter.
-        sampling: How replies are sampled.
-        grammar_dialect: Grammar format of the server.
-        continue_prefix: Whether the server can continue an assistant's turn.
-        thinking: Whether the model thinks before it answers. If False, this is detected by the first reply with
-            thoughts.
-        thinking_tokens: Added to max_tokens for a model that thinks.
-        extra_body: Further fields of requests to the server, such as top_k. They are stored with a run, so do not put
-            keys here.
-        chat_template_kwargs: Arguments of the model's chat template, such as enable_thinking.
-        reasoning_effort: How long a reasoning model thinks, such as low; for servers.
-        batch_size: Number of replies that a local model generates at once.
-        dtype: Precision of a local model.
-        concurrency: Number of concurrent requests to a server. None is the number of workers, but at least 8.
-        timeout: Maximum seconds of one attempt to reach a server.
-    """
-
-    model: str = "local"
-    base_url: str | None = Field(default=None, repr=False)
-    adapter: str | None = None
+    model: str = Field(
+        default="local",
+        description="local (the bundled model), local:FOLDER or local:NAME (of Hugging Face), or the name of a model "
+        "at an OpenAI-compatible server.",
+    )
+    base_url: Annotated[str | None, EXECUTION] = Field(
+        default=None, repr=False, description="Address of the server. A password in it is used but never stored."
+    )
+    adapter: str | None = Field(
+        default=None,
+        description="Adapter of a local model: a folder, the name of a bundled adapter, none, or auto (the bundled "
+        "adapter if it fits the system and the model).",
+    )
     sampling: SamplingSettings = SamplingSettings()
-    grammar_dialect: GrammarDialect = "vllm"
-    continue_prefix: bool = False
-    thinking: bool = False
-    thinking_tokens: int = Field(default=DEFAULT_THINKING_TOKENS, ge=0, le=MAX_COUNT)
-    extra_body: dict[str, Any] = Field(default_factory=dict)
-    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
-    reasoning_effort: str | None = None
-    batch_size: int = Field(default=16, ge=1, le=MAX_COUNT)
-    dtype: Dtype = "auto"
-    concurrency: int | None = Field(default=None, ge=1, le=MAX_COUNT)
-    timeout: float = Field(default=60.0, gt=0)
+    grammar_dialect: GrammarDialect = Field(default="vllm", description="Grammar format of the server.")
+    continue_prefix: bool = Field(default=False, description="Whether the server can continue an assistant's turn.")
+    thinking: bool = Field(
+        default=False,
+        description="Whether the model thinks before it answers. If false, the first reply with thoughts tells.",
+    )
+    thinking_tokens: int = Field(
+        default=DEFAULT_THINKING_TOKENS, ge=0, le=MAX_COUNT, description="Added to max_tokens for a model that thinks."
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Further fields of requests to the server, such as top_k. They are stored with a run, so do not "
+        "put keys here.",
+    )
+    chat_template_kwargs: dict[str, Any] = Field(
+        default_factory=dict, description="Arguments of the model's chat template, such as enable_thinking."
+    )
+    reasoning_effort: str | None = Field(
+        default=None, description="How long a reasoning model at a server thinks, such as low."
+    )
+    batch_size: Annotated[int, EXECUTION] = Field(
+        default=16, ge=1, le=MAX_COUNT, description="Number of replies that a local model generates at once."
+    )
+    dtype: Dtype = Field(default="auto", description="Precision of a local model. auto is the fastest on this machine.")
+    concurrency: Annotated[int | None, EXECUTION] = Field(
+        default=None,
+        ge=1,
+        le=MAX_COUNT,
+        description="Number of concurrent requests to a server. null is the number of workers, but at least 8.",
+    )
+    timeout: Annotated[float, EXECUTION] = Field(
+        default=60.0, gt=0, description="Maximum seconds of one attempt to reach a server."
+    )
 
     @field_serializer("base_url")
     def _redact_base_url(self, base_url: str | None) -> str | None:

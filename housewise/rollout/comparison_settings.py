@@ -12,9 +12,10 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import Header
+from housewise.core.setting_effects import compared_settings
+from housewise.core.settings import flatten_settings
 from housewise.core.settings_loading import short_key
 from housewise.rollout.saved_settings import parse_saved_settings
-from housewise.rollout.settings import flatten_settings
 
 Experiment = tuple[tuple[str, str], ...]
 """Setting names and formatted values in a fixed order. Settings without effect on the planner are left out."""
@@ -25,7 +26,7 @@ AGENT = ("planner", "model", "adapter", "prompt")
 NONE = "none"
 
 _FIRST = (*AGENT, "person", "simulator", "grounded", "sampling.temperature", "sampling.top_p", "sampling.max_tokens")
-_LABELS = {"person": "preferences of", "second_look": "second look", "max_steps": "most steps"}
+_LABELS = {"person": "preferences of"}
 _LONGEST = 120
 
 
@@ -87,9 +88,8 @@ def _settings_of_experiment(system: str, settings: str, asks: bool) -> Mapping[s
     # Settings that are invalid in this version are shown unchanged.
     with contextlib.suppress(UserError):
         if system in plugin_names(SYSTEMS):
-            whole = parse_saved_settings(
-                system, content, "a record", strict=False, trust_code=True
-            ).comparison_settings(asks)
+            saved = parse_saved_settings(system, content, "a record", strict=False, trust_code=True)
+            whole = compared_settings(saved, has_model=asks)
     short = [short_key(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)

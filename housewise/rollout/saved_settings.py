@@ -10,10 +10,9 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes
-from housewise.core.settings import nested_differences, record_user_keys
+from housewise.core.settings import merge_nested, nested_differences, record_user_keys
 from housewise.core.settings_loading import (
     drop_unknown_keys,
-    merge_nested,
     place_in_sections,
     short_key,
     validate_settings,
@@ -74,9 +73,8 @@ def parse_saved_settings(
     try:
         base = _defaults(found)
         known = content if strict else drop_unknown_keys(content, base)
-        whole = merge_nested(
-            merge_nested(base, place_in_sections(known, base, source)), place_in_sections(changes or {}, base, source)
-        )
+        whole = merge_nested(base, place_in_sections(known, base, source))
+        whole = merge_nested(whole, place_in_sections(changes or {}, base, source, whole))
         made = validate_settings(found.Settings, whole | {"system": system}, trust_code)
         # Saved settings do not say who set a value. Values other than the default count as set by the user.
         record_user_keys(made, nested_differences(whole, base))

@@ -9,25 +9,38 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
-from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, copy_user_keys, record_user_keys
-from housewise.core.settings_loading import merge_nested, place_in_sections, short_key, validate_settings
-from housewise.language.settings import EXECUTION_FIELDS, ModelSettings
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_marks import EXECUTION, NEEDS_MODEL, NOT_COMPARED, SELECTION
+from housewise.core.settings import (
+    LARGEST_SEED,
+    MAX_COUNT,
+    Settings,
+    copy_user_keys,
+    flatten_settings,
+    merge_nested,
+    record_user_keys,
+)
+from housewise.core.settings_loading import place_in_sections, short_key, validate_settings
+from housewise.language.settings import ModelSettings
 
 Learn = Literal["episode", "run", "never"]
 
 
 class TaskSettings(Settings):
-    """Which tasks are played, and how often.
+    """Which tasks are played, and how often."""
 
-    Attributes:
-        seed: Seed of the random number generator.
-        series: Number of the random stream. Another number plays the same tasks with other random draws.
-        runs: Number of episodes per task, each with its own seed.
-    """
-
-    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
-    series: int = Field(default=0, ge=0, le=LARGEST_SEED)
-    runs: int = Field(default=1, ge=1, le=MAX_COUNT)
+    seed: Annotated[int, NOT_COMPARED] = Field(
+        default=0, ge=0, le=LARGEST_SEED, description="Seed of the random number generator."
+    )
+    series: Annotated[int, NOT_COMPARED] = Field(
+        default=0,
+        ge=0,
+        le=LARGEST_SEED,
+        description="Number of the random stream. Another number plays the same tasks with other random draws.",
+    )
+    runs: Annotated[int, SELECTION] = Field(
+        default=1, ge=1, le=MAX_COUNT, description="Number of episodes per task, each with its own seed."
+    )
 
 
 class ModelsSettings(Settings):
@@ -37,62 +50,62 @@ class ModelsSettings(Settings):
 
 
 class MemorySettings(Settings):
-    """What is remembered of people.
+    """What is remembered of people."""
 
-    Attributes:
-        start: Name of the memory that the run starts from, or None for an empty one.
-        folder: Folder of the memories, or None for the default folder.
-        new: Whether the memory may be created by the run.
-        learn: When new notes are recalled. "episode": from the person's next episode on, so that a person's episodes
-            are played in order. "run": from the next run on; episodes are played in parallel. "never": not at all.
-        meaning: Whether notes of similar meaning are recalled as well, or None to do so if sentence embeddings are
-            installed.
-    """
-
-    start: str | None = None
-    new: bool = False
-    folder: str | None = None
-    learn: Learn = "episode"
-    meaning: bool | None = None
+    start: str | None = Field(
+        default=None, description="Name of the memory that the run starts from. null starts with an empty one."
+    )
+    new: Annotated[bool, EXECUTION] = Field(default=False, description="Whether the run may create the memory.")
+    folder: Annotated[str | None, EXECUTION] = Field(
+        default=None, description="Folder of the memories. null is the default folder."
+    )
+    learn: Learn = Field(
+        default="episode",
+        description="When new notes are recalled: from the person's next episode on, so that a person's episodes are "
+        "played in order (episode), from the next run on, so that episodes are played in parallel (run), or never.",
+    )
+    meaning: bool | None = Field(
+        default=None,
+        description="Whether notes of similar meaning are recalled as well. null does so if sentence embeddings are "
+        "installed.",
+    )
 
 
 class Price(Settings):
-    """Price of a model per million tokens.
+    """Price of a model per million tokens."""
 
-    Attributes:
-        prompt: Price of tokens that it reads.
-        reply: Price of tokens that it writes.
-    """
-
-    prompt: float = Field(ge=0)
-    reply: float = Field(ge=0)
+    prompt: float = Field(ge=0, description="Price of tokens that it reads.")
+    reply: float = Field(ge=0, description="Price of tokens that it writes.")
 
 
 class ExecutionSettings(Settings):
-    """Where and how fast episodes are computed. Results do not depend on it, except for rounding.
+    """Where and how fast episodes are computed. Results do not depend on it, except for rounding."""
 
-    Attributes:
-        workers: Maximum number of episodes that are played at the same time.
-        ray: Address of the Ray cluster that plays the episodes, or None for this machine.
-        gpu: CUDA devices on which simulators render; workers take them in turn.
-        max_episodes: Maximum number of episodes to play, or None for all. The others can be played later in the same
-            folder.
-        fail_fast: Whether the run ends at the first failed episode.
-        max_total_tokens: Maximum number of tokens of the run over all sessions, or None.
-        max_cost: Maximum cost of the run over all sessions, or None.
-        max_minutes: Maximum duration of the run over all sessions, or None.
-        prices: Prices by model name.
-    """
-
-    workers: int = Field(default=1, ge=1, le=MAX_COUNT)
-    ray: str | None = None
-    gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = ANY
-    max_episodes: int | None = Field(default=None, ge=1, le=MAX_COUNT)
-    fail_fast: bool = False
-    max_total_tokens: int | None = Field(default=None, ge=1)
-    max_cost: float | None = Field(default=None, gt=0)
-    max_minutes: float | None = Field(default=None, gt=0)
-    prices: dict[str, Price] = Field(default_factory=dict)
+    workers: int = Field(
+        default=1, ge=1, le=MAX_COUNT, description="Maximum number of episodes that are played at the same time."
+    )
+    ray: str | None = Field(
+        default=None, description="Address of the Ray cluster that plays the episodes. null is this machine."
+    )
+    gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = Field(
+        default=ANY,
+        description="CUDA devices on which simulators render: any, none, or numbers. Workers take them in turn.",
+    )
+    max_episodes: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_COUNT,
+        description="Maximum number of episodes to play. The others can be played later in the same folder.",
+    )
+    fail_fast: bool = Field(default=False, description="Whether the run ends at the first failed episode.")
+    max_total_tokens: int | None = Field(
+        default=None, ge=1, description="Maximum number of tokens of the run, over all its sessions."
+    )
+    max_cost: float | None = Field(default=None, gt=0, description="Maximum cost of the run, over all its sessions.")
+    max_minutes: float | None = Field(
+        default=None, gt=0, description="Maximum duration of the run, over all its sessions."
+    )
+    prices: dict[str, Price] = Field(default_factory=dict, description="Prices of models by their names.")
 
     @property
     def is_limited(self) -> bool:
@@ -101,41 +114,23 @@ class ExecutionSettings(Settings):
 
 
 class RunSettings(Settings):
-    """Settings of one run of a system.
+    """Settings of one run of a system."""
 
-    Attributes:
-        system: Name of the system.
-    """
-
-    system: str
+    system: Annotated[str, NOT_COMPARED] = Field(description="Name of the system.")
     tasks: TaskSettings = TaskSettings()
-    models: ModelsSettings = ModelsSettings()
+    models: Annotated[ModelsSettings, NEEDS_MODEL] = ModelsSettings()
     memory: MemorySettings = MemorySettings()
-    execution: ExecutionSettings = ExecutionSettings()
+    execution: Annotated[ExecutionSettings, EXECUTION] = ExecutionSettings()
 
     @property
     def result_settings(self) -> dict[str, Any]:
-        """Settings that affect tasks or results, by dotted key. Execution settings are left out."""
-        found = flatten_settings(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
-        return {key: value for key, value in found.items() if not _is_execution_setting(key)}
+        """Settings that affect tasks or results, by dotted key."""
+        return settings_by_effect(self, {"result", "selection"})
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Settings that must be equal for two runs to share a folder, by dotted key. The number of runs may differ."""
-        return {key: value for key, value in self.result_settings.items() if key != "tasks.runs"}
-
-    def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """Return the settings that affect the result of an episode, by dotted key. The choice of tasks is left out.
-
-        Args:
-            asks: Whether models are asked. Settings of models are left out otherwise.
-        """
-        free = {"system", "tasks.seed", "tasks.series"}
-        return {
-            key: value
-            for key, value in self.identity.items()
-            if key not in free and not (key.startswith("models.") and (not asks or key.endswith(".base_url")))
-        }
+        """Settings that must be equal for two runs to share a folder, by dotted key."""
+        return settings_by_effect(self, {"result"})
 
     @property
     def memory_person_settings(self) -> Mapping[str, Mapping[str, Any]]:
@@ -175,26 +170,12 @@ class RunSettings(Settings):
         return made
 
 
-def flatten_settings(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return nested settings by dotted key."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        found |= flatten_settings(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
-    return found
-
-
 def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
     """Return settings by section as `key=value`, the way users write them."""
     return [
         f"{short_key(key)}={','.join(value) if isinstance(value, tuple) else value}"
         for key, value in flatten_settings(settings).items()
     ]
-
-
-def _is_execution_setting(key: str) -> bool:
-    section, _, rest = key.partition(".")
-    # Only the model's own settings: options of its server may have the same names.
-    return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in EXECUTION_FIELDS
 
 
 def _unredacted_values(value: Any) -> Any:

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
+from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, flatten_settings
 from housewise.core.settings_loading import load_with_derived_defaults, packaged_defaults
-from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import Share
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.systems.adapt.settings import AdaptSettings

@@ -21,10 +21,9 @@ from housewise.agent.clipr.finetuned_chooser import MAX_PROMPT_RULES, choice_req
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 RECIPE = CONFIGS / "clipr" / "learned.yaml"
@@ -34,7 +33,7 @@ _MAX_REQUEST_CHARACTERS = 160
 """Longest request that a rule repeats; for a longer one it names the kind of choice."""
 
 
-class Recipe(StrictSettings):
+class Recipe(StrictModel):
     """How people are invented, and how a model is trained; the bundled file explains every key.
 
     Attributes:

@@ -15,7 +15,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
+from housewise.people.house.reactions import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -150,14 +150,14 @@ def _random_memory(
     rng: np.random.Generator,
 ) -> Memory:
     """Return a memory with reactions to a few right and a few wrong places of some kinds of objects."""
-    person = ReactingUser("somebody")
-    memory = Memory(person.name)
+    memory = Memory("somebody")
     known = rng.permutation(len(kinds))[: round(rng.uniform(*share) * len(kinds))]
     for kind in (kinds[index] for index in known):
         for side, fewest, most in ((kind.correct, 1, 3), (kind.wrong, 0, 3)):
             chosen = rng.permutation(len(side))[: rng.integers(fewest, most + 1)]
             for key in (side[index] for index in chosen):
-                memory.add(person.react_to_demonstration(spoken_name(kind.category), places[key], side is kind.correct))
+                thing, wanted = spoken_name(kind.category), side is kind.correct
+                memory.add(reaction_note(memory.person, thing, places[key], wanted))
     return memory
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import find_judged_kinds
+from housewise.agent.personalize.judgement_text import find_judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.settings import Settings
+from housewise.core.settings import Settings, flatten_settings
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
     packaged_defaults,
@@ -20,7 +20,6 @@ from housewise.core.settings_loading import (
 )
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
-from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.record_demonstrations import Wording
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings, derived_defaults

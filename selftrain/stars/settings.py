@@ -9,9 +9,8 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, model_validator
 
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import MAX_COUNT, Settings, flatten_settings
 from housewise.core.settings_loading import load_settings, packaged_defaults
-from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from housewise.agent.adapt.llm_cook import MAX_TURNS, QuestionPolicy
 from housewise.core.errors import UserError
+from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
@@ -18,9 +19,6 @@ from housewise.worlds.kitchen.world import MAX_STEPS
 Planner = Literal["cook", "teacher", "never", "always", "llm"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
-
-
-_LLM_SETTINGS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt")
 
 
 class AdaptTaskSettings(TaskSettings):
@@ -35,8 +33,8 @@ class AdaptTaskSettings(TaskSettings):
             person), or terminal (the user).
     """
 
-    task: tuple[_Number, ...] = ()
-    person: tuple[_Name, ...] = ()
+    task: Annotated[tuple[_Number, ...], SELECTION] = ()
+    person: Annotated[tuple[_Name, ...], SELECTION] = ()
     people: _Name | None = None
     answering: Literal["meaning", "paraphrase", "model", "terminal"] = "meaning"
 
@@ -73,15 +71,15 @@ class AdaptAgentSettings(Settings):
         prompt: File of templates, or short for those of small models. Defaults to the bundled templates.
     """
 
-    planner: Planner = "always"
-    asking: QuestionPolicy = "free"
-    thinks: bool = False
-    asks_again: bool = False
+    planner: Annotated[Planner, NOT_COMPARED] = "always"
+    asking: Annotated[QuestionPolicy, NEEDS_MODEL] = "free"
+    thinks: Annotated[bool, NEEDS_MODEL] = False
+    asks_again: Annotated[bool, NEEDS_MODEL] = False
     most_questions: int = Field(default=MAX_STEPS, ge=0, le=MAX_COUNT)
     most_steps: _Number = MAX_STEPS
-    grounded: bool = True
-    turns: int = Field(default=MAX_TURNS, ge=0, le=MAX_COUNT)
-    prompt: _Name | None = None
+    grounded: Annotated[bool, NEEDS_MODEL] = True
+    turns: Annotated[int, NEEDS_MODEL] = Field(default=MAX_TURNS, ge=0, le=MAX_COUNT)
+    prompt: Annotated[_Name | None, NEEDS_MODEL] = None
 
     @property
     def asks(self) -> bool:
@@ -121,13 +119,3 @@ class AdaptSettings(RunSettings):
             if any(person.name == name for person in load_profiles(self.tasks.people or ADAPT_PROFILES)):
                 return {"tasks": {"person": (name,)}}
         return {}
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity. Tasks and people may change when a run is resumed."""
-        return {key: value for key, value in super().identity.items() if key not in ("tasks.task", "tasks.person")}
-
-    def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.comparison_settings. Runs with different planners are comparable."""
-        models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _LLM_SETTINGS})
-        return {key: value for key, value in super().comparison_settings(asks).items() if key not in models}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -77,9 +77,3 @@ class CliprSettings(RunSettings):
         name = self.memory.start
         known = is_house_set(self.tasks.data) and name in bundled_people()
         return {"tasks": {"data": f"{HOUSE_SET}:{name}"}} if known else {}
-
-    def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.comparison_settings. The critic's settings only matter for the adaptive method."""
-        adaptive = {"agent.interval", "agent.sensitivity", "agent.recent", "agent.accuracy_gate", "agent.most_replayed"}
-        free = set() if self.agent.method == "adaptive" else adaptive
-        return {key: value for key, value in super().comparison_settings(asks).items() if key not in free}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, field_validator, model_validator
@@ -13,8 +13,9 @@ from pydantic_core import PydanticCustomError
 from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
-from housewise.core.settings import MAX_COUNT, Settings, check_known_name
-from housewise.core.settings_loading import load_with_derived_defaults, merge_nested, packaged_defaults
+from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
+from housewise.core.settings import MAX_COUNT, Settings, check_known_name, merge_nested
+from housewise.core.settings_loading import load_with_derived_defaults, packaged_defaults
 from housewise.core.user_code import CodeReference, is_code_reference
 from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, adapter_defaults
 from housewise.rollout.settings import RunSettings, TaskSettings
@@ -38,10 +39,10 @@ class DemonstratorSettings(Settings):
 class HouseTaskSettings(TaskSettings):
     """Which houses and episodes are played, and for which person."""
 
-    data: str | None = None
-    scenes: list[str] | None = None
-    episodes: list[int] | str | None = None
-    houses: int = Field(default=3, ge=1, le=MAX_COUNT)
+    data: Annotated[str | None, NOT_COMPARED] = None
+    scenes: Annotated[list[str] | None, SELECTION] = None
+    episodes: Annotated[list[int] | str | None, SELECTION] = None
+    houses: Annotated[int, SELECTION] = Field(default=3, ge=1, le=MAX_COUNT)
     objects: tuple[int, int] = (5, 10)
     misplaced: tuple[int, int] = (3, 7)
     person: str = "majority"
@@ -79,25 +80,25 @@ class AgentSettings(Settings):
     """The planner and its options."""
 
     planner: CodeReference = "llm"
-    prompt: str = "planner"
-    most_steps_per_plan: int = Field(default=10, ge=1, le=MAX_COUNT)
+    prompt: Annotated[str, NEEDS_MODEL] = "planner"
+    most_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(default=10, ge=1, le=MAX_COUNT)
     most_plans: int = Field(default=150, ge=1, le=MAX_COUNT)
     most_idle_plans: int = Field(default=10, ge=1, le=MAX_COUNT)
     replan_when_blocked: bool = True
-    grounded: bool = False
-    second_look: bool = False
-    consistent: bool = False
-    move_on: bool = False
-    nearest_first: bool = False
-    rated: bool = False
-    checked: bool = False
-    confidence: float = Field(default=0.0, ge=0, le=1)
-    confidence_alike: float | None = Field(default=None, ge=0, le=1)
-    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
-    familiar: FamiliarKinds | None = None
+    grounded: Annotated[bool, NEEDS_MODEL] = False
+    second_look: Annotated[bool, NEEDS_MODEL] = False
+    consistent: Annotated[bool, NEEDS_MODEL] = False
+    move_on: Annotated[bool, NEEDS_MODEL] = False
+    nearest_first: Annotated[bool, NEEDS_MODEL] = False
+    rated: Annotated[bool, NEEDS_MODEL] = False
+    checked: Annotated[bool, NEEDS_MODEL] = False
+    confidence: Annotated[float, NEEDS_MODEL] = Field(default=0.0, ge=0, le=1)
+    confidence_alike: Annotated[float | None, NEEDS_MODEL] = Field(default=None, ge=0, le=1)
+    confidence_unfamiliar: Annotated[float | None, NEEDS_MODEL] = Field(default=None, ge=0, le=1)
+    familiar: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
     explore: bool = False
-    demonstrator: DemonstratorSettings = DemonstratorSettings()
-    records: str | None = None
+    demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
+    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = None
 
     @field_validator("planner")
     @classmethod
@@ -111,10 +112,6 @@ class AgentSettings(Settings):
                 {"name": name.rstrip(":")},
             )
         return check_known_name(name, plugin_names(PLANNERS))
-
-
-_MODEL_INDEPENDENT = {"planner", "most_plans", "most_idle_plans", "replan_when_blocked", "explore", "demonstrator"}
-"""Settings of the agent that matter without a model."""
 
 
 class PersonalizeSettings(RunSettings):
@@ -151,21 +148,6 @@ class PersonalizeSettings(RunSettings):
         if self.agent.planner == "nearest" and self.memory.meaning is False:
             raise ValueError("planner=nearest needs sentence embeddings; leave memory.meaning out")
         return self
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity. The number and choice of houses may change."""
-        ignored = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
-        return {key: value for key, value in super().identity.items() if key not in ignored}
-
-    def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.comparison_settings. Options of prompts are ignored without a model."""
-        ignored = {"tasks.data", "agent.records"}
-        if not asks:
-            ignored |= {f"agent.{key}" for key in AgentSettings.model_fields if key not in _MODEL_INDEPENDENT}
-        if self.agent.planner != "demonstrator":
-            ignored |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
-        return {key: value for key, value in super().comparison_settings(asks).items() if key not in ignored}
 
     @property
     def memory_person_settings(self) -> dict[str, dict[str, str]]:

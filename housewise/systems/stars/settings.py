@@ -14,6 +14,7 @@ from housewise.agent.stars.oversight import MAX_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
 from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.core.plugins import SIMULATORS, plugin_names
+from housewise.core.setting_marks import NOT_COMPARED, SELECTION
 from housewise.core.settings import MAX_COUNT, Settings, check_known_name
 from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
@@ -33,7 +34,7 @@ class StarsTaskSettings(TaskSettings):
             model (a chat model that is told what the task says).
     """
 
-    task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100)] = ("organize office",)
+    task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100), SELECTION] = ("organize office",)
     person: Literal["simulated", "terminal", "model"] = "simulated"
 
     @field_validator("task", mode="before")
@@ -94,7 +95,7 @@ class StarsAgentSettings(Settings):
         examples: File of where things seen elsewhere belong, for conditions without a language model.
     """
 
-    condition: str = "STARS+O"
+    condition: Annotated[str, NOT_COMPARED] = "STARS+O"
     lead: str = Field(default="the goal is that the {name} {are}", max_length=200)
     most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
     selection: Literal["likelihood", "numbered"] = "likelihood"
@@ -146,12 +147,3 @@ class StarsSettings(RunSettings):
     world: StarsWorldSettings = StarsWorldSettings()
     agent: StarsAgentSettings = StarsAgentSettings()
     models: StarsModelsSettings = StarsModelsSettings()
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """See RunSettings.identity. The tasks may change when a run is resumed."""
-        return {key: value for key, value in super().identity.items() if key != "tasks.task"}
-
-    def comparison_settings(self, asks: bool) -> dict[str, Any]:
-        """See RunSettings.comparison_settings. Runs with different conditions are comparable."""
-        return {key: value for key, value in super().comparison_settings(asks).items() if key != "agent.condition"}

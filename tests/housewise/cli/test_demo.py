@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from housewise.cli.demo import demo_runs, summary_lines
-from housewise.rollout.settings import flatten_settings
+from housewise.core.settings import flatten_settings
 
 
 def test_the_models_two_runs_differ_in_the_adapter_alone() -> None:

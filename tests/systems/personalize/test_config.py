@@ -14,7 +14,7 @@ from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import read_run_settings
-from housewise.rollout.settings import flatten_settings
+from housewise.core.settings import flatten_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -112,8 +112,8 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("runs=[1]", "setting runs: "),
         ("sampling.temperature=-1", "setting sampling.temperature: "),
         ("sampling.top_p=0", "setting sampling.top_p: "),
-        ("planner=oracle", "setting planner: no 'oracle'; there are demonstrator, llm, "),
-        ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? there are demonstrator, "),
+        ("planner=oracle", "setting planner: no 'oracle'; available: demonstrator, llm, "),
+        ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? available: demonstrator, "),
         ("simulator=unreal", "setting simulator: "),
         ("episodes={a: 1}", "setting episodes"),
         ("person=5", "setting person: "),

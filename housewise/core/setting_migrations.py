@@ -1,0 +1,143 @@
+"""Former names of settings, which files of users, runs and adapters may still have.
+
+Former names are replaced by current ones before settings are validated, so that only current names are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BeforeValidator
+
+from housewise.core.errors import UserError
+from housewise.core.settings import merge_nested, nest_value, setting_paths
+
+FORMER_SETTINGS = {
+    "world.gpu": "execution.gpu",
+}
+"""Current name by former name. Names are dotted and begin with a section, which may be inside of other sections.
+
+A renamed setting of a renamed section stands here with the section's current name.
+"""
+
+FORMER_SWITCHES = {
+    "agent.nearest_first": ("agent.wrappers", "sort_by_distance"),
+    "agent.checked": ("agent.wrappers", "check_feasibility"),
+    "agent.move_on": ("agent.wrappers", "loop_recovery"),
+    "agent.second_look": ("agent.wrappers", "verify_completion"),
+}
+"""List and item by the former yes-or-no setting that stood for the item, in the order of the items."""
+
+_MAX_PASSES = 3
+
+
+class _Former(NamedTuple):
+    """A former name of a setting: where the setting is now, and the item of a list that it stood for."""
+
+    path: str
+    target: str
+    item: str | None = None
+
+
+def former_values(**current: str) -> BeforeValidator:
+    """Return a validator that replaces former values of a setting.
+
+    Args:
+        current: Current value of each former value.
+    """
+    return BeforeValidator(lambda value: current.get(value, value) if isinstance(value, str) else value)
+
+
+def migrate_settings(
+    given: Mapping[str, Any], base: Mapping[str, Any], source: str, current: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return values by key with current names in place of former ones.
+
+    Args:
+        given: Values by key. A key may be outside of its section.
+        base: Defaults, with every current key in its section.
+        source: Where the values are from, for messages.
+        current: Values, in their sections, into which the given ones will be merged. Defaults to ``base``.
+
+    Raises:
+        UserError: A setting is given under its former and its current name, or a former name fits several settings.
+    """
+    paths = list(setting_paths(base))
+    formers, migrated = list(_list_formers(paths)), dict(given)
+    for _ in range(_MAX_PASSES if formers else 0):  # a renamed section may hold renamed settings
+        moved: list[tuple[str, _Former, Any]] = []
+        kept = _take_formers(migrated, "", paths, formers, source, moved)
+        names = list(setting_paths(kept))
+        for name, former, value in moved:
+            if any(_is_name_of(other, former.target) for other in names):
+                raise UserError(f"{source}: setting {name!r} is now called {former.target!r}; give one of them")
+            if former.item is not None:
+                value = _switch_item(former, value, kept, base if current is None else current, source)
+            kept = merge_nested(kept, nest_value(former.target, value))
+        migrated = kept
+        if not moved:
+            break
+    return migrated
+
+
+def _list_formers(paths: Sequence[str]) -> Iterator[_Former]:
+    """Yield the former names of existing settings."""
+    existing = set(paths)
+    renamed = [_Former(*names) for names in FORMER_SETTINGS.items()]
+    for former in [*renamed, *(_Former(path, *item) for path, item in FORMER_SWITCHES.items())]:
+        for path in paths:
+            if f".{path}".endswith(f".{former.target}"):
+                prefix = path.removesuffix(former.target)
+                if f"{prefix}{former.path}" not in existing:
+                    yield _Former(f"{prefix}{former.path}", path, former.item)
+
+
+def _take_formers(
+    given: Mapping[str, Any],
+    prefix: str,
+    paths: Sequence[str],
+    formers: Sequence[_Former],
+    source: str,
+    moved: list[tuple[str, _Former, Any]],
+) -> dict[str, Any]:
+    """Return values without those under former names, which are added to ``moved``."""
+    kept = {}
+    for key, value in given.items():
+        name = f"{prefix}{key}"
+        found = [former for former in formers if _is_name_of(name, former.path)]
+        if not found or any(_is_name_of(name, path) for path in paths):
+            is_section = isinstance(value, Mapping) and value
+            kept[key] = _take_formers(value, f"{name}.", paths, formers, source, moved) if is_section else value
+        elif len(found) == 1:
+            moved.append((name, found[0], value))
+        else:
+            known = " or ".join(former.target for former in found)
+            raise UserError(f"{source}: setting {name!r} is there more than once; write {known}")
+    return kept
+
+
+def _is_name_of(name: str, path: str) -> bool:
+    """Return whether a name, with all, some or none of its sections, means the setting of a path."""
+    *sections, key = name.split(".")
+    *known, last = path.split(".")
+    remaining = iter(known)
+    return key == last and all(section in remaining for section in sections)
+
+
+def _switch_item(
+    former: _Former, value: Any, given: Mapping[str, Any], current: Mapping[str, Any], source: str
+) -> list[str]:
+    """Return a list with or without an item, as a former switch says."""
+    if not isinstance(value, bool):
+        raise UserError(f"{source}: setting {former.path!r}: has to be true or false, not {value!r}")
+    items = _find(given, former.target) or _find(current, former.target) or []
+    items = [item for item in items if item != former.item] + [former.item] * value
+    order = [item for _, item in FORMER_SWITCHES.values()]
+    return sorted(items, key=lambda item: order.index(item) if item in order else len(order))
+
+
+def _find(values: Any, path: str) -> Any:
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
