@@ -9,14 +9,13 @@ from pathlib import Path
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import read_model
-from housewise.worlds.choices.data_files import StrictSettings
+from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
 
 
-class _PlaceWordsFile(StrictSettings):
+class _PlaceWordsFile(StrictModel):
     places: dict[str, tuple[str, ...]]
 
 

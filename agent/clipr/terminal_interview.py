@@ -33,9 +33,8 @@ from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 QUESTIONS = CONFIGS / "clipr" / "interview.yaml"
@@ -44,7 +43,7 @@ _Words = Annotated[str, Field(min_length=1, max_length=200)]
 _WHOLE_RULE = re.compile(r"for [^:]+: *(?:prefer|avoid)\b", re.IGNORECASE)
 
 
-class KitchenQuestion(StrictSettings):
+class KitchenQuestion(StrictModel):
     """A question about the kitchen in the question file; see interview.yaml."""
 
     question: _Words
@@ -52,7 +51,7 @@ class KitchenQuestion(StrictSettings):
     things: tuple[_Words, ...] = ()
 
 
-class QuestionFile(StrictSettings):
+class QuestionFile(StrictModel):
     """The file of prepared questions."""
 
     kitchen: dict[_Words, KitchenQuestion]

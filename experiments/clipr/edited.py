@@ -28,11 +28,10 @@ from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import Situation
 
 EDITS = CONFIGS / "clipr" / "edits.yaml"
@@ -44,7 +43,7 @@ Chooser = Callable[[Sequence[Situation], tuple[Rule, ...]], list[str | None]]
 """The action that is chosen in each situation by some rules; None where nothing could be read."""
 
 
-class Turning(StrictSettings):
+class Turning(StrictModel):
     """A choice that turns on a rule: what it wants before and after it is edited, and what else does as asked."""
 
     request: str
@@ -57,7 +56,7 @@ class Turning(StrictSettings):
         return Situation(id, (), self.request, tuple(sorted((self.before, self.after, *self.also))))
 
 
-class Edit(StrictSettings):
+class Edit(StrictModel):
     """A rule, what a hand makes of it, and the choices that turn on it."""
 
     before: str
@@ -65,7 +64,7 @@ class Edit(StrictSettings):
     choices: Annotated[tuple[Turning, ...], Field(min_length=1)]
 
 
-class Edits(StrictSettings):
+class Edits(StrictModel):
     """The rules of one person."""
 
     rules: Annotated[tuple[Edit, ...], Field(min_length=1)]

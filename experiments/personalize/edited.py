@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
+from housewise.people.house.reactions import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.env import RearrangementTask
@@ -132,13 +132,11 @@ class Edited:
         """Folders of the memory before and after its notes are edited, made where they are not."""
         folders = {which: self._folder / "memories" / which for which in (BEFORE, AFTER)}
         if _PERSON not in MemoryFolder(folders[AFTER]).people():
-            memory, person = Memory(_PERSON), ReactingUser(_PERSON)
-            notes = [
-                memory.add(person.react_to_demonstration(turn.thing, turn.said[BEFORE], True)) for turn in self.turns
-            ]
+            memory = Memory(_PERSON)
+            notes = [memory.add(reaction_note(_PERSON, turn.thing, turn.said[BEFORE], True)) for turn in self.turns]
             MemoryFolder(folders[BEFORE]).save(memory)
             for turn, note in zip(self.turns, notes, strict=True):
-                told = person.react_to_demonstration(turn.thing, turn.said[AFTER], True)
+                told = reaction_note(_PERSON, turn.thing, turn.said[AFTER], True)
                 memory.edit(note.id, text=told.text, about=told.about.model_dump())
             MemoryFolder(folders[AFTER]).save(memory)
         return folders

@@ -10,13 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_text
 
 _Model = TypeVar("_Model", bound=BaseModel)
+
+
+class StrictModel(BaseModel):
+    """Base of the classes of files and their parts: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def read_model(

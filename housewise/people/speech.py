@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
-from housewise.worlds.choices.data_files import StrictSettings
+from housewise.core.validation import StrictModel
 
 SPEECH_FILE = CONFIGS / "clipr" / "speech.yaml"
 UNSEEN_SPEECH_FILE = SPEECH_FILE.with_name("speech_unseen.yaml")
@@ -18,7 +18,7 @@ UNSEEN_SPEECH_FILE = SPEECH_FILE.with_name("speech_unseen.yaml")
 _Phrasings = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class Speech(StrictSettings):
+class Speech(StrictModel):
     """Sentence templates with the slots ``{likes}`` and ``{dislikes}``.
 
     Attributes:

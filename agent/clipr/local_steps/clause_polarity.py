@@ -19,10 +19,9 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.files import read_bytes
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
-from housewise.worlds.choices.data_files import StrictSettings
 
 CLAUSES = CONFIGS / "clipr" / "clauses.yaml"
 IT = "it"
@@ -55,7 +54,7 @@ _NOTHING = 0.05
 _Clauses = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class ClauseExamples(StrictSettings):
+class ClauseExamples(StrictModel):
     """Training data: clauses about ``{it}``, or about anything, that want it, refuse it or do neither.
 
     Attributes:
@@ -73,7 +72,7 @@ class ClauseExamples(StrictSettings):
         return sha256(self.model_dump_json().encode()).hexdigest()
 
 
-class PolarityWeights(StrictSettings):
+class PolarityWeights(StrictModel):
     """Weights of the two linear models, bias last, and the embedder and training data they belong to."""
 
     embedder: str

@@ -7,21 +7,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from housewise.core.errors import suggest_names
 from housewise.core.user_folders import expand_user
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import ChatModelError
 
 ADAPTER_CONFIG_FILE = "housewise.json"
 """File in an adapter's folder with the settings to ask the model with; see ``AdapterConfig``."""
 
 
-class AdapterSampling(BaseModel):
+class AdapterSampling(StrictModel):
     """Sampling parameters; see ``language.base.Sampling``. None leaves a parameter to the caller."""
-
-    model_config = ConfigDict(extra="forbid")
 
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.adapters import adapter_folder, bundled_adapters
 from housewise.language.base import ChatModelError
 from housewise.language.local.digests import weights_digest
@@ -25,15 +23,13 @@ _LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
 
 
-class BaseWeights(BaseModel):
+class BaseWeights(StrictModel):
     """The weights that an adapter was trained on.
 
     Attributes:
         name: Name of the model at the training, for messages.
         digest: See ``digests.weights_digest``.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str
     digest: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
-from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.preferences import (
     ANY_ROOM,
@@ -24,7 +23,7 @@ PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"
 _MAX_DISLIKES = 3
 
 
-class PlaceWords(StrictSettings):
+class PlaceWords(StrictModel):
     """Words for kinds of rooms and receptacles."""
 
     rooms: dict[str, str]

@@ -8,16 +8,15 @@ from typing import Annotated
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import content_words
-from housewise.worlds.choices.data_files import StrictSettings
 
 PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
 
 _Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class NamedItem(StrictSettings):
+class NamedItem(StrictModel):
     """Something that a question may name.
 
     Attributes:
@@ -33,7 +32,7 @@ class NamedItem(StrictSettings):
         return tuple(set(content_words(name)) <= words for name in self.called)
 
 
-class ProfileTopic(StrictSettings):
+class ProfileTopic(StrictModel):
     """What a person thinks about one subject.
 
     Attributes:
@@ -65,7 +64,7 @@ def _named_phrases(items: Sequence[NamedItem], words: set[str]) -> tuple[str, ..
     return complete or tuple(phrase for phrase, names in matches.items() if names[0])
 
 
-class Profile(StrictSettings):
+class Profile(StrictModel):
     """All topics about which a person has an opinion."""
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.people.memory import About, Note, Source
+from housewise.people.memory import About, Note
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.spoken_names import kind_from_name
 
@@ -30,59 +30,21 @@ def spoken_places(scene: Scene) -> dict[str, SpokenPlace]:
     }
 
 
-@dataclass(frozen=True)
-class ReactingUser:
-    """A user whose reactions to placements become notes of the kind ``reaction``.
+def reaction_note(person: str, thing: str, place: SpokenPlace, wanted: bool) -> Note:
+    """Return the note of the kind ``reaction`` about where a user wants a thing, or does not want it.
 
-    Attributes:
-        name: The person in whose memory the notes are stored.
+    Args:
+        person: The person in whose memory the note is stored.
+        thing: Name of the thing, with or without its number.
+        place: Where it is or was.
+        wanted: Whether the user wants it there.
     """
-
-    name: str
-
-    def react_to_placement(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
-        """Return the note about a thing that was placed somewhere.
-
-        Args:
-            thing: Name of the thing, with or without its number.
-            place: Where it was placed.
-            reward: The reward of the placement: +1 if the user wants the thing there, otherwise 0.
-            source: Episode record and line.
-        """
-        return self._note(thing, place, reward > 0, source)
-
-    def react_to_removal(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
-        """Return the note about a thing that was taken away.
-
-        Args:
-            thing: Name of the thing, with or without its number.
-            place: Where it was before.
-            reward: The reward of the removal: -1 if the user wanted the thing there, otherwise 0.
-            source: Episode record and line.
-        """
-        return self._note(thing, place, reward < 0, source)
-
-    def react_to_demonstration(
-        self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None = None
-    ) -> Note:
-        """Return the note about a thing that the user points out without moving it.
-
-        Args:
-            thing: Name of the thing, with or without its number.
-            place: Where it is.
-            wanted: Whether the user wants it there.
-            source: Episode record and line.
-        """
-        return self._note(thing, place, wanted, source)
-
-    def _note(self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None) -> Note:
-        kind = kind_from_name(thing)
-        where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")
-        return Note(
-            person=self.name,
-            kind="reaction",
-            text=f"The {kind} {'belongs' if wanted else 'does not belong'} on {where}.",
-            about=About(things=(kind,), receptacle=place.receptacle, room=place.room),
-            value=1.0 if wanted else -1.0,
-            source=source,
-        )
+    kind = kind_from_name(thing)
+    where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")
+    return Note(
+        person=person,
+        kind="reaction",
+        text=f"The {kind} {'belongs' if wanted else 'does not belong'} on {where}.",
+        about=About(things=(kind,), receptacle=place.receptacle, room=place.room),
+        value=1.0 if wanted else -1.0,
+    )

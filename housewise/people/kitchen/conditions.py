@@ -37,6 +37,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from housewise.core.errors import suggest_names
+
 MAX_CHARACTERS = 2000
 MAX_DEPTH = 20
 """Levels of nested brackets."""
@@ -165,7 +167,7 @@ def _parse_node(node: ast.expr, lookup: GroupLookup, depth: int) -> Condition:
 def _parse_predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicate:
     form = PREDICATE_FORMS.get(name)
     if form is None:
-        raise ConditionError(f"unknown predicate {name!r}; use one of {', '.join(PREDICATE_FORMS)}")
+        raise ConditionError(f"unknown predicate {name!r}; {suggest_names(name, PREDICATE_FORMS)}")
     options = {keyword.arg: keyword.value for keyword in node.keywords}
     for option in options:
         if option not in form.options:

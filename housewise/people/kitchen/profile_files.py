@@ -25,16 +25,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from housewise.core.errors import DataError
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
-from housewise.core.validation import validate_model
+from housewise.core.validation import StrictModel, validate_model
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
@@ -42,15 +42,15 @@ from housewise.people.kitchen.consistency import find_contradiction
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen, resolve_groups
 
-ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"
+ADAPT_PROFILES = CONFIGS / "people" / "adapt"
 """Folder of the sixteen people of ADAPT."""
 MAX_FILE_BYTES = 1_000_000
 MAX_PREFERENCES = 200
 """Preferences of a person; every pair of them is checked for contradictions."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+class _Strict(StrictModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
 class _PublishedLine(_Strict):
@@ -76,7 +76,7 @@ class _ProfileFile(_Strict):
     name: str = Field(min_length=1, max_length=80)
     about: str = ""
     published_undone_weight: int = Field(default=1, ge=1, le=10)
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = Field(default_factory=dict)
     preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MAX_PREFERENCES)
 
 
@@ -97,6 +97,18 @@ def load_profiles(path: str | Path, kitchen: KitchenData | None = None) -> list[
     if name := _first_repeated(profile.name for profile in profiles):
         raise DataError(f"{path}: two people are named {name!r}; give each a different name")
     return profiles
+
+
+def split_person(text: str) -> tuple[Path | None, str | None]:
+    """Split the name of a person with their file, as in ``mine.yaml:zoe``.
+
+    Returns:
+        The file or folder of people, or None for those of ADAPT, and the name, or None for everybody in the file.
+    """
+    file, colon, name = text.rpartition(":")
+    if Path(text).exists() or text.endswith((".yaml", ".yml")):
+        return Path(text), None
+    return (Path(file), name) if colon else (None, text)
 
 
 def find_profile_files(path: str | Path) -> list[Path]:
@@ -177,7 +189,7 @@ def _own_groups(file: _ProfileFile, kitchen: KitchenData, where: str) -> Mapping
 def _preference(line: _Line, lookup: GroupLookup, kitchen: KitchenData, where: str) -> KitchenPreference:
     for dish in line.dishes:
         if dish not in kitchen.tasks.dishes:
-            raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
+            raise DataError(f"{where}: unknown dish {dish!r}; {suggest_names(dish, kitchen.tasks.dishes)}")
 
     def condition(text: str, field: str) -> Condition:
         try:

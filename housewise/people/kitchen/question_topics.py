@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import Field, RootModel
 
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError
-from housewise.core.validation import read_model
+from housewise.core.errors import DataError, suggest_names
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import content_words, word_stems
 from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
@@ -75,9 +75,7 @@ class QuestionTopic:
         return any(word in text for word in self.words)
 
 
-class _TopicEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _TopicEntry(StrictModel):
     questions: tuple[str, ...] = Field(min_length=1)
     dishes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ("used", "together", "cooked")
@@ -111,7 +109,7 @@ def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> Q
         things |= ids
     for dish in entry.dishes:
         if dish not in kitchen.tasks.dishes:
-            raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
+            raise DataError(f"{where}: unknown dish {dish!r}; {suggest_names(dish, kitchen.tasks.dishes)}")
     try:
         supposed = tuple(parse_condition(text, kitchen.find_ids) for text in entry.supposed)
     except ConditionError as error:

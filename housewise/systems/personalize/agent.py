@@ -12,7 +12,7 @@ from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planne
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import ActionStatus
 from housewise.language.base import Message, Reply
-from housewise.people.house.reactions import ReactingUser, spoken_places
+from housewise.people.house.reactions import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
     ActionEvent,
@@ -32,12 +32,12 @@ class PlannerAgent:
     Args:
         planner: Planner that chooses the steps.
         world: World in which replies that are not followed are tried.
-        person: Person whose notes say where objects belong in a demonstration, or None for no such notes.
+        person: Name of the person whose notes say where objects belong in a demonstration, or None for no such notes.
         asks_model: Whether the planner asks a model. If so, the world counts the steps that the model chose.
     """
 
     def __init__(
-        self, planner: Planner, world: HouseWorld, person: ReactingUser | None = None, asks_model: bool = False
+        self, planner: Planner, world: HouseWorld, person: str | None = None, asks_model: bool = False
     ) -> None:
         self.name = planner.name
         self._planner, self._world, self._person = planner, world, person
@@ -80,7 +80,7 @@ class PlannerAgent:
             for place in dict.fromkeys(place for place in (here, right) if place in places):
                 if place is not None and (thing, place) not in self._noted_placements:
                     self._noted_placements.add((thing, place))
-                    yield NoteEvent(note=self._person.react_to_demonstration(thing, places[place], place == right))
+                    yield NoteEvent(note=reaction_note(self._person, thing, places[place], place == right))
 
 
 def list_attempts(history: History[SceneGraph]) -> list[Attempt]:

@@ -22,7 +22,7 @@ from housewise.core.user_code import referenced_file
 from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import ReactingUser, spoken_places
+from housewise.people.house.reactions import spoken_places
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
@@ -192,7 +192,7 @@ class Personalize(System[PersonalizeSettings]):
             PlannerContext(task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge)
         )
         most = settings.world.max_steps
-        person = None if memory is None else ReactingUser(memory.person)
+        person = None if memory is None else memory.person
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent

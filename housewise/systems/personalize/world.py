@@ -9,7 +9,7 @@ from typing import Any
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import ActionStatus
-from housewise.people.house.reactions import ReactingUser, spoken_places
+from housewise.people.house.reactions import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
     ActionEvent,
@@ -27,14 +27,14 @@ class HouseWorld:
 
     Args:
         robot: The robot in its house, before the first action.
-        person: Person whose reactions to moved objects become notes, or None for an episode without a memory.
+        person: Name of the person whose reactions to moved objects become notes, or None for an episode without a memory.
 
     Attributes:
         plans: Number of plans so far.
         chosen_by_model: Whether the model chose the current plan. None for planners without a model.
     """
 
-    def __init__(self, robot: RobotInHouse, person: ReactingUser | None = None) -> None:
+    def __init__(self, robot: RobotInHouse, person: str | None = None) -> None:
         self.robot, self._person = robot, person
         self._places = spoken_places(robot.env.world.scene)
         self.plans = 0
@@ -70,9 +70,9 @@ class HouseWorld:
             return
         for thing, (before, after) in result.moves.items():
             if before == ROBOT and after in self._places:
-                yield NoteEvent(note=self._person.react_to_placement(thing, self._places[after], result.reward))
+                yield NoteEvent(note=reaction_note(self._person, thing, self._places[after], result.reward > 0))
             elif after == ROBOT and before in self._places:
-                yield NoteEvent(note=self._person.react_to_removal(thing, self._places[before], result.reward))
+                yield NoteEvent(note=reaction_note(self._person, thing, self._places[before], result.reward < 0))
 
     def scores(self) -> dict[str, float]:
         """See World.scores."""

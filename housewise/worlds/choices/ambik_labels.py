@@ -19,10 +19,9 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import content_words, normalize_letters
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
-from housewise.worlds.choices.data_files import StrictSettings
 from housewise.worlds.choices.scenario import (
     ChoiceSet,
     Scenario,
@@ -36,7 +35,7 @@ from housewise.worlds.choices.scenario import (
 FAMILIES_FILE = CONFIGS / "clipr" / "ambik_person.yaml"
 
 
-class StableFamily(StrictSettings):
+class StableFamily(StrictModel):
     """A family that applies to options, and the person's order of preference.
 
     Attributes:
@@ -59,7 +58,7 @@ class StableFamily(StrictSettings):
         return list(among)
 
 
-class ContextualFamily(StrictSettings):
+class ContextualFamily(StrictModel):
     """A family that applies to requests.
 
     Attributes:
@@ -75,7 +74,7 @@ class ContextualFamily(StrictSettings):
     others: Annotated[tuple[str, ...], Field(min_length=2)]
 
 
-class UnifiedPerson(StrictSettings):
+class UnifiedPerson(StrictModel):
     """All families of rules, in the order in which they are applied."""
 
     stable: tuple[StableFamily, ...]

@@ -1,4 +1,4 @@
-"""Helpers for data files: strict settings, JSON Lines with validated rows, and comma-separated lists."""
+"""Helpers for data files: JSON Lines with validated rows, and comma-separated lists."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ class DataRow(BaseModel):
     """Base of rows of JSON Lines. Undeclared fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-
-class StrictSettings(BaseModel):
-    """Base of YAML files and their parts. Undeclared fields are an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 AnyRow = TypeVar("AnyRow", bound=DataRow)

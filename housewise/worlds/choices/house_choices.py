@@ -105,7 +105,7 @@ def _everybody(folder: Path | None) -> list[HousePreferences]:
     if folder is None:
         return [load_preferences(name) for name in bundled_people()]
     annotations = read_annotations(folder)
-    return [annotations.person(number) for number in range(annotations.people)]
+    return [annotations.annotator(number) for number in range(annotations.people)]
 
 
 def _phrase(place: _Place) -> str:

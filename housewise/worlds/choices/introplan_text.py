@@ -18,8 +18,8 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
-from housewise.core.validation import read_model
-from housewise.worlds.choices.data_files import MAX_FILE_BYTES, StrictSettings, split_list
+from housewise.core.validation import StrictModel, read_model
+from housewise.worlds.choices.data_files import MAX_FILE_BYTES, split_list
 from housewise.worlds.choices.introplan_scene import (
     PREPOSITION,
     IntroplanPlacement,
@@ -46,14 +46,14 @@ _FIELDS = (
 _FIELD = re.compile(rf"({'|'.join(map(re.escape, _FIELDS))}):\s*(.*)")
 
 
-class _Kind(StrictSettings):
+class _Kind(StrictModel):
     name: str
     words: str
     order: tuple[str, ...]
     from_: Literal["table7", "ours"] = Field(alias="from")
 
 
-class _Orders(StrictSettings):
+class _Orders(StrictModel):
     kinds: tuple[_Kind, ...]
 
     def preferred_option(self, words: str, options: Sequence[str]) -> tuple[str, _Kind] | None:

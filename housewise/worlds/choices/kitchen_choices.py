@@ -9,8 +9,7 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.validation import read_model
-from housewise.worlds.choices.data_files import StrictSettings
+from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN_FILE = CONFIGS / "clipr" / "kitchen.yaml"
@@ -18,7 +17,7 @@ KITCHEN_FILE = CONFIGS / "clipr" / "kitchen.yaml"
 _Text = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class _Entry(StrictSettings):
+class _Entry(StrictModel):
     id: _Text
     dimension: _Text
     environment: tuple[_Text, ...]
@@ -36,7 +35,7 @@ class _Entry(StrictSettings):
         return Scenario(situation, satisfying, actions.index(self.preferred), tier, self.dimension, self.kind)
 
 
-class _File(StrictSettings):
+class _File(StrictModel):
     name: _Text
     dimensions: dict[str, str]
     training: tuple[_Entry, ...]

@@ -9,15 +9,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
+from housewise.core.validation import StrictModel
 from housewise.core.yaml_files import read_yaml
 
 Places = dict[str, list[str]]
@@ -37,6 +38,7 @@ RECEPTACLE_KINDS = (
     "top cabinet", "washer",
 )  # fmt: skip
 
+_PEOPLE = CONFIGS / "people"
 _BASE, _STRANGERS = "_base.yaml", "opinionated"
 
 _File = TypeVar("_File", bound=BaseModel)
@@ -62,7 +64,7 @@ class Preferences(Protocol):
         ...
 
 
-class PreferenceGroup(BaseModel):
+class PreferenceGroup(StrictModel):
     """Categories that belong together, and where they are wanted by default.
 
     Attributes:
@@ -70,13 +72,11 @@ class PreferenceGroup(BaseModel):
         wanted: Default receptacles of these categories.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     things: list[str] = Field(min_length=1)
     wanted: Places = Field(min_length=1)
 
 
-class PreferencesFile(BaseModel):
+class PreferencesFile(StrictModel):
     """The fields of a person's file.
 
     Attributes:
@@ -86,18 +86,14 @@ class PreferencesFile(BaseModel):
         groups: Additional groups.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     name: str = Field(min_length=1)
     about: str = ""
     wants: dict[str, Places] = Field(default_factory=dict)
     groups: dict[str, PreferenceGroup] = Field(default_factory=dict)
 
 
-class DefaultPreferencesFile(BaseModel):
+class DefaultPreferencesFile(StrictModel):
     """The fields of ``_base.yaml``, which has the groups and their defaults."""
-
-    model_config = ConfigDict(extra="forbid")
 
     groups: dict[str, PreferenceGroup]
 
@@ -155,12 +151,12 @@ class MajorityPreferences:
 
 def bundled_people() -> list[str]:
     """Return the names of the bundled people who form the majority, in alphabetical order."""
-    return [file.stem for file in find_paths(_folder(), "*.yaml") if not file.name.startswith("_")]
+    return [file.stem for file in find_paths(_PEOPLE, "*.yaml") if not file.name.startswith("_")]
 
 
 def held_out_people() -> list[str]:
     """Return the names of the bundled people who are held out: they are not part of the majority."""
-    return [file.stem for file in find_paths(_folder() / _STRANGERS, "*.yaml")]
+    return [file.stem for file in find_paths(_PEOPLE / _STRANGERS, "*.yaml")]
 
 
 def load_preferences(name_or_path: str | Path) -> HousePreferences:
@@ -175,9 +171,9 @@ def load_preferences(name_or_path: str | Path) -> HousePreferences:
     """
     name = str(name_or_path)
     if name in bundled_people():
-        return _read_preferences(_folder() / f"{name}.yaml")
+        return _read_preferences(_PEOPLE / f"{name}.yaml")
     if name in held_out_people():
-        return _read_preferences(_folder() / _STRANGERS / f"{name}.yaml")
+        return _read_preferences(_PEOPLE / _STRANGERS / f"{name}.yaml")
     path = Path(name_or_path)
     if is_file(path):
         return _read_preferences(path)
@@ -188,11 +184,7 @@ def load_preferences(name_or_path: str | Path) -> HousePreferences:
 @lru_cache(maxsize=1)
 def default_groups() -> Mapping[str, PreferenceGroup]:
     """Return the groups of ``_base.yaml`` with their default receptacles."""
-    return _parse(_folder() / _BASE, DefaultPreferencesFile).groups
-
-
-def _folder() -> Path:
-    return Path(str(resources.files("housewise.housekeep_configs"))) / "people"
+    return _parse(_PEOPLE / _BASE, DefaultPreferencesFile).groups
 
 
 def _read_preferences(file: Path) -> HousePreferences:
@@ -204,16 +196,13 @@ def _read_preferences(file: Path) -> HousePreferences:
         if key not in groups and key not in things:
             raise _unknown_word_error(file, "wants", "group or category", key, [*groups, *sorted(things)])
         _check_places(file, f"wants.{key}", places)
-    return HousePreferences(person.name, person.about, _resolve_places(groups, person.wants))
-
-
-def _resolve_places(groups: Mapping[str, PreferenceGroup], wants: Mapping[str, Places]) -> dict[str, Places]:
-    """Return the wanted receptacles of each category: those of the category, else of its group, else the default."""
-    return {
+    wants = person.wants
+    places = {
         thing: wants.get(thing, wants.get(name, group.wanted))
         for name, group in groups.items()
         for thing in group.things
     }
+    return HousePreferences(person.name, person.about, places)
 
 
 def _check_groups(file: Path, own: Mapping[str, PreferenceGroup], groups: Mapping[str, PreferenceGroup]) -> None:

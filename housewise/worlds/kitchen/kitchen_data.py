@@ -10,28 +10,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
-from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import occurs_in_verb
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
-KITCHEN_FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
+KITCHEN_FOLDER = CONFIGS / "kitchen"
 _NUMBER = re.compile(r"_\d+$")
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class KitchenThing(_Strict):
+class KitchenThing(StrictModel):
     """A thing in ``house.yaml`` or ``objects.yaml``. A plain text is short for its description."""
 
     description: str = Field(alias="is")
@@ -52,7 +47,7 @@ class KitchenThing(_Strict):
         return Entity(id, self.kind or _NUMBER.sub("", id), self.description, self.affords, self.holds)
 
 
-class KitchenLayout(_Strict):
+class KitchenLayout(StrictModel):
     """Rooms and things with their places.
 
     Attributes:
@@ -61,9 +56,9 @@ class KitchenLayout(_Strict):
         things: Things by the id of their holder, then by their own.
     """
 
-    rooms: dict[str, str] = {}
+    rooms: dict[str, str] = Field(default_factory=dict)
     presence: float = Field(default=1.0, ge=0, le=1)
-    things: dict[str, dict[str, KitchenThing]] = {}
+    things: dict[str, dict[str, KitchenThing]] = Field(default_factory=dict)
 
     @cached_property
     def things_by_id(self) -> Mapping[str, KitchenThing]:
@@ -82,7 +77,7 @@ class KitchenLayout(_Strict):
         }
 
 
-class Dish(_Strict):
+class Dish(StrictModel):
     """A dish that a task may ask for.
 
     Attributes:
@@ -96,14 +91,14 @@ class Dish(_Strict):
     published: str
 
 
-class KitchenTask(_Strict):
+class KitchenTask(StrictModel):
     """A task: the robot's instruction and the dishes that it asks for."""
 
     text: str
     dishes: tuple[str, ...]
 
 
-class KitchenTasks(_Strict):
+class KitchenTasks(StrictModel):
     """All dishes, tasks by number, and named sets of tasks."""
 
     dishes: dict[str, Dish]
@@ -123,7 +118,7 @@ _TEMPLATE_VERBS = frozenset({"cook", "mix", "chop"})
 """Verbs with an action template of their own."""
 
 
-class KitchenVerbs(_Strict):
+class KitchenVerbs(StrictModel):
     """Verbs for preparing food.
 
     Attributes:

@@ -16,7 +16,7 @@ from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reactions import ReactingUser, SpokenPlace
+from housewise.people.house.reactions import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
@@ -142,16 +142,16 @@ def test_an_exception_counts_before_the_rule_and_a_wider_rule_takes_its_place() 
 
 
 def test_reactions_that_say_otherwise_question_a_rule_and_win_where_they_were() -> None:
-    ada, shelf = ReactingUser("ada"), SpokenPlace("shelf", "kitchen")
-    early = Note.model_validate({**ada.react_to_placement("mug 1", shelf, 0.0).fields(), "time": "2026-01-01"})
+    shelf = SpokenPlace("shelf", "kitchen")
+    early = Note.model_validate({**reaction_note("ada", "mug 1", shelf, False).fields(), "time": "2026-01-01"})
     text = "For drinkware: prefer shelf in the kitchen; avoid bed."
     rule, *more = house_rule_notes("ada", parse_rule(text), time="2026-01-02")
     memory = Memory("ada", [early, rule, *more])
-    memory.add(ada.react_to_placement("mug 2", shelf, 1.0))
+    memory.add(reaction_note("ada", "mug 2", shelf, True))
     assert not contradicting_notes(memory)
-    memory.add(ada.react_to_placement("mug 2", shelf, 0.0))
-    memory.add(ada.react_to_placement("cup 1", SpokenPlace("bed", "lobby"), 1.0))
-    memory.add(ada.react_to_placement("fork 1", shelf, 0.0))
+    memory.add(reaction_note("ada", "mug 2", shelf, False))
+    memory.add(reaction_note("ada", "cup 1", SpokenPlace("bed", "lobby"), True))
+    memory.add(reaction_note("ada", "fork 1", shelf, False))
     assert {id: len(notes) for id, notes in contradicting_notes(memory).items()} == {rule.id: 2}
     knows = RecalledPreferences(memory, PLACES)
     assert knows.wants("mug 1", "kitchen 0 shelf 5") is False and knows.wants("cup 1", "kitchen 0 shelf 5") is True

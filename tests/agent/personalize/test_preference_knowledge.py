@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.people.house.reactions import ReactingUser, SpokenPlace
+from housewise.people.house.reactions import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, house, make_note, recalled
 
-ADA = ReactingUser("ada")
-
 
 def test_a_reaction_holds_for_all_things_and_places_of_its_kinds() -> None:
-    knows = recalled(ADA.react_to_placement("mug 7", SpokenPlace("shelf", "hall"), 1.0))
+    knows = recalled(reaction_note("ada", "mug 7", SpokenPlace("shelf", "hall"), True))
     assert knows.wants("mug 1", "hall 1 shelf 4") is True
     assert knows.wants("mug 1", "kitchen 0 shelf 5") is None
     assert knows.wants("cap 1", "hall 1 shelf 4") is None
@@ -32,7 +30,7 @@ def test_what_is_said_of_the_thing_wins_over_what_is_said_of_the_place() -> None
 
 
 def test_the_newest_of_contradicting_notes_counts() -> None:
-    memory = Memory("ada", [ADA.react_to_placement("mug 1", PLACES["hall 1 shelf 4"], 1.0)])
+    memory = Memory("ada", [reaction_note("ada", "mug 1", PLACES["hall 1 shelf 4"], True)])
     memory.edit(memory.notes[0].id, value=-1.0)
     assert RecalledPreferences(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
 
