@@ -22,7 +22,7 @@ from housewise.cli.options import (
 )
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable, check_writable_file, write_text
 from housewise.core.formatting import format_duration
 from housewise.core.plots import new_figure
@@ -324,5 +324,5 @@ def chosen_rows(asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
     """
     for row in asked or ():
         if row not in known:
-            raise UserError(f"no row {row!r}; choose from {', '.join(known)}")
+            raise UserError(f"no row {row!r}; {suggest_names(row, known)}")
     return [row for row in known if not asked or row in asked]

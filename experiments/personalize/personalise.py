@@ -41,9 +41,9 @@ from housewise.experiments.personalize.paper import (
     run_settings,
     shareable,
 )
+from housewise.experiments.personalize.preference_disagreement import find_most_different_people
 from housewise.experiments.personalize.same_thing import SameThing, draw_same_thing, same_things
 from housewise.experiments.personalize.study import GENERATED, SCENES, recipe, scene_recipe, success
-from housewise.experiments.personalize.wishes import most_different
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.self_training import SelfTraining, play
@@ -64,7 +64,7 @@ class DisagreeingPair:
     Args:
         config: the recipe, in the houses where it is tried out.
         people: the two.
-        disagreement: how much they differ; see housewise.experiments.personalize.wishes.
+        disagreement: how much they differ; see housewise.experiments.personalize.preference_disagreement.
         folder: for everything that is played and learned.
     """
 
@@ -219,7 +219,7 @@ def _gain_lines(pair: DisagreeingPair) -> list[str]:
 
 
 def _pair(config: SelfTrainingConfig, named: Sequence[str], out: Path, scene: str) -> DisagreeingPair:
-    people, disagreement = most_different(config, named)
+    people, disagreement = find_most_different_people(config, named)
     return DisagreeingPair(config, people, disagreement, out / scene / "-".join(people))
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from housewise.cli.options import JsonFileOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import check_writable_file, write_json
+from housewise.core.files import write_json
 from housewise.core.formatting import plural
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ _MAX_NAMED = 5
 def compare(
     a: Annotated[Path, typer.Argument(help="Folder of a run.")],
     b: Annotated[Path, typer.Argument(help="Folder of another run.")],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Also write the figures to this file.")
-    ] = None,
+    json_file: JsonFileOption = None,
 ) -> None:
     """Compare two runs on the episodes that both played: mean paired differences, B minus A, with their intervals.
 
@@ -85,7 +84,7 @@ def _read_run(folder: Path) -> list[EpisodeEntry]:
 
 def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
     from housewise.core.tables import table
-    from housewise.report.drawing.inert_text import neutralize_text
+    from housewise.report.drawing.control_characters import neutralize_text
 
     first, second = found.episodes
     lines = [

@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from housewise.core.formatting import plural
+from housewise.report.drawing.control_characters import neutralize_text
 from housewise.report.drawing.house_map import stage_gradient
-from housewise.report.drawing.inert_text import neutralize_text
 from housewise.report.drawing.svg import gauge, icon, mark
 
 _FOLDER = Path(__file__).parent

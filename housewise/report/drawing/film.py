@@ -17,9 +17,9 @@ from housewise.playback.floor_plan import PICTURE_SCALE, FloorPlan, fill_mask
 from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay, ReplayState
 from housewise.playback.simulators import CameraImage
+from housewise.report.drawing.control_characters import neutralize_text
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
-from housewise.report.drawing.inert_text import neutralize_text
 from housewise.report.drawing.label_layout import LabelLayout
 
 FRAMES = 150

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from housewise.report.drawing.inert_text import neutralize_text
+from housewise.report.drawing.control_characters import neutralize_text
 
 Point = tuple[float, float]
 Number = float | int

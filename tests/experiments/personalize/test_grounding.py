@@ -25,7 +25,9 @@ def test_grounded_replies_are_understood_and_recorded(tmp_path: Path) -> None:
     assert shares["grounded"]["understood"] == 1.0 > shares["free"]["understood"]
     assert shares["grounded"]["episodes"] == shares["free"]["episodes"] == 4
     # What cannot be understood is refused, and asked for again.
-    again = {arm: sum(len(plan.prior_calls) for record in found for plan in record.plans) for arm, found in records.items()}
+    again = {
+        arm: sum(len(plan.prior_calls) for record in found for plan in record.plans) for arm, found in records.items()
+    }
     assert again["free and checked"] > again["free"] == again["grounded"] == 0
     assert records["grounded"][0].header.settings["agent"]["grounded"] is True
     assert json.loads((tmp_path / "grounded" / "config.json").read_text())["agent"]["grounded"] is True

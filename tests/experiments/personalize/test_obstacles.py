@@ -23,7 +23,7 @@ SOFA = "living room 0 sofa 3"
     ],
 )
 def test_every_misplaced_thing_has_one_fate(end: str, ended: str, seen: bool, fate: str) -> None:
-    things = obstacles([make_record({"mug 1": end}, seen=seen, ended=ended)])["things"]
+    things = obstacles([make_record({"mug 1": end}, seen=seen, end_reason=ended)])["things"]
     assert {name: share for name, share in things.items() if share} == {fate: 1.0}
 
 
@@ -43,7 +43,10 @@ def test_shares_are_of_what_was_misplaced_and_what_was_right_is_told_apart() -> 
 
 def test_steps_and_endings_are_shares() -> None:
     statuses = ("succeeded", "failed", "skipped", "skipped")
-    records = [make_record({"mug 1": SHELF}, statuses=statuses), make_record({"mug 1": SHELF}, ended="out of steps")]
+    records = [
+        make_record({"mug 1": SHELF}, statuses=statuses),
+        make_record({"mug 1": SHELF}, end_reason="out of steps"),
+    ]
     found = obstacles(records)
     assert found["steps"] == {"failed": 0.2, "not understood": 0.4, "succeeded": 0.4}
     assert found["endings"] == {"complete": 0.5, "out of steps": 0.5}
@@ -62,9 +65,11 @@ def test_nothing_played_has_no_shares() -> None:
 
 @pytest.mark.parametrize(("known", "fate"), [(["mug 1"], "left alone"), ([], "no steps left")])
 def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fate: str) -> None:
-    record = make_record({"mug 1": TABLE}, ended="out of steps")
+    record = make_record({"mug 1": TABLE}, end_reason="out of steps")
     asked = ModelCallRecord(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
-    look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", prior_calls=[asked], scene_graph={"kitchen 0": {TABLE: known}})
+    look = PlanEvent(
+        plan=1, step=9, reply="step 1: go to sink", prior_calls=[asked], scene_graph={"kitchen 0": {TABLE: known}}
+    )
     assert look.second_look and not record.plans[0].second_look
     things = obstacles([with_changes(record, plans=[*record.plans, look])])["things"]
     assert things[fate] == 1.0

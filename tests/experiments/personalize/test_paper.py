@@ -78,7 +78,7 @@ def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
 def test_one_task_tells_no_error(tmp_path: Path) -> None:
     studied = study(tmp_path)
     for run in range(5):
-        save(make_record({"mug 1": SHELF if run else TABLE}, run=run), studied.records("IL", "test"))
+        save(make_record({"mug 1": SHELF if run else TABLE}, repetition=run), studied.records("IL", "test"))
     assert studied.cell("IL", "test", success, "success_rate").ours == Figure(80.0, None, 5)
     assert "80.0<br>n=5 of 25<br>" in MainResults([studied]).results()[0].markdown
 

@@ -15,9 +15,12 @@ from rich.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.personalise import DisagreeingPair, Personalise
+from housewise.experiments.personalize.preference_disagreement import (
+    find_most_different_people,
+    preference_disagreement,
+)
 from housewise.experiments.personalize.same_thing import draw_same_thing, same_things
 from housewise.experiments.personalize.study import GENERATED, recipe, scene_recipe
-from housewise.experiments.personalize.wishes import disagreement, most_different
 from housewise.experiments.results import Figure
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -32,29 +35,29 @@ SOFA = "living room 0 sofa 3"
 
 def test_disagreement_is_the_share_of_places_that_only_one_wants() -> None:
     one, other = [frozenset("ab"), frozenset("c"), frozenset()], [frozenset("bc"), frozenset("c"), frozenset()]
-    assert disagreement(one, other) == pytest.approx((2 / 3 + 0) / 2)
-    assert disagreement(one, one) == 0 and disagreement([frozenset("a")], [frozenset("b")]) == 1
+    assert preference_disagreement(one, other) == pytest.approx((2 / 3 + 0) / 2)
+    assert preference_disagreement(one, one) == 0 and preference_disagreement([frozenset("a")], [frozenset("b")]) == 1
 
 
 def test_the_two_who_differ_most_are_taken() -> None:
     config = scene_recipe(recipe(False, overrides=["training_tasks.houses=2"]), GENERATED, few=False)
-    (one, other), most = most_different(config)
+    (one, other), most = find_most_different_people(config)
     assert one != other and 0 < most < 1
-    assert most_different(config, [one, other])[1] == pytest.approx(most)
-    assert most_different(config, ["ada", "bruno"])[1] <= most
+    assert find_most_different_people(config, [one, other])[1] == pytest.approx(most)
+    assert find_most_different_people(config, ["ada", "bruno"])[1] <= most
 
 
 @pytest.mark.parametrize(("named", "message"), [(["ada"], "two different"), (["ada", "nobody"], "no person 'nobody'")])
 def test_two_people_have_to_be_named(named: list[str], message: str) -> None:
     config = scene_recipe(recipe(True), GENERATED, few=True)
     with pytest.raises(UserError, match=message):
-        most_different(config, named)
+        find_most_different_people(config, named)
 
 
 @pytest.mark.housekeep
 def test_annotators_are_compared_over_the_training_tasks(housekeep: HousekeepData) -> None:
     settings = recipe(False, given={"run": {"data": str(housekeep.root)}})
-    people, most = most_different(scene_recipe(settings, "Pomaria_2_int", few=False))
+    people, most = find_most_different_people(scene_recipe(settings, "Pomaria_2_int", few=False))
     assert people == ("annotator-1", "annotator-7") and most == pytest.approx(0.808, abs=0.001)
 
 
@@ -93,7 +96,7 @@ def test_the_same_thing_in_two_places_is_found(pair: DisagreeingPair) -> None:
 
 
 def test_what_is_done_in_every_run_is_told_once() -> None:
-    ones, others = ([make_record({"mug 1": end}, run=run) for run in range(3)] for end in (SHELF, SOFA))
+    ones, others = ([make_record({"mug 1": end}, repetition=run) for run in range(3)] for end in (SHELF, SOFA))
     assert [thing.record for thing in same_things(ones, others)] == [ones[0].name]
 
 
@@ -102,7 +105,7 @@ def test_mugs_come_first_and_what_one_robot_left_does_not_come() -> None:
     others = {"pen 1": SOFA, "mug 1": SOFA, "book 1": TABLE, "vase 1": SOFA}
     found = same_things([make_record(ends)], [make_record(others)])
     assert [thing.name for thing in found] == ["mug 1", "pen 1"]
-    assert same_things([make_record(ends)], [make_record(others, run=1)]) == []
+    assert same_things([make_record(ends)], [make_record(others, repetition=1)]) == []
 
 
 def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.settings import flatten_settings
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.remembering import EVERY, Remembering
 from housewise.experiments.personalize.robots import DEMONSTRATIONS, GENERATED_HOUSES, REWARDS, ROUNDS, SHOWN, VERDICTS
 from housewise.experiments.personalize.weights import ALONE, BOTH, PLAN_REWARDS, REVIEWS, RULE, WEIGHTS, Pupil
 from housewise.people.memory import MemoryFolder
-from housewise.core.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.tasks import list_tasks
 from tests.commands import run_module

@@ -14,8 +14,8 @@ from housewise.playback.object_outcomes import (
 )
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
+from housewise.report.drawing.control_characters import neutralize_text
 from housewise.report.drawing.house_map import map_svg
-from housewise.report.drawing.inert_text import neutralize_text
 from housewise.report.drawing.label_layout import LabelLayout
 from housewise.report.drawing.scene_tree import RoomRow, choose_rows, room_of, tree_svg
 from housewise.report.drawing.svg import gauge, mark, tag
