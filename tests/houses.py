@@ -39,7 +39,7 @@ def header(task: RearrangementTask, **changes: Any) -> Header:
     setting = make_initial_state(task, "raycast")
     name = f"{setting.scene}-{setting.episode:04d}"
     fields: dict[str, Any] = {"system": "personalize", "task": name, "group": setting.scene, "agent": "scripted"}
-    return Header(**{**fields, "setting": setting.model_dump(), **changes})
+    return Header(**{**fields, "initial_state": setting.model_dump(), **changes})
 
 
 class HouseEpisode:

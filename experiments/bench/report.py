@@ -175,7 +175,7 @@ def copy_records(played: Path, folder: Path, count: int) -> None:
         name, lines = sources[number % len(sources)]
         run = number // len(sources)
         header, result = json.loads(lines[0]), json.loads(lines[-1])
-        header["data"]["run"] = run
+        header["data"]["repetition"] = run
         scores = result["data"]["scores"]
         scores["success_rate"] = number / count
         scores["correct_end"] = scores["objects"] - number % 2

@@ -33,7 +33,9 @@ def make_record(
     wrong = [name for name, place in placements.items() if place != SHELF]
     change = sum(place == SHELF for place in ends.values()) - (len(ends) - len(wrong))
     at = {"scene": "Merom_1_int", "episode": 1} | {key: changes[key] for key in ("scene", "episode") if key in changes}
-    header = {"run": 0, "person": "ada"} | {key: changes[key] for key in ("run", "person") if key in changes}
+    header = {"repetition": 0, "person": "ada"} | {
+        key: changes[key] for key in ("repetition", "person") if key in changes
+    }
     scores = {"success_rate": change / len(wrong), "unique_placements": 1}
     scores |= {key: changes[key] for key in scores if key in changes}
     counts = {status: statuses.count(status) for status in ("succeeded", "failed", "skipped")}
@@ -58,7 +60,7 @@ def make_record(
         ),
         (PlanEvent(plan=0, step=0, reply="", scene_graph=known), *actions),
         Result(
-            end_reason=changes.get("ended", "complete"),
+            end_reason=changes.get("end_reason", "complete"),
             scores=dict.fromkeys(("plans", "steps"), 0)
             | scores
             | {
@@ -100,7 +102,7 @@ def with_changes(record: HouseRecord, **changes: Any) -> HouseRecord:
         else:
             result = result.model_copy(update={key: value})
     named = {"task": f"{setting['scene']}-{setting['episode']:04d}"} if {"scene", "episode"} & changes.keys() else {}
-    header = header.model_copy(update={**named, "setting": setting})
+    header = header.model_copy(update={**named, "initial_state": setting})
     result = result.model_copy(update={"scores": scores, "final": final})
     return HouseRecord.from_record(Record(header, tuple(events), result), Path("by hand"))
 

@@ -16,13 +16,18 @@ from typing import Any
 import pytest
 import yaml
 
+from housewise.core.errors import UserError
+from housewise.core.record import VERSION, Event
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.system import find_system
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
+from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module
 
 FILES = Path(__file__).parent / "files"
+VERSION_2 = Path(__file__).parent / "version2"
 
 # Arguments with which each run was started.
 SCRIPTED = ("--houses", "2", "--planner", "scripted", "max_steps=250", "objects=[4,5]", "misplaced=[2,3]")
@@ -52,6 +57,14 @@ LOOP = (
     "training.dtype=float32", "run.objects=[4,4]", "run.misplaced=[2,2]",
     "evaluation.tasks=[{name: test, houses: 1, seed: 0}]",
 )  # fmt: skip
+
+RUNS_OF_VERSION_2 = {
+    "scripted": ("--houses", "2", "--planner", "scripted", "max_steps=120", "objects=[4,4]", "misplaced=[2,2]"),
+    "sampled": (
+        "--houses", "1", "--person", "ada", "--adapter", "tidy", "seed=3", "max_steps=250", "objects=[4,4]",
+        "misplaced=[3,3]", "sampling.n=3", "most_plans=8",
+    ),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -131,6 +144,77 @@ def test_a_run_is_reported(home: Path, name: str) -> None:
 def test_runs_of_two_versions_are_compared(home: Path) -> None:
     output = run_housewise(home, "compare", "played/version1", "played/scripted")
     assert re.search(r"success.* 16\.7 +16\.7 +\+0\.0", output)
+
+
+# Runs whose records have version 2, with every field that an episode in a house had then
+
+
+@pytest.mark.parametrize("name", RUNS_OF_VERSION_2)
+def test_a_run_of_version_2_is_left_as_it_is_reported_and_played_again(tmp_path: Path, name: str) -> None:
+    home = Path(shutil.copytree(VERSION_2, tmp_path / "home"))
+    run = home / "played" / name
+    records = {path.name: path.read_bytes() for path in run.glob("episodes/*")}
+    run_housewise(home, "run", *RUNS_OF_VERSION_2[name], "--out", f"played/{name}")
+    assert {path.name: path.read_bytes() for path in run.glob("episodes/*")} == records
+    run_housewise(home, "report", f"played/{name}", "--films", "0")
+    for record in run.glob("episodes/*.jsonl"):
+        assert (run / "report" / f"{record.stem}.html").stat().st_size > 2000
+    run_housewise(home, "replay", f"played/{name}", "--out", "again")
+    assert final_placements(home / "again") == final_placements(run)
+
+
+def test_a_run_of_version_2_is_resumed_with_records_of_today(tmp_path: Path) -> None:
+    home = Path(shutil.copytree(VERSION_2, tmp_path / "home"))
+    run = home / "played" / "scripted"
+    (run / "episodes" / "generated-1-0001-run0.jsonl").unlink()
+    run_housewise(home, "run", *RUNS_OF_VERSION_2["scripted"], "--out", "played/scripted")
+    assert final_placements(run) == final_placements(VERSION_2 / "played" / "scripted")
+    old, new = (read_record(run / "episodes" / f"generated-{number}-000{number}-run0.jsonl") for number in (0, 1))
+    assert read_lines(run / "episodes" / f"{new.name}.jsonl")[0]["data"]["version"] == VERSION == old.header.version
+    whole = read_record(VERSION_2 / "played" / "scripted" / "episodes" / f"{new.name}.jsonl")
+    assert (new.header.initial_state, new.result.end_reason) == (whole.header.initial_state, whole.result.end_reason)
+    assert [drop_times(event) for event in new.events] == [drop_times(event) for event in whole.events]
+
+
+def drop_times(event: Event) -> dict[str, Any]:
+    """Return the fields of an event without those that differ from one computer to another."""
+    return event.model_dump(exclude={"seconds", "model_seconds"})
+
+
+def test_every_field_of_version_2_is_read_under_its_current_name() -> None:
+    path = VERSION_2 / "played" / "sampled" / "episodes" / "generated-3-0003-run0.jsonl"
+    record = read_house_record(path)
+    lines = [line["data"] for line in read_lines(path)]
+    assert (record.header.repetition, record.header.initial_state) == (0, lines[0]["setting"])
+    assert record.result.end_reason == lines[-1]["ended"]
+    plans = [line for line in lines if "tried" in line]
+    assert [len(plan.alternatives) for plan in record.plans] == [len(line["tried"]) for line in plans]
+    tried = [reply for line in plans for reply in line["tried"]]
+    replies = [reply for plan in record.plans for reply in plan.alternatives]
+    assert [reply.succeeded_steps for reply in replies] == [reply["done"] for reply in tried] != []
+    assert [reply.moved_objects for reply in replies] == [reply["moved"] for reply in tried]
+    assert [reply.discovered_count for reply in replies] == [reply["discovered"] for reply in tried]
+    assert [plan.choice_count for plan in record.plans] == [line["choices"] for line in plans]
+    assert [len(plan.prior_calls) for plan in record.plans] == [len(line["earlier"]) for line in plans]
+    assert [set(plan.scene_graph) for plan in record.plans] == [set(line["known"]) for line in plans]
+    actions = [line for line in lines if "aimed" in line]
+    assert [action.aim_targets for action in record.actions] == [line["aimed"] for line in actions]
+    assert [action.low_level_actions for action in record.actions] == [line["low_level"] for line in actions]
+    assert [{thing: [*pair] for thing, pair in action.moves.items()} for action in record.actions] == [
+        line["moved"] for line in actions
+    ]
+    assert any(action.moves for action in record.actions) and any(action.aim_targets for action in record.actions)
+
+
+def test_a_record_with_a_field_under_two_names_is_refused_in_a_line(tmp_path: Path) -> None:
+    source = VERSION_2 / "played" / "scripted" / "episodes" / "generated-0-0000-run0.jsonl"
+    lines = source.read_text().splitlines()
+    lines[1] = lines[1].replace('"known":', '"scene_graph":{},"known":')
+    path = tmp_path / source.name
+    path.write_text("\n".join(lines) + "\n")
+    message = f"{path}: line 2: plan: known is the former name of scene_graph, and both are given; remove known"
+    with pytest.raises(UserError, match=f"^{re.escape(message)}$"):
+        read_record(path)
 
 
 # Memories

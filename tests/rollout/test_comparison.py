@@ -24,7 +24,7 @@ TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
 
 def played(task: int, run: int, rate: float, planner: str = "llm", **changes: Any) -> FinishedEpisode:
     """An episode that was so successful."""
-    record = make_record(TABLE, episode=task, run=run, success_rate=rate, **changes)
+    record = make_record(TABLE, episode=task, repetition=run, success_rate=rate, **changes)
     return record.header.model_copy(update={"agent": planner}), record.result
 
 
@@ -76,7 +76,7 @@ def test_that_nobody_succeeded_is_told() -> None:
 def test_other_tasks_of_one_name_are_not_paired() -> None:
     header, result = played(1, 0, 1.0)
     placements = {**header.initial_state["placements"], "mug 0": "kitchen 0 shelf 1"}
-    elsewhere = header.model_copy(update={"setting": {**header.initial_state, "placements": placements}})
+    elsewhere = header.model_copy(update={"initial_state": {**header.initial_state, "placements": placements}})
     found = compare(A, [(elsewhere, result), *B[1:]])
     assert found.common == 4 and found.other_tasks == ["Merom_1_int-0001, run 0"]
     with pytest.raises(UserError, match="not of the same task"):

@@ -41,7 +41,7 @@ ACTION = ActionEvent(
 
 def result(**changes: Any) -> Result:
     fields: dict[str, Any] = {
-        "ended": "complete",
+        "end_reason": "complete",
         "scores": {"success_rate": 0.5, "steps": 1, "plans": 1},
         "usage": Usage(prompt_tokens=1, completion_tokens=1, model_seconds=0.1, seconds=2.5),
         "final": {"placements": {}},
@@ -99,7 +99,7 @@ def test_what_is_written_is_read(tmp_path: Path, first: Header) -> None:
     plan = PlanEvent(
         plan=0, step=0, reply="go to bed", prompt=[{"role": "user", "content": "?"}], scene_graph={"a 0": {"b": []}}
     )
-    action = ACTION.model_copy(update={"moved": {"mug 1": ("bed", "robot")}, "reward": -1.0, "aimed": ["mug_1"]})
+    action = ACTION.model_copy(update={"moves": {"mug 1": ("bed", "robot")}, "reward": -1.0, "aim_targets": ["mug_1"]})
     path = written(tmp_path / "new" / "folder", first, plan, action, result())
     assert path.name == "toy-0007-run0.jsonl"
     record = read_house_record(path)
@@ -146,7 +146,7 @@ def test_an_unfinished_record_is_left_aside(tmp_path: Path, first: Header) -> No
 
 def test_records_come_by_name(tmp_path: Path, first: Header) -> None:
     for episode, run in ((3, 1), (3, 0), (1, 0)):
-        written(tmp_path, first.model_copy(update={"task": f"toy-{episode:04d}", "run": run}), result())
+        written(tmp_path, first.model_copy(update={"task": f"toy-{episode:04d}", "repetition": run}), result())
     names = [record.name for record in read_house_records(tmp_path)]
     assert names == ["toy-0001-run0", "toy-0003-run0", "toy-0003-run1"]
 
@@ -201,7 +201,7 @@ def test_a_record_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: Header) -> None:
     path = written(tmp_path, first, result())
-    path.write_text(path.read_text().replace('"version":2', '"version":2,"mood":"bright"'))
+    path.write_text(path.read_text().replace('"version":3', '"version":3,"mood":"bright"'))
     assert read_house_record(path).header == first
 
 

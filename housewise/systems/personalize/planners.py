@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
@@ -100,7 +101,9 @@ class ReplayFactory(_PromptedFactory):
         config = PlannerConfig(chosen.grounded, check_feasibility=chosen.checked, repairs=0)
         # Names in prompts follow the order of the list.
         route = context.route if chosen.nearest_first else None
-        return LLMPlanner(context.answers, self._prompt_context, context.sampling, "replay", config, route=route)
+        # Alternatives to a reply were undone, so only the reply that was followed is asked for.
+        sampling = replace(context.sampling, n=1)
+        return LLMPlanner(context.answers, self._prompt_context, sampling, "replay", config, route=route)
 
 
 class SayPlanFactory:

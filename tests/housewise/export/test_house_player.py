@@ -122,8 +122,8 @@ def test_a_record_that_does_not_fit_its_house_is_told(run: Path, tmp_path: Path)
     path = next((run / "episodes").glob("*.jsonl"))
     header, *rest = path.read_text().splitlines()
     content = json.loads(header)
-    thing = next(iter(content["data"]["setting"]["placements"]))
-    content["data"]["setting"]["placements"][thing] = "moon"
+    thing = next(iter(content["data"]["initial_state"]["placements"]))
+    content["data"]["initial_state"]["placements"][thing] = "moon"
     (tmp_path / "episodes" / path.name).write_text("\n".join([json.dumps(content), *rest]) + "\n")
     with pytest.raises(UserError, match="starts with other objects"):
         HousePlayer().play(read_record(tmp_path / "episodes" / path.name), path)

@@ -104,7 +104,7 @@ def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     honest = with_changes(record, ends={**record.final.placements, thing: "moon"})
     assert again(honest).differences == ["the objects end in other places"]
     tampered = [
-        line.model_copy(update={"aimed": ["nowhere"] * len(line.aim_targets)}) if thing in line.moves else line
+        line.model_copy(update={"aim_targets": ["nowhere"] * len(line.aim_targets)}) if thing in line.moves else line
         for line in record.actions
     ]
     played = again(with_changes(record, actions=tampered))
@@ -153,10 +153,10 @@ def test_a_record_that_moves_what_there_is_not_is_replayed_all_the_same(
 ) -> None:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "header":
-            thing, receptacle = next(iter(line["setting"]["placements"].items()))
+            thing, receptacle = next(iter(line["initial_state"]["placements"].items()))
             names.update(KNOWN=thing, PLACE=receptacle)
-        if line["type"] == "action" and line["low_level"]:
-            line["moved"][names.get(name, name)] = ["nowhere", names.get(place, place)]
+        if line["type"] == "action" and line["low_level_actions"]:
+            line["moves"][names.get(name, name)] = ["nowhere", names.get(place, place)]
 
     names: dict[str, str] = {}
     record = record_of(edited(change))

@@ -39,7 +39,7 @@ def copies(folder: Path, count: int) -> None:
     header, result = lines[0]["data"], lines[-1]["data"]
     present = len(list((folder / "episodes").glob("*.jsonl")))
     for number in range(100, 100 + count - present):
-        header["setting"] |= {"scene": f"generated-{number}", "episode": number}
+        header["initial_state"] |= {"scene": f"generated-{number}", "episode": number}
         header |= {"task": f"generated-{number}-{number:04d}", "group": f"generated-{number}"}
         header["settings"]["tasks"]["data"] = "/nowhere/housekeep"
         wrong = number % 3
@@ -48,8 +48,8 @@ def copies(folder: Path, count: int) -> None:
         scores["success_rate"] = -0.5 if number % 10 == 0 else 1 - wrong / 4
         path = folder / "episodes" / f"generated-{number}-{number:04d}-run0.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    setting = {**header["setting"], "episode": 7, "scene": EVIL}
-    hostile = {"type": "header", "data": {**header, "agent": EVIL, "task": EVIL, "group": EVIL, "setting": setting}}
+    setting = {**header["initial_state"], "episode": 7, "scene": EVIL}
+    hostile = {"type": "header", "data": {**header, "agent": EVIL, "task": EVIL, "group": EVIL, "initial_state": setting}}
     failure = {"type": "failure", "data": {"reason": EVIL, "error": EVIL}}
     (folder / "episodes" / "hostile.jsonl.failed").write_text(f"{json.dumps(hostile)}\n{json.dumps(failure)}\n")
 

@@ -28,7 +28,7 @@ def three_runs(run_folder: Path, tmp_path: Path) -> Path:
     first = folder / "episodes" / f"{NAME}.jsonl"
     lines = [json.loads(text) for text in first.read_text(encoding="utf-8").splitlines()]
     for number, name in enumerate(OTHERS, start=1):
-        lines[0]["data"]["run"] = number
+        lines[0]["data"]["repetition"] = number
         lines[-1]["data"]["scores"]["success_rate"] = 0.8 + number / 10
         text = "".join(json.dumps(line) + "\n" for line in lines)
         first.with_name(f"{name}.jsonl").write_text(text, encoding="utf-8")
@@ -73,10 +73,10 @@ def test_a_film_that_somebody_deleted_is_made_again(three_runs: Path) -> None:
 
 
 def test_one_file_has_pictures_of_the_worst(three_runs: Path) -> None:
-    page = Page(write_single(three_runs, options=ReportOptions(worst=1), most=2))
+    page = Page(write_single(three_runs, options=ReportOptions(worst=1), max_episodes=2))
     assert len(page.all("article")) == 2 and len(page.all("video")) == 1
     assert "2 of 3 episodes are shown below, 1 of them with pictures" in page.text
-    page = Page(write_single(three_runs, options=ReportOptions(worst=0, episodes=(OTHERS[1],)), most=1))
+    page = Page(write_single(three_runs, options=ReportOptions(worst=0, episodes=(OTHERS[1],)), max_episodes=1))
     assert len(page.all("article")) == 2 and len(page.all("video")) == 1
 
 

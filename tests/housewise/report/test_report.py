@@ -149,7 +149,7 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 )
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
-    record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended)
+    record = make_record({f"mug {number}": "moon" for number in range(7)}, end_reason=ended)
     record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
     result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
     assert HouseView().describe_ending(record.header, result) == said
@@ -222,12 +222,12 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "plan":
             asked = {"prompt": [{"role": evil, "content": evil}], "reply": evil}
-            line.update(**asked, earlier=[asked])
+            line.update(**asked, prior_calls=[asked])
         if line["type"] == "action":
             line.update(raw=evil, action=None, reason=evil, discovered=[*line["discovered"], evil])
         if line["type"] == "header":
             line.update(agent=evil, models={"agent": evil}, started=evil, software={evil: evil})
-            setting = line["setting"]
+            setting = line["initial_state"]
             setting["correct"] = {thing: [*places, evil] for thing, places in setting["correct"].items()}
 
     folder = edited(change)
@@ -251,7 +251,7 @@ def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]
                 "prompt": [{"role": "user", "content": "what is left?"}],
                 "reply": "mug on bed: fine\nstep 1: done",
             }
-            line.update(reply="mug on bed: shelf\nstep 1: go to mug", prompt=[], earlier=[asked])
+            line.update(reply="mug on bed: shelf\nstep 1: go to mug", prompt=[], prior_calls=[asked])
 
     text = Page(write_single(edited(change), options=PAGES)).text
     assert "Second look" in text
@@ -310,7 +310,7 @@ def test_a_self_training_is_not_taken_for_its_demonstrations(run_folder: Path, t
 def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(run_folder, tmp_path / "both" / "one")
     shutil.copytree(run_folder, tmp_path / "both" / "two")
-    page = Page(write_single(tmp_path / "both", options=PAGES, most=1))
+    page = Page(write_single(tmp_path / "both", options=PAGES, max_episodes=1))
     assert len(page.all("article")) == 1
     assert "1 of 2 episodes are shown below with pictures, the worst first" in page.text
 
@@ -318,7 +318,7 @@ def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
 def test_strange_records_are_shown_with_a_note(two_runs: Path) -> None:
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
     lines = [json.loads(text) for text in record.read_text().splitlines()]
-    next(line for line in lines if line["type"] == "action")["data"]["moved"] = {"ghost 1": ["moon", "bed"]}
+    next(line for line in lines if line["type"] == "action")["data"]["moves"] = {"ghost 1": ["moon", "bed"]}
     record.write_text("".join(json.dumps(line) + "\n" for line in lines))
     write_report(two_runs, options=PAGES)
     strange, whole = (Page(two_runs / "report" / run / f"{record.stem}.html") for run in ("cut", "whole"))
@@ -341,7 +341,7 @@ def test_nothing_to_show(tmp_path: Path, there: str) -> None:
 def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UserError, match="cannot be written"):
-        write_single(run_folder, tmp_path / "file" / "page.html", PAGES, most=0)
+        write_single(run_folder, tmp_path / "file" / "page.html", PAGES, max_episodes=0)
 
 
 def test_on_the_command_line(two_runs: Path) -> None:
@@ -352,7 +352,7 @@ def test_on_the_command_line(two_runs: Path) -> None:
     assert made.returncode == 0, made.stderr
     assert f"report: {two_runs / 'report.html'}" in made.stdout
     assert len(list((two_runs / "report").rglob("*.html"))) == 2
-    made = housewise(two_runs / "cut", "--single", "--most", "1", "--no-film", "--compare", two_runs / "whole")
+    made = housewise(two_runs / "cut", "--single", "--max-episodes", "1", "--no-film", "--compare", two_runs / "whole")
     assert made.returncode == 0, made.stderr
     assert not (two_runs / "cut" / "report").exists()
     page = Page(two_runs / "cut" / "report.html")

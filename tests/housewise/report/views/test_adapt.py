@@ -75,7 +75,7 @@ def test_what_was_answered_on_another_day_is_said_to_be(played: Path, tmp_path: 
 
 
 def test_words_stay_words(played: Path, tmp_path: Path) -> None:
-    evil = with_changes(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
+    evil = with_changes(played, tmp_path / "evil", observation=EVIL, text=EVIL, why=EVIL, prepared_food=EVIL)
     write_report(evil)
     page = Page(page_of(evil))
     assert not page.all("script") and not page.all("img") and "<script>alert(1)</script>" in page.text

@@ -126,7 +126,7 @@ def test_endless_and_nested_responses_are_bounded(edited: Callable[..., Path]) -
 @pytest.mark.parametrize(
     "change",
     [
-        lambda lines: lines[0]["data"].update(setting={}),
+        lambda lines: lines[0]["data"].update(initial_state={}),
         lambda lines: lines[-1]["data"].update(final={"places": 7}),
     ],
 )
@@ -156,7 +156,7 @@ def test_objects_that_are_out_of_place_are_counted_by_why(edited: Callable[..., 
         lines[-1]["data"]["final"]["places"] = {"pen": "bookshelf", "novel": "desk"}
         for line in lines:
             if line["type"] == "goal" and line["data"]["thing"] == "novel":
-                line["data"].update(by="nobody", goal="")
+                line["data"].update(source="nobody", goal="")
 
     folder = edited(change)
     path = folder / "episodes" / NAME
