@@ -65,7 +65,7 @@ class Manifest:
             "models": header.models,
             "seed": header.seed,
             "started": header.started,
-            "ended": result.end_reason,
+            "end_reason": result.end_reason,
             "scores": result.scores,
             "differences": list(episode.playback.differences) if episode.playback else [],
         }

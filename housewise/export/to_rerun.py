@@ -80,7 +80,7 @@ class _Recording:
             "agent": header.agent,
             "person": header.person,
             "started": header.started,
-            "ended": result.end_reason,
+            "end_reason": result.end_reason,
         }
         facts = {name: make_printable(word) for name, word in words.items()}
         self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
@@ -132,7 +132,7 @@ class _Recording:
         self._stream.set_time("event", sequence=self._last)
         for name, value in result_metrics(record.result).items():
             self._log(["scores", make_printable(name)], self._rr.Scalars([value]))
-        self._log("events/ended", self._rr.TextLog(make_printable(record.result.end_reason)))
+        self._log("events/end_reason", self._rr.TextLog(make_printable(record.result.end_reason)))
 
     def _set_time(self, step: int, plan: int) -> None:
         self._stream.set_time("step", sequence=step)

@@ -69,7 +69,7 @@ def test_a_whole_conversation_in_somebodys_own_words(folder: MemoryFolder, topic
     """The answers of a transcript get what stands in it. To renew it, write what the command shows into the file."""
     transcript = (CONVERSATIONS / f"{topic}.txt").read_text(encoding="utf-8")
     answers = [line.removeprefix("> ") for line in transcript.splitlines() if line.startswith("> ")]
-    shown = learn(folder, "".join(f"{answer}\n" for answer in answers), "--about", topic, width=80)
+    shown = learn(folder, "".join(f"{answer}\n" for answer in answers), "--topic", topic, width=80)
     assert with_one_id(shown) == with_one_id(transcript)
     kept = transcript.count("Kept as rule")
     assert transcript.count("\nQuestion ") == 10 and len(rules(folder)) == kept >= 8
@@ -77,17 +77,17 @@ def test_a_whole_conversation_in_somebodys_own_words(folder: MemoryFolder, topic
 
 
 def test_a_conversation_is_left_and_gone_on_with(folder: MemoryFolder) -> None:
-    first = learn(folder, "1\nyes\n\nshelf in the kitchen, not the table\ny\nquit\n", "--about", "house")
+    first = learn(folder, "1\nyes\n\nshelf in the kitchen, not the table\ny\nquit\n", "--topic", "house")
     assert "Question 1 of 10: kitchen tools" in first and "New rules: 2." in first and "Left open: 1 question;" in first
     before = rules(folder)
     assert (
         before[0] == f"For {thing_groups()[0].name}: prefer {thing_groups()[0].options[0].phrase}." and len(before) == 2
     )
     # What was passed over comes first, what was answered no more.
-    again = learn(folder, "bed in the bedroom\nyes\n", "--about", "house", "--questions", "3")
+    again = learn(folder, "bed in the bedroom\nyes\n", "--topic", "house", "--max-questions", "3")
     assert "2 of them are answered already" in again and f"of 3: {thing_groups()[1].name}" in again
     assert "These were all questions." in again and len(rules(folder)) == 3
-    assert "No new rules." in learn(folder, "", "--about", "house", "--questions", "3")
+    assert "No new rules." in learn(folder, "", "--topic", "house", "--max-questions", "3")
     # Rules go with the answers that they come from.
     with folder.edit_memory("ada") as memory:
         memory.forget(kinds(folder, "answer")[0].id)
@@ -97,10 +97,10 @@ def test_a_conversation_is_left_and_gone_on_with(folder: MemoryFolder) -> None:
 def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFolder) -> None:
     about = About(task="house", situation=thing_groups()[0].question)
     folder.save(Memory("ada", [Note(person="ada", kind="answer", text="shelf in the kitchen", about=about)]))
-    shown = learn(folder, "yes\n", "--about", "house", "--questions", "1")
+    shown = learn(folder, "yes\n", "--topic", "house", "--max-questions", "1")
     assert 'You said before: "shelf in the kitchen"' in shown and "New rules: 1." in shown
     assert len(kinds(folder, "answer")) == 1
-    assert "No new rules." in learn(folder, "", "--about", "house", "--questions", "1")
+    assert "No new rules." in learn(folder, "", "--topic", "house", "--max-questions", "1")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_no_rule_comes_of_anything_without_a_yes(said: list[str]) -> None:
 def test_back_restores_a_rule_that_had_given_way(folder: MemoryFolder) -> None:
     housewise("rules", "add", "ada", "For drinkware: prefer sink.", "--yes", HOUSEWISE_MEMORY=str(folder.root))
     (before,) = kinds(folder, "rule")
-    shown = learn(folder, "\n2\ny\nthe shelf in the kitchen\nyes\nback\nquit\n", "--about", "house", "--questions", "9")
+    shown = learn(folder, "\n2\ny\nthe shelf in the kitchen\nyes\nback\nquit\n", "--topic", "house", "--max-questions", "9")
     assert "forgotten, as a newer rule says otherwise: For drinkware: prefer sink." in shown
     (restored,) = [note for note in kinds(folder, "rule") if note.text == before.text]
     assert restored.original_id == before.id and restored.about == before.about and restored.value == before.value
@@ -232,7 +232,7 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
     result = housewise("run", "--system", "clipr", *words, "--out", out)
     assert result.returncode == 0, result.stderr
     (record,) = read_records(out / "episodes")
-    assert (record.header.initial_state["answered"], record.header.initial_state["known"]) == (1, 1)
+    assert (record.header.initial_state["remembered_answers"], record.header.initial_state["remembered_rules"]) == (1, 1)
     assert record.events[0].type == "rules" and not list(learned_notes(record)), "nothing was asked, nothing is new"
 
 
@@ -251,6 +251,6 @@ def test_a_chat_model_asks_and_writes_the_rules(folder: MemoryFolder) -> None:
 
 
 def test_what_cannot_be_learned_gets_one_line(folder: MemoryFolder) -> None:
-    assert "--about moon" in one_line(housewise("learn", "ada", "--about", "moon"))
-    assert "leave out --model" in one_line(housewise("learn", "ada", "--about", "house", "--model", "m"))
-    assert housewise("learn", "ada", "--questions", "11").returncode == 2
+    assert "--topic moon" in one_line(housewise("learn", "ada", "--topic", "moon"))
+    assert "leave out --model" in one_line(housewise("learn", "ada", "--topic", "house", "--model", "m"))
+    assert housewise("learn", "ada", "--max-questions", "11").returncode == 2

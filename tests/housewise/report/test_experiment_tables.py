@@ -87,8 +87,8 @@ def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: 
 
 def test_unequal_sets_are_told(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    ours = [(record.header.model_copy(update={"run": run}), record.result) for run in range(3)]
-    theirs = [(record.header.model_copy(update={"run": 0, "agent": "demonstrator"}), record.result)]
+    ours = [(record.header.model_copy(update={"repetition": run}), record.result) for run in range(3)]
+    theirs = [(record.header.model_copy(update={"repetition": 0, "agent": "demonstrator"}), record.result)]
     found = experiment_tables.make_tables([*ours, *theirs])
     (note,) = found.notes
     assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note

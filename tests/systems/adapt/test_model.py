@@ -39,12 +39,12 @@ def test_a_model_cooks_asks_and_is_held_to_a_grammar(server: ChatServer, tmp_pat
     adapt(*asking(server, "person=juan", "task=[4]", "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
     assert record.header.agent == "llm" and record.header.models == {"agent": "m"}
-    assert [event.said for event in record.of_type(CookingActionEvent)] == [
+    assert [event.text for event in record.of_type(CookingActionEvent)] == [
         "Search cabinet_0", ASK, "Open fridge_0", "Declare Done"
     ]  # fmt: skip
     [answer] = record.of_type(KitchenAnswerEvent)
     assert answer.text.startswith("I drink coffee black; leave milk and sugar out of it.")
-    assert record.result.ended == "complete" and record.result.usage.prompt_tokens == 4 * 11
+    assert record.result.end_reason == "complete" and record.result.usage.prompt_tokens == 4 * 11
     first, second, third, _ = server.requests
     assert "Make toast and coffee" in first["messages"][1]["content"]
     assert "Nothing is known of the person yet." in first["messages"][0]["content"]
@@ -100,12 +100,12 @@ def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Pa
     settings = ("most_steps=12", "grounded=false", "temperature=1")
     adapt(*asking(server, "person=juan", "task=[4]", *settings, "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
-    assert record.result.ended == "out of steps"
+    assert record.result.end_reason == "out of steps"
     assert len(record.of_type(CookingActionEvent)) == 12
     # It asks the same for ever; after the second time nobody answers any more.
     assert record.result.scores["questions"] <= 4
     assert record.result.scores["failed"] >= 8
-    assert all(len(event.said) <= 1000 for event in record.of_type(CookingActionEvent))
+    assert all(len(event.text) <= 1000 for event in record.of_type(CookingActionEvent))
 
 
 def test_a_reply_without_a_text_fails_its_episode_and_the_others_are_played(server: ChatServer, tmp_path: Path) -> None:

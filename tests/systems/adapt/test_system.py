@@ -34,7 +34,7 @@ def test_a_cook_who_knows_the_person_satisfies_them_and_one_who_knows_nothing_do
         known, unknown = (scores(tmp_path / planner, f"nalini-{task}") for planner in ("cook", "never"))
         assert known["satisfaction"] == 1 > unknown["satisfaction"]
         assert known["questions"] == unknown["questions"] == known["failed"] == 0
-    settings = [record_of(tmp_path / planner, "nalini-1-run0").header.setting for planner in ("cook", "never")]
+    settings = [record_of(tmp_path / planner, "nalini-1-run0").header.initial_state for planner in ("cook", "never")]
     assert settings[0] == settings[1], "all are given the same scene"
 
 
@@ -118,9 +118,9 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
     adapt("--planner", "cook", "person=maya", "task=[1]", "--out", tmp_path)
     record = record_of(tmp_path, "maya-1-run0")
     actions = record.of_type(CookingActionEvent)
-    assert [event.said for event in actions][-1] == "Declare Done" and record.result.ended == "complete"
-    shown = [event.made for event in actions if event.made]
-    assert shown and shown[-1] == record.result.final["made"]
+    assert [event.text for event in actions][-1] == "Declare Done" and record.result.end_reason == "complete"
+    shown = [event.prepared_food for event in actions if event.prepared_food]
+    assert shown and shown[-1] == record.result.final["prepared_food"]
 
 
 @pytest.mark.parametrize(

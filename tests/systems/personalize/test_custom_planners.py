@@ -40,7 +40,7 @@ def documented() -> list[str]:
 
 
 def test_the_documented_planner_runs_in_processes_and_is_replayed(documented: list[str], tmp_path: Path) -> None:
-    words = ("--planner", "./my_planner.py:CupTidier", "--runs", "2", "--workers", "2")
+    words = ("--planner", "./my_planner.py:CupTidier", "--repeats", "2", "--workers", "2")
     result = run(tmp_path, *words, source=documented[0])
     assert result.returncode == 0, result.stderr
     first, _ = read_house_records(tmp_path / "run" / "episodes")
@@ -125,9 +125,9 @@ def test_a_run_goes_on_with_the_same_file_wherever_it_lies(tmp_path: Path) -> No
         (tmp_path / folder).mkdir()
     words = ("--planner", "./my_planner.py:plan", "--out", tmp_path / "out")
     assert run(tmp_path / "here", *words, source=FUNCTION).returncode == 0
-    moved = run(tmp_path / "there", *words, "--runs", "2", source=FUNCTION)
+    moved = run(tmp_path / "there", *words, "--repeats", "2", source=FUNCTION)
     assert moved.returncode == 0 and "1 of 2 episodes are finished already" in moved.stdout, moved.stderr
-    line = last_line(run(tmp_path / "there", *words, "--runs", "3", source=f"# changed\n{FUNCTION}"))
+    line = last_line(run(tmp_path / "there", *words, "--repeats", "3", source=f"# changed\n{FUNCTION}"))
     assert "my_planner.py: has changed since" in line and str(tmp_path / "out" / "planner.py") in line
 
 

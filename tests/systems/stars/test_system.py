@@ -31,9 +31,9 @@ def test_an_episode_is_recorded_object_by_object_and_learned_in_notes(server: Ch
     assert closet.mismatches[0].kind == "unknown-word" and closet.mismatches[0].what == "closet"
     assert drawer.text == "the goal is that the pen is in the drawer and the drawer is closed" and drawer.viable
     repair = record.of_type(RepairEvent)[0]
-    assert repair.wrong == closet.text and repair.reason == "I do not know the word closet" and repair.depth == 1
+    assert repair.refused_goal == closet.text and repair.reason == "I do not know the word closet" and repair.depth == 1
     # What the server has no place for is stated by the person.
-    by = Counter(event.by for event in record.of_type(GoalEvent))
+    by = Counter(event.source for event in record.of_type(GoalEvent))
     assert set(by) == {"model", "person"} and by["model"] == 7
     scores = record.result.scores
     assert scores["sourced"] == 7 and scores["stated"] == 5 and scores["objects_percent"] == 100
