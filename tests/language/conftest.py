@@ -125,6 +125,18 @@ def fails(status: int, message: str = "no", error: Body | None = None, **headers
     return lambda handler, body: handler.reply(status, {"error": {"message": message, **(error or {})}}, **headers)
 
 
+def fails_if(when: Callable[[Body], Any], message: str, status: int = 400, says: str = "ok", **error: str) -> Answer:
+    """Answers with an error the requests that a condition holds for, and the others with a text."""
+
+    def answer(handler: Handler, body: Body) -> None:
+        if when(body):
+            handler.reply(status, {"error": {"message": message, **error}})
+        else:
+            handler.reply(200, completion(says))
+
+    return answer
+
+
 def sends(raw: bytes, **headers: str) -> Answer:
     """Answers 200 with these bytes."""
     return lambda handler, body: handler.reply(200, raw, **headers)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from housewise.language.base import TokenLogprob
 from housewise.language.server.responses import token_alternatives
-from tests.language.conftest import KEY, Body, ChatServer, Handler, Open, ask, completion, says, sends
+from tests.language.conftest import KEY, Body, ChatServer, Open, ask, completion, fails_if, says, sends
 
 
 def place(token: Any, logprob: Any, *others: tuple[Any, Any]) -> Body:
@@ -90,13 +90,14 @@ def test_one_odd_answer_does_not_spoil_the_next(server: ChatServer, open_server:
 
 @pytest.mark.parametrize("name", ["logprobs", "top_logprobs"])
 def test_a_server_that_refuses_still_answers(server: ChatServer, open_server: Open, name: str) -> None:
-    def answer(handler: Handler, body: dict[str, Any]) -> None:
-        if name in body or ("top_logprobs" in body and "logprobs" not in body):
-            handler.reply(400, {"error": {"message": f"Unsupported parameter: '{name}'", "param": name}})
-        else:
-            handler.reply(200, completion("ab"))
-
-    server.play(answer)
+    server.play(
+        fails_if(
+            lambda body: name in body or ("top_logprobs" in body and "logprobs" not in body),
+            f"Unsupported parameter: '{name}'",
+            says="ab",
+            param=name,
+        )
+    )
     reply = open_server(max_retries=0).complete([ask(alternatives=2)])[0][0]
     assert reply.text == "ab" and reply.alternatives is None
 

@@ -11,7 +11,7 @@ import pytest
 
 from housewise.language import ChatModelError
 from housewise.language.base import PromptTooLongError, RequestError
-from tests.language.conftest import KEY, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
+from tests.language.conftest import KEY, Answer, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
 
 
 def test_rate_limits_are_waited_out(server: ChatServer, open_server: Open) -> None:
@@ -19,11 +19,6 @@ def test_rate_limits_are_waited_out(server: ChatServer, open_server: Open) -> No
     start = time.perf_counter()
     reply = open_server().complete([ask()])[0][0]
     assert reply.text == "ok" and time.perf_counter() - start >= 0.3 and reply.seconds >= 0.3
-
-
-def test_a_date_to_come_back_is_understood(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), says("ok"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
 
 
 def test_a_wait_beyond_the_deadline_is_not_begun(server: ChatServer, open_server: Open) -> None:
@@ -52,11 +47,6 @@ def test_lasting_server_errors_end(server: ChatServer, open_server: Open) -> Non
     line = failure(open_server())
     assert "500" in line and "model crashed" in line and "3 attempts" in line
     assert len(server.requests) == 3
-
-
-def test_lost_connections_are_retried(server: ChatServer, open_server: Open) -> None:
-    server.play(lambda handler, body: handler.drop(), says("ok"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
 
 
 def test_no_server(open_server: Open) -> None:
@@ -139,13 +129,20 @@ def test_answers_that_are_none(server: ChatServer, open_server: Open, answer: An
     assert open_server(max_retries=1).complete([ask()])[0][0].text == "ok"
 
 
-def test_a_completion_under_a_wrong_content_type_is_read(server: ChatServer, open_server: Open) -> None:
-    server.play(sends(json.dumps(completion("ok")).encode(), Content_Type="text/plain"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
+OK = json.dumps(completion("ok")).encode()
 
 
-def test_a_compressed_completion_is_read(server: ChatServer, open_server: Open) -> None:
-    server.play(sends(gzip.compress(json.dumps(completion("ok")).encode()), Content_Encoding="gzip"))
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([sends(OK, Content_Type="text/plain")], id="wrong content type"),
+        pytest.param([sends(gzip.compress(OK), Content_Encoding="gzip")], id="compressed"),
+        pytest.param([lambda handler, body: handler.drop(), says("ok")], id="lost connection"),
+        pytest.param([fails(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), says("ok")], id="a date to come back"),
+    ],
+)
+def test_answers_that_are_read_in_the_end(server: ChatServer, open_server: Open, answers: list[Answer]) -> None:
+    server.play(*answers)
     assert open_server().complete([ask()])[0][0].text == "ok"
 
 

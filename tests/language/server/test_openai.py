@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, open_model
-from tests.language.conftest import ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
+from tests.language.conftest import ChatServer, Handler, Open, ask, completion, fails, fails_if, failure, says, sends
 
 
 def test_answers_come_in_order_with_counts(server: ChatServer, open_server: Open) -> None:
@@ -130,32 +130,13 @@ def test_a_prefix_is_continued_where_the_server_can(server: ChatServer, open_ser
 
 @pytest.mark.parametrize("name", ["logprobs", "seed", "n", "stop"])
 def test_refinements_that_a_server_refuses_are_left_out(server: ChatServer, open_server: Open, name: str) -> None:
-    def answer(handler: Handler, body: dict[str, Any]) -> None:
-        if name in body:
-            handler.reply(400, {"error": {"message": f"Unsupported parameter: '{name}'", "param": name}})
-        else:
-            handler.reply(200, completion("a\nb"))
-
-    server.play(answer)
+    server.play(fails_if(lambda body: name in body, f"Unsupported parameter: '{name}'", says="a\nb", param=name))
     model = open_server(max_retries=0)
     request = ask(n=3, seed=1, logprobs=True, stop=("\n",))
     assert [reply.text for reply in model.complete([request])[0]] == ["a"] * 3
     asked = len(server.requests)
     model.complete([request])
     assert all(name not in body for body in server.requests[asked:])
-
-
-def test_the_newer_name_of_max_tokens(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: dict[str, Any]) -> None:
-        if "max_tokens" in body:
-            message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
-            handler.reply(400, {"error": {"message": message, "param": "max_tokens"}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
-    assert open_server().complete([ask(max_tokens=5)])[0][0].text == "ok"
-    assert server.requests[-1]["max_completion_tokens"] == 5
 
 
 def test_a_needed_temperature_is_not_left_out(server: ChatServer, open_server: Open) -> None:

@@ -9,7 +9,19 @@ import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message
 from housewise.language.base import PromptTooLongError, RequestError
-from tests.language.conftest import Answer, Body, ChatServer, Handler, Open, ask, completion, fails, failure, says
+from tests.language.conftest import (
+    Answer,
+    Body,
+    ChatServer,
+    Handler,
+    Open,
+    ask,
+    completion,
+    fails,
+    fails_if,
+    failure,
+    says,
+)
 from tests.servers import serving
 
 
@@ -78,16 +90,8 @@ def test_a_user_may_say_that_a_model_thinks(server: ChatServer, open_server: Ope
 
 
 def test_a_model_without_room_to_think_thinks_less(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if body["max_tokens"] > 1000:
-            wrong = (
-                f"'max_tokens' is too large: {body['max_tokens']}. The model's maximum context length is 2048 tokens"
-            )
-            handler.reply(400, {"error": {"message": wrong, "param": "max_tokens"}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    message = "'max_tokens' is too large: 4352. The model's maximum context length is 2048 tokens"
+    server.play(fails_if(lambda body: body["max_tokens"] > 1000, message, param="max_tokens"))
     assert open_server(thinking=True).complete([ask()])[0][0].text == "ok"
     assert [each["max_tokens"] for each in server.requests] == [4352, 2304, 1280, 768]
 
@@ -136,13 +140,7 @@ TALK = ChatRequest((Message("system", "You tidy."), Message("user", "Plan."), Me
 def test_without_a_system_role_its_text_goes_into_the_users_turn(
     server: ChatServer, open_server: Open, message: str
 ) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if body["messages"][0]["role"] == "system":
-            handler.reply(400, {"error": {"message": message}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    server.play(fails_if(lambda body: body["messages"][0]["role"] == "system", message))
     model = open_server()
     assert [model.complete([TALK])[0][0].text for _ in range(2)] == ["ok", "ok"]
     assert [len(each["messages"]) for each in server.requests] == [3, 1, 1]
@@ -161,13 +159,7 @@ def test_where_both_ways_are_refused_the_first_refusal_is_told(server: ChatServe
 
 @pytest.mark.parametrize("name", ["top_p", "temperature"])
 def test_sampling_that_the_user_set_is_theirs_to_change(server: ChatServer, open_server: Open, name: str) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if name in body:
-            handler.reply(400, {"error": {"message": f"Unsupported parameter: '{name}'", "param": name}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    server.play(fails_if(lambda body: name in body, f"Unsupported parameter: '{name}'", param=name))
     assert open_server().complete([ask(**{name: 0.5})])[0][0].text == "ok"
     chosen = open_server(chosen_sampling={name: 0.5})
     assert f"set {name}=1" in failure(chosen, ask(**{name: 0.5}))
@@ -272,40 +264,24 @@ def test_a_server_that_refuses_and_then_hangs_is_given_up(
     assert len(server.requests) <= 3
 
 
-def test_a_model_that_thinks_and_wants_another_limit_keeps_its_budget(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if "max_tokens" in body:
-            wrong = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'"
-            handler.reply(400, {"error": {"message": wrong, "param": "max_tokens"}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+def test_the_newer_name_of_max_tokens(server: ChatServer, open_server: Open) -> None:
+    message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'"
+    server.play(fails_if(lambda body: "max_tokens" in body, message, param="max_tokens"))
+    assert open_server().complete([ask(max_tokens=5)])[0][0].text == "ok"
+    assert server.requests[-1]["max_completion_tokens"] == 5
     open_server(thinking=True).complete([ask()])
     assert server.requests[-1]["max_completion_tokens"] == 256 + 4096
 
 
 def test_requests_together_shrink_the_budget_once(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if body["max_tokens"] > 3000:
-            wrong = "maximum context length is 4096 tokens, you requested 5252 (900 + 4352 in the completion)"
-            handler.reply(400, {"error": {"message": wrong, "code": "context_length_exceeded"}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    message = "maximum context length is 4096 tokens, you requested 5252 (900 + 4352 in the completion)"
+    server.play(fails_if(lambda body: body["max_tokens"] > 3000, message, code="context_length_exceeded"))
     open_server(thinking=True).complete([ask() for _ in range(6)])
     assert {each["max_tokens"] for each in server.requests} == {4352, 2304}
 
 
 def test_what_the_user_set_is_sent_though_another_value_was_refused(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if body.get("temperature") == 0.0:
-            handler.reply(422, {"error": {"message": "`temperature` must be strictly positive"}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    server.play(fails_if(lambda body: body.get("temperature") == 0.0, "`temperature` must be strictly positive", 422))
     model = open_server(chosen_sampling={"temperature": 0.7})
     model.complete([ask(temperature=0.0)])
     model.complete([ask(temperature=0.7)])
@@ -336,13 +312,7 @@ def test_the_words_of_fastapi_are_read_without_the_request(server: ChatServer, o
 
 @pytest.mark.parametrize("message", ["n must be 1 when using greedy, got 3.", "Only one completion choice is allowed"])
 def test_servers_that_take_one_reply_at_a_time(server: ChatServer, open_server: Open, message: str) -> None:
-    def answer(handler: Handler, body: Body) -> None:
-        if "n" in body:
-            handler.reply(400, {"error": {"message": message}})
-        else:
-            handler.reply(200, completion("ok"))
-
-    server.play(answer)
+    server.play(fails_if(lambda body: "n" in body, message))
     assert len(open_server().complete([ask(n=3)])[0]) == 3
 
 
