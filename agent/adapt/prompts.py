@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
 SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # templates that small models are fine-tuned with
@@ -25,10 +25,8 @@ _FIELDS = {
 }
 
 
-class AdaptPrompts(BaseModel):
+class AdaptPrompts(StrictModel):
     """Prompt templates. ``_FIELDS`` lists the placeholders of each. An empty template is omitted from the prompt."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     robot: str
     ask: str

@@ -88,6 +88,10 @@ class GoalAnalysis:
     clauses: tuple[GoalClause, ...] = ()
     things: Mapping[NounPhrase, tuple[PerceivedThing, ...]] = field(default_factory=dict)
 
+    def first_thing(self, phrase: NounPhrase) -> PerceivedThing | None:
+        """Return the first perceived thing that a noun phrase can mean, or None."""
+        return next(iter(self.things.get(phrase, ())), None)
+
     @property
     def viable(self) -> bool:
         """Whether the goal can be understood, perceived and done."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
 from housewise.agent.stars.situation import PerceivedThing
@@ -17,7 +18,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.printable_text import excerpt
 from housewise.core.text_files import is_file
-from housewise.core.validation import read_model, validate_model
+from housewise.core.validation import StrictModel, read_model, validate_model
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)
@@ -32,13 +33,11 @@ TASKS = ("tidy kitchen", "store groceries", "organize office")
 """Bundled tasks."""
 
 
-class _DataFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _DataFile(StrictModel):
     name: str
 
 
-class _KindSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _KindSettings(StrictModel):
     is_a: Word | None = None
     affords: frozenset[Word] = frozenset()
 
@@ -51,8 +50,7 @@ class _VocabularySettings(_DataFile):
     modifiers: frozenset[Word] = frozenset()
 
 
-class _DemandSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _DemandSettings(StrictModel):
     reason: str
     needs: Word | None = None
     forbids: Word | None = None
@@ -63,16 +61,14 @@ class _RobotSettings(_DataFile):
     relations: dict[str, _DemandSettings]
 
 
-class _ObjectSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _ObjectSettings(StrictModel):
     name: Word
     kind: Word
     wanted: tuple[Name, ...]
     plural: bool = False
 
 
-class _PlaceSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _PlaceSettings(StrictModel):
     place: Name
     relation: Relation
     subtask: Word
@@ -111,11 +107,8 @@ def load_vocabulary(name_or_path: str = VOCABULARY) -> RobotVocabulary:
     """
     settings, source = read_data_file(name_or_path, _VocabularySettings)
     parts: dict[str, frozenset[str]] = {}
-    for part, words in settings.words.items():
-        for word in words:
-            parts[word] = parts.get(word, frozenset()) | {part}
-    for noun in [*settings.kinds, *settings.synonyms]:
-        parts[noun] = parts.get(noun, frozenset()) | {"noun"}
+    for part, words in (*settings.words.items(), ("noun", [*settings.kinds, *settings.synonyms])):
+        parts |= {word: parts.get(word, frozenset()) | {part} for word in words}
     kinds = {noun: NounKind(kind.is_a, kind.affords) for noun, kind in settings.kinds.items()}
     for noun, kind in kinds.items():
         if kind.above is not None and kind.above not in kinds:
@@ -187,14 +180,11 @@ def _build_task(
             if found.kind != found.name:
                 kinds.setdefault(found.name, NounKind(found.kind))
     words = dict(vocabulary.words) | {noun: vocabulary.words.get(noun, frozenset()) | {"noun"} for noun in kinds}
-    vocabulary = RobotVocabulary(
-        words, kinds, vocabulary.synonyms, vocabulary.states, vocabulary.modifiers, vocabulary.source
-    )
-    fixtures = tuple(_fixture(name, vocabulary, source) for name in settings.fixtures)
+    vocabulary = replace(vocabulary, words=words, kinds=kinds)
     task = StarsTask(
         name=settings.name,
         room=_thing(settings.room, settings.room, vocabulary),
-        fixtures=fixtures,
+        fixtures=tuple(_fixture(name, vocabulary, source) for name in settings.fixtures),
         objects=tuple(_objects(settings, vocabulary)),
         closed=settings.closed,
         open=settings.open,

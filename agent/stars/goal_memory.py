@@ -57,17 +57,20 @@ class LearnedGoal:
 
 
 class GoalGeneralisation(Settings):
-    """How far learned goals are applied beyond what they were learned for.
+    """How far learned goals are applied beyond what they were learned for."""
 
-    Attributes:
-        places: Whether goals apply to objects of the name in other subtasks and places of the task.
-        kinds: Number of steps up the kinds for which goals apply to objects with other names. 0 means not at all.
-        confirmed: Whether only goals that a person confirmed are applied.
-    """
-
-    places: bool = False
-    kinds: int = Field(default=0, ge=0, le=100)
-    confirmed: bool = False
+    places: bool = Field(
+        default=False,
+        description="Whether goals apply to objects of the same name in other subtasks and places of the task.",
+    )
+    kinds: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="Number of levels up the hierarchy of kinds within which goals apply to objects with other names. "
+        "0 applies them to objects of the same name only.",
+    )
+    confirmed: bool = Field(default=False, description="Whether only goals that a person confirmed are applied.")
 
 
 @dataclass(frozen=True)
@@ -109,12 +112,10 @@ def recall_goal(
         analyser: Checks the goal again, because fixtures may have disappeared.
         generalisation: How far goals are generalised. None means not at all.
     """
-    for note in _matching_goals(
-        notes, task, about, analyser.language.vocabulary, generalisation or GoalGeneralisation()
-    ):
-        if (found := _possible(note, task, about, state, analyser)) is not None:
-            return found
-    return None
+    carry = generalisation or GoalGeneralisation()
+    matching = _matching_goals(notes, task, about, analyser.language.vocabulary, carry)
+    possible = (_possible(note, task, about, state, analyser) for note in matching)
+    return next((found for found in possible if found is not None), None)
 
 
 def keep_latest(notes: Iterable[LearnedGoal]) -> list[LearnedGoal]:
@@ -186,14 +187,11 @@ def _possible(
 
 
 def _policy(note: LearnedGoal, name: str) -> tuple[ManipulationAction, ...] | None:
-    acts = []
-    for step in note.policy:
-        filled = {key: name if value == SELF else value for key, value in step.items()}
-        try:
-            acts.append(ManipulationAction(**filled))  # type: ignore[arg-type]
-        except TypeError:
-            return None
-    return tuple(acts)
+    filled = [{key: name if value == SELF else value for key, value in step.items()} for step in note.policy]
+    try:
+        return tuple(ManipulationAction(**step) for step in filled)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def _taken_out(act: ManipulationAction, name: str) -> dict[str, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,46 +20,36 @@ class ModelUsage:
         finish_reasons: Number of continuations that the model ended (``stop``) or that were truncated (``length``).
     """
 
-    calls: dict[str, int] = field(default_factory=dict)
-    prompt_tokens: dict[str, int] = field(default_factory=dict)
-    completion_tokens: dict[str, int] = field(default_factory=dict)
-    finish_reasons: dict[str, int] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: Counter[str] = field(default_factory=Counter)
+    completion_tokens: Counter[str] = field(default_factory=Counter)
+    finish_reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, replies: Sequence[Continuation | TextScore]) -> None:
         """Add replies, one call each."""
-        for counted, amount in (
-            (self.calls, len(replies)),
-            (self.prompt_tokens, sum(reply.prompt_tokens for reply in replies)),
-            (self.completion_tokens, sum(reply.completion_tokens for reply in replies)),
-        ):
-            counted[kind] = counted.get(kind, 0) + amount
-        for reason in (reply.finish_reason for reply in replies if isinstance(reply, Continuation)):
-            self.finish_reasons[reason] = self.finish_reasons.get(reason, 0) + 1
+        self.calls[kind] += len(replies)
+        self.prompt_tokens[kind] += sum(reply.prompt_tokens for reply in replies)
+        self.completion_tokens[kind] += sum(reply.completion_tokens for reply in replies)
+        self.finish_reasons.update(reply.finish_reason for reply in replies if isinstance(reply, Continuation))
 
     def copy(self) -> ModelUsage:
         """Return an independent copy."""
-        return ModelUsage(*map(dict, self._counts))
+        return ModelUsage(*map(Counter, self._counts))
 
     def merge(self, other: ModelUsage) -> None:
         """Add the counts of another usage."""
         for counts, more in zip(self._counts, other._counts, strict=True):
-            for kind, amount in more.items():
-                counts[kind] = counts.get(kind, 0) + amount
+            counts.update(more)
 
     def since(self, before: ModelUsage) -> ModelUsage:
         """Return what was used since an earlier copy."""
-        return ModelUsage(
-            *(
-                {kind: amount - less.get(kind, 0) for kind, amount in counts.items() if amount != less.get(kind, 0)}
-                for counts, less in zip(self._counts, before._counts, strict=True)
-            )
-        )
+        return ModelUsage(*(now - then for now, then in zip(self._counts, before._counts, strict=True)))
 
     @property
-    def _counts(self) -> tuple[dict[str, int], ...]:
+    def _counts(self) -> tuple[Counter[str], ...]:
         return self.calls, self.prompt_tokens, self.completion_tokens, self.finish_reasons
 
     @property
     def total_tokens(self) -> int:
         """Tokens sent and received, over all kinds of prompts."""
-        return sum(self.prompt_tokens.values()) + sum(self.completion_tokens.values())
+        return self.prompt_tokens.total() + self.completion_tokens.total()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
-from housewise.agent.stars.goal_clauses import NounPhrase, PlacementClause, StateClause
+from housewise.agent.stars.goal_clauses import PlacementClause, StateClause
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About
@@ -72,12 +72,9 @@ class SimulatedUser:
 
     def confirms(self, question: GoalQuestion) -> bool:
         """See OversightUser.confirms."""
-        analysis = question.analysis
-        return (
-            analysis.viable
-            and goal_place(analysis, question.about.thing) in question.about.wanted
-            and (closes_what_it_opens(analysis))
-        )
+        analysis, about = question.analysis, question.about
+        is_right = analysis.viable and goal_place(analysis, about.thing) in about.wanted
+        return is_right and closes_what_it_opens(analysis)
 
     def states(self, about: TaskObject) -> str:
         """State the first accepted place, closed again if it can be closed."""
@@ -115,10 +112,8 @@ class RespondentUser:
         """
         said, problem = "", ""
         for _ in range(self._patience):
-            question = f"{problem}{GoalRequest(about)} ({_goal_opening(about)} in the ...) "
-            said = self._complete_sentence(
-                about, self._person.answer(Asked(question.strip(), about=self._about(about))).text
-            )
+            question = f"{problem}{GoalRequest(about)} ({_goal_opening(about)} in the ...)"
+            said = self._complete_sentence(about, self._person.answer(Asked(question, about=self._about(about))).text)
             problem = self._find_problem(about, said)
             if not problem:
                 break
@@ -159,33 +154,20 @@ def analyse_stated_goal(
 
 def goal_place(analysis: GoalAnalysis, thing: PerceivedThing) -> str | None:
     """Return the name of the fixture in or on which a goal puts a thing. None if it names none or several."""
-    places = [
-        _first_thing(analysis, clause.target)
-        for clause in analysis.clauses
-        if isinstance(clause, PlacementClause)
-        and clause.relation in ("in", "on")
-        and _first_thing(analysis, clause.subject) == thing
-    ]
-    moved = sum(isinstance(clause, PlacementClause) for clause in analysis.clauses)
-    return places[0].name if moved == 1 and places and places[0] is not None else None
+    moves = [clause for clause in analysis.clauses if isinstance(clause, PlacementClause)]
+    if len(moves) != 1 or moves[0].relation not in ("in", "on") or analysis.first_thing(moves[0].subject) != thing:
+        return None
+    place = analysis.first_thing(moves[0].target)
+    return None if place is None else place.name
 
 
 def closes_what_it_opens(analysis: GoalAnalysis) -> bool:
     """Return whether a goal closes every openable fixture that it puts something in."""
-    closed = {
-        _first_thing(analysis, clause.subject)
-        for clause in analysis.clauses
-        if isinstance(clause, StateClause) and clause.state == "closed"
-    }
-    targets = [
-        _first_thing(analysis, clause.target) for clause in analysis.clauses if isinstance(clause, PlacementClause)
-    ]
+    states = [clause for clause in analysis.clauses if isinstance(clause, StateClause)]
+    closed = {analysis.first_thing(clause.subject) for clause in states if clause.state == "closed"}
+    moves = [clause for clause in analysis.clauses if isinstance(clause, PlacementClause)]
+    targets = [analysis.first_thing(clause.target) for clause in moves]
     return all(target in closed for target in targets if target and "openable" in target.affordances)
-
-
-def _first_thing(analysis: GoalAnalysis, phrase: NounPhrase) -> PerceivedThing | None:
-    found = analysis.things.get(phrase, ())
-    return found[0] if found else None
 
 
 @dataclass

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.goal_clauses import NounPhrase, PlacementClause
-from housewise.agent.stars.situation import PerceivedThing
 from housewise.worlds.kitchen.manipulation import (
     OPEN_TAG,
     ManipulationAction,
@@ -51,9 +50,9 @@ def goal_state(analysis: GoalAnalysis) -> GoalState | None:
     places: dict[str, Place] = {}
     openness: dict[str, bool] = {}
     for clause in analysis.clauses:
-        subject = _thing_name(clause.subject, analysis.things)
+        subject = _thing_name(clause.subject, analysis)
         if isinstance(clause, PlacementClause):
-            target = _thing_name(clause.target, analysis.things)
+            target = _thing_name(clause.target, analysis)
             if subject is None or target is None or subject in places or clause.relation not in ("in", "on"):
                 return None
             places[subject] = Place(target, "in" if clause.relation == "in" else "on")
@@ -104,9 +103,9 @@ def simulate_actions(state: State, path: Sequence[ManipulationAction]) -> State:
     return state
 
 
-def _thing_name(referent: NounPhrase, things: Mapping[NounPhrase, tuple[PerceivedThing, ...]]) -> str | None:
-    found = things.get(referent, ())
-    return found[0].name if found else None
+def _thing_name(phrase: NounPhrase, analysis: GoalAnalysis) -> str | None:
+    thing = analysis.first_thing(phrase)
+    return None if thing is None else thing.name
 
 
 def _relevant_ids(state: State, goal: GoalState) -> frozenset[str] | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 
 from housewise.agent.stars.analysis import Mismatch, MismatchKind
 from housewise.agent.stars.data_files import read_data_file
 from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.core.validation import StrictModel
 
 PROMPTS = "prompts"
 _REASONS = ("unknown-word", "ungrounded-object", "grabbable", "receptacle", "surface", "state")
@@ -20,9 +21,7 @@ _FIELDS = {
 }
 
 
-class _PromptModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _PromptModel(StrictModel):
     @field_validator("*")
     @classmethod
     def _placeholders(cls, value: object, info: ValidationInfo) -> object:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
+from pydantic import Field
+
 from housewise.agent.stars.model_usage import ModelUsage
+from housewise.core.settings import Settings
 from housewise.language.completion import CompletionModel, Continuation, DecodingStep, GenerationLimits, Token
 
 PromptKind = Literal["initial", "repair"]
@@ -17,23 +20,33 @@ PromptKind = Literal["initial", "repair"]
 _END = re.compile(r"[.(\[\n\r]")
 
 
-@dataclass(frozen=True)
-class TreeThresholds:
-    """Where the tree branches. All comparisons are strict. (STARS, search tree)
+class TreeThresholds(Settings):
+    """Where the search tree branches. All comparisons are strict. (STARS, search tree)"""
 
-    Attributes:
-        sure: A token at least this probable does not branch.
-        worth: Alternatives must be more probable than this.
-        mean: From the second recursion on, a branch must have a higher mean token probability than this.
-        levels: Levels of completions: the first completion, its branches, and theirs.
-        most_calls: Maximum number of calls.
-    """
-
-    sure: float = 0.90
-    worth: float = 0.05
-    mean: float = 0.85
-    levels: int = 3
-    most_calls: int = 1500
+    sure: float = Field(
+        default=0.90, ge=0, le=1, description="The tree branches only at tokens that are less probable than this."
+    )
+    worth: float = Field(
+        default=0.05, ge=0, le=1, description="Alternatives to a token have to be more probable than this."
+    )
+    mean: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="From the second recursion on, the mean token probability of a branch has to be higher than this.",
+    )
+    levels: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="Number of levels of completions: the first completion, its branches, and theirs.",
+    )
+    most_calls: int = Field(
+        default=1500,
+        ge=1,
+        le=10_000,
+        description="Maximum number of calls of one tree, and of all repairs of an object.",
+    )
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,19 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from housewise.agent.stars.data_files import Name, Word, build_task, read_data_file
 from housewise.agent.stars.tasks import StarsTask
 from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.core.errors import DataError
+from housewise.core.validation import StrictModel
 from housewise.selftrain.stars.held_out_objects import held_out_nouns
 from housewise.worlds.kitchen.state import Relation
 
 _OFTEN_SHARE = 0.75
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SubtaskPlace(_Part):
+class SubtaskPlace(StrictModel):
     """A place where objects are found, and the subtask of tidying it."""
 
     place: Name
@@ -31,7 +27,7 @@ class SubtaskPlace(_Part):
     subtask: Word
 
 
-class RoomKind(_Part):
+class RoomKind(StrictModel):
     """A kind of room.
 
     Attributes:
@@ -48,7 +44,7 @@ class RoomKind(_Part):
     places: tuple[SubtaskPlace, ...]
 
 
-class ObjectGroup(_Part):
+class ObjectGroup(StrictModel):
     """Objects of one kind.
 
     Attributes:
@@ -70,7 +66,7 @@ class ObjectGroup(_Part):
         return next((fits for each in self.wanted if (fits := [name for name in each if name in there])), [])
 
 
-class RoomParts(_Part):
+class RoomParts(StrictModel):
     """The parts that rooms are generated from."""
 
     name: str

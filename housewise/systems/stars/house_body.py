@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from housewise.agent.stars.data_files import Name, read_data_file
 from housewise.agent.stars.situation import PerceivedThing
@@ -13,6 +13,7 @@ from housewise.agent.stars.tasks import StarsTask
 from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.controller.skills import ActionStatus, Controller, Skill, SkillOutcome
 from housewise.core.errors import UserError, suggest_names
+from housewise.core.validation import StrictModel
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.env import RearrangementTask as HouseTask
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
@@ -32,8 +33,7 @@ _Size = tuple[_Metres, _Metres, _Metres]
 _T = TypeVar("_T")
 
 
-class _FurnitureShape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _FurnitureShape(StrictModel):
     shape: str
     size: _Size
 
@@ -45,7 +45,7 @@ class _FurnitureShape(BaseModel):
         return shape
 
 
-class StandIns(BaseModel):
+class StandIns(StrictModel):
     """The appearance of fixtures and objects.
 
     Attributes:
@@ -53,7 +53,6 @@ class StandIns(BaseModel):
         objects: Width, height and depth in metres, by noun or more general kind.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     furniture: Mapping[Name, _FurnitureShape]
     objects: Mapping[Name, _Size]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -55,7 +56,7 @@ class ModelUsageLine(Frozen):
     @property
     def usage(self) -> ModelUsage:
         """The usage."""
-        return ModelUsage(**self.model_dump())
+        return ModelUsage(**{name: Counter(counts) for name, counts in self})
 
 
 class MismatchLine(Frozen):

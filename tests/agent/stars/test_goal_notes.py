@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from housewise.agent.stars.analysis import GoalAnalyser
@@ -84,7 +86,7 @@ def test_a_policy_that_is_none_leaves_the_goal(value: object) -> None:
 
 
 def test_usage_is_counted_between_two_moments() -> None:
-    usage = ModelUsage({"initial": 2}, {"initial": 20}, {"initial": 5})
+    usage = ModelUsage(Counter(initial=2), Counter(initial=20), Counter(initial=5))
     before = usage.copy()
     assert usage.since(before) == ModelUsage()
     usage.merge(ModelUsage({"initial": 1, "repair": 3}, {"repair": 30}, {}))
