@@ -10,34 +10,38 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, model_validator
 
 from housewise.core.settings import MAX_COUNT, Settings, flatten_settings
-from housewise.core.settings_loading import load_settings, packaged_defaults
+from housewise.core.settings_loading import load_settings
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
 
 
 class GoalLessonsConfig(Settings):
-    """Lessons in goals; see housewise.selftrain.stars.goal_lessons.
+    """Lessons in goals; see housewise.selftrain.stars.goal_lessons."""
 
-    Attributes:
-        households: Parts of rooms, by name or file.
-        rooms: Number of generated rooms.
-        things: Smallest and largest number of objects in a room.
-        shared: How often each learnable object of the bundled tasks is repeated; 0 for never.
-        goals: Number of goals to write.
-        choices: Number of questions with numbered options.
-        options: Smallest and largest number of options.
-        rotations: Largest number of orders in which each question is asked.
-    """
-
-    households: str = "households"
-    rooms: int = Field(default=60, ge=1, le=MAX_COUNT)
-    things: tuple[int, int] = (8, 16)
-    shared: int = Field(default=2, ge=0, le=MAX_COUNT)
-    goals: int = Field(default=540, ge=0, le=MAX_COUNT)
-    choices: int = Field(default=180, ge=0, le=MAX_COUNT)
-    options: tuple[int, int] = (2, 8)
-    rotations: int = Field(default=2, ge=1, le=40)
+    households: str = Field(
+        default="households",
+        description="Fixtures and things from which rooms are generated: bundled data by name, or a file.",
+    )
+    rooms: int = Field(default=60, ge=1, le=MAX_COUNT, description="Number of generated rooms.")
+    things: tuple[int, int] = Field(
+        default=(8, 16), description="Smallest and largest number of things in a generated room."
+    )
+    shared: int = Field(
+        default=2,
+        ge=0,
+        le=MAX_COUNT,
+        description="How often each object of the bundled tasks that may be learned from is among the things; 0 leaves "
+        "them out. The other objects of these tasks are never learned from.",
+    )
+    goals: int = Field(default=540, ge=0, le=MAX_COUNT, description="Number of goals to write.")
+    choices: int = Field(default=180, ge=0, le=MAX_COUNT, description="Number of questions with numbered options.")
+    options: tuple[int, int] = Field(
+        default=(2, 8), description="Smallest and largest number of options of a question."
+    )
+    rotations: int = Field(
+        default=2, ge=1, le=40, description="Maximum number of orders of the options in which each question is asked."
+    )
 
     @model_validator(mode="after")
     def _check_ranges(self) -> GoalLessonsConfig:
@@ -82,16 +86,17 @@ def load_goal_training(
     Raises:
         UserError: They are invalid.
     """
-    return load_settings(GoalTrainingConfig, _defaults(), file, settings, overrides)
+    return load_settings(GoalTrainingConfig, goal_training_defaults(), file, settings, overrides)
 
 
-def _defaults() -> DictConfig:
+def goal_training_defaults() -> DictConfig:
+    """Return every setting with its default."""
     made = OmegaConf.create(
         {
             "system": "stars",
             "run": Stars.defaults(),
             "lessons": GoalLessonsConfig().model_dump(mode="json"),
-            "training": packaged_defaults("selftrain").training,
+            "training": TrainingConfig().model_dump(mode="json"),
         }
     )
     assert isinstance(made, DictConfig)

@@ -22,38 +22,50 @@ _MOST_QUESTIONS = 100
 
 
 class ChoiceTasks(TaskSettings):
-    """Which choices to play, and the person who answers.
+    """Which choices to play, and the person who answers. See housewise.worlds.choices.choice_sets."""
 
-    Attributes:
-        data: ``kitchen``, ``housekeep`` or a path; see housewise.worlds.choices.choice_sets.
-        examples: Number of examples to draw. The kitchen's examples are fixed.
-        training: Whether the examples are also played before the tests. They have a score of their own.
-        person: cooperative, or adversarial (contradicts, changes their mind, is vague).
-        profile: Preferences of the person: kitchen, ambik or introplan. Defaults to those of the data.
-        speech: Who words the answers: local phrases or a chat model (``models.person``).
-    """
-
-    data: str = KITCHEN_SET
-    examples: int = Field(default=10, ge=1, le=MAX_COUNT)
-    training: bool = True
-    person: Literal["cooperative", "adversarial"] = "cooperative"
-    profile: Literal["kitchen", "ambik", "introplan"] | None = None
-    speech: Speech = "local"
+    data: str = Field(
+        default=KITCHEN_SET,
+        description="kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: "
+        "choices in YAML, or the data of AmbiK or IntroPlan.",
+    )
+    examples: int = Field(
+        default=10, ge=1, le=MAX_COUNT, description="Number of examples to draw. The kitchen's examples are fixed."
+    )
+    training: bool = Field(
+        default=True,
+        description="Whether the examples are also chosen in, before the tests. They have a score of their own.",
+    )
+    person: Literal["cooperative", "adversarial"] = Field(
+        default="cooperative",
+        description="Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague "
+        "(adversarial).",
+    )
+    profile: Literal["kitchen", "ambik", "introplan"] | None = Field(
+        default=None, description="Preferences of the person. null takes those of the data."
+    )
+    speech: Speech = Field(
+        default="local",
+        description="What words the person's answers: fixed phrases (local) or a chat model (chat, models.person).",
+    )
 
 
 class CliprAgentSettings(CriticSettings):
-    """How rules are learned and followed. For the other fields see housewise.agent.clipr.adaptive.CriticSettings.
+    """How rules are learned and followed."""
 
-    Attributes:
-        method: clipr keeps the rules as they were written; adaptive revises them when accuracy drops.
-        components: What performs the language steps: local components, a chat model (``models.agent``), or local
-            components with a model fine-tuned to follow rules (``models.agent``), which makes the choices.
-        budget: Maximum number of questions before the first choice.
-    """
-
-    method: Literal["clipr", "adaptive"] = "adaptive"
-    components: Components = "local"
-    budget: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
+    method: Literal["clipr", "adaptive"] = Field(
+        default="adaptive",
+        description="Whether rules stay as they were written (clipr) or are revised when accuracy drops (adaptive).",
+    )
+    components: Components = Field(
+        default="local",
+        description="What performs the language steps: components without a language model (local), a chat model "
+        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (learned, "
+        "models.agent).",
+    )
+    budget: int = Field(
+        default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
+    )
 
 
 class CliprModels(ModelsSettings):

@@ -20,22 +20,25 @@ from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.systems.stars.house_body import STAND_INS
 
-Probability = Annotated[float, Field(ge=0, le=1)]
 _Named = Annotated[str, Field(min_length=1, max_length=1000)]
 _MOST_TOKENS = 500
 
 
 class StarsTaskSettings(TaskSettings):
-    """Which tasks to play, and the person who knows what is wanted.
+    """Which tasks to play, and the person who knows what is wanted."""
 
-    Attributes:
-        task: Names of bundled tasks, or files. Each is an episode.
-        person: Who is asked in conditions with a user: simulated (knows what the task says), terminal (the user), or
-            model (a chat model that is told what the task says).
-    """
-
-    task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100), SELECTION] = ("organize office",)
-    person: Literal["simulated", "terminal", "model"] = "simulated"
+    task: Annotated[tuple[_Named, ...], SELECTION] = Field(
+        default=("organize office",),
+        min_length=1,
+        max_length=100,
+        description="Bundled tasks by name (tidy kitchen, store groceries, organize office), or files. Each is an "
+        "episode.",
+    )
+    person: Literal["simulated", "terminal", "model"] = Field(
+        default="simulated",
+        description="Who is asked in conditions with a user: a simulated person who knows what the task says "
+        "(simulated), you (terminal), or a chat model that reads what the task says (model, models.person).",
+    )
 
     @field_validator("task", mode="before")
     @classmethod
@@ -51,17 +54,19 @@ class StarsTaskSettings(TaskSettings):
 
 
 class StarsWorldSettings(Settings):
-    """Where tasks are played.
+    """Where tasks are played."""
 
-    Attributes:
-        simulator: Simulator of a 3D house in which actions are carried out. None for a purely symbolic room.
-        stand_ins: Appearance of fixtures and objects in the house: bundled data by name, or a file.
-        most_steps: Maximum number of low-level steps per episode in the house.
-    """
-
-    simulator: str | None = None
-    stand_ins: _Named = STAND_INS
-    most_steps: int = Field(default=20_000, ge=1, le=MAX_COUNT)
+    simulator: str | None = Field(
+        default=None,
+        description="Simulator of a 3D house in which actions are carried out. null plays in a symbolic room.",
+    )
+    stand_ins: _Named = Field(
+        default=STAND_INS,
+        description="Appearance of fixtures and objects in the house: bundled data by name, or a file.",
+    )
+    most_steps: int = Field(
+        default=20_000, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps per episode in the house."
+    )
 
     @field_validator("simulator")
     @classmethod
@@ -69,44 +74,47 @@ class StarsWorldSettings(Settings):
         return name and check_known_name(name, plugin_names(SIMULATORS))
 
 
-class TreeSettings(Settings):
-    """Where the search tree branches; see housewise.agent.stars.search_tree.TreeThresholds."""
-
-    sure: Probability = 0.90
-    worth: Probability = 0.05
-    mean: Probability = 0.5
-    levels: int = Field(default=3, ge=1, le=10)
-    most_calls: int = Field(default=1500, ge=1, le=10_000)
-
-
 class StarsAgentSettings(Settings):
-    """How goals are found.
+    """How goals are found."""
 
-    Attributes:
-        condition: Which parts of STARS are active. ``+O`` adds the user.
-        lead: Words that every goal of the model begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
-        most_tokens: Maximum number of tokens of a goal.
-        selection: How the model selects: by the option whose number is most probable over all orders of the options
-            (likelihood), or by the answer to one question (numbered).
-        questions: Maximum number of goals per object that are put to the person.
-        tree: Where the search tree branches.
-        carry: How far learned goals are generalised.
-        vocabulary, robot, grammar, prompt: Bundled data by name, or files.
-        examples: File of where things seen elsewhere belong, for conditions without a language model.
-    """
-
-    condition: Annotated[str, NOT_COMPARED] = "STARS+O"
-    lead: str = Field(default="the goal is that the {name} {are}", max_length=200)
-    most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
-    selection: Literal["likelihood", "numbered"] = "likelihood"
-    questions: int = Field(default=MAX_QUESTIONS, ge=0, le=100)
-    tree: TreeSettings = TreeSettings()
+    condition: Annotated[str, NOT_COMPARED] = Field(
+        default="STARS+O", description="Which parts of STARS are active; see docs/stars.md. +O adds the user."
+    )
+    lead: str = Field(
+        default="the goal is that the {name} {are}",
+        max_length=200,
+        description='Words that every goal of the model begins with. {name} is the object, {are} is "is" or "are".',
+    )
+    most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS, description="Maximum number of tokens of a goal.")
+    selection: Literal["likelihood", "numbered"] = Field(
+        default="likelihood",
+        description="How the model selects: by the option whose number is most probable over all orders of the options "
+        "(likelihood), or by the answer to one question (numbered).",
+    )
+    questions: int = Field(
+        default=MAX_QUESTIONS,
+        ge=0,
+        le=100,
+        description="Maximum number of goals per object that the person is asked to confirm. After these, the person "
+        "states the goal.",
+    )
+    tree: TreeThresholds = TreeThresholds()
     carry: GoalGeneralisation = GoalGeneralisation()
-    vocabulary: _Named = VOCABULARY
-    robot: _Named = ROBOT
-    grammar: _Named = PAPER_GRAMMAR
-    prompt: _Named = PROMPTS
-    examples: _Named | None = None
+    vocabulary: _Named = Field(
+        default=VOCABULARY, description="Words, kinds and affordances of things: bundled data by name, or a file."
+    )
+    robot: _Named = Field(
+        default=ROBOT, description="What the robot's body requires of things: bundled data by name, or a file."
+    )
+    grammar: _Named = Field(
+        default=PAPER_GRAMMAR, description="Language of goals that the robot understands: a bundled grammar, or a file."
+    )
+    prompt: _Named = Field(default=PROMPTS, description="Prompt templates: bundled ones by name, or a file.")
+    examples: _Named | None = Field(
+        default=None,
+        description="File of where things seen elsewhere belong, for the condition nearest, which uses no language "
+        "model.",
+    )
 
     @field_validator("condition")
     @classmethod
@@ -126,11 +134,6 @@ class StarsAgentSettings(Settings):
     def parts(self) -> StarsCondition:
         """Which parts of STARS are active."""
         return find_condition(self.condition)
-
-    @property
-    def thresholds(self) -> TreeThresholds:
-        """Where the search tree branches."""
-        return TreeThresholds(**self.tree.model_dump())
 
 
 class StarsModelsSettings(ModelsSettings):

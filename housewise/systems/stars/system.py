@@ -168,7 +168,7 @@ class Stars(System[StarsSettings]):
             analyser,
             chosen.parts,
             RetrievalConfig(
-                model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._meaning_baseline()
+                model, self._prompts, chosen.tree, chosen.lead, chosen.most_tokens, self._meaning_baseline()
             ),
             selector=self._selector(model),
             known_goals=goals_from_notes(memory.notes),

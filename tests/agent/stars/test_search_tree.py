@@ -81,7 +81,7 @@ THIRTEEN = {
 
 def grown(script: dict[str, Written], kind: str = "initial", thresholds: TreeThresholds | None = None):  # type: ignore[no-untyped-def]
     model, usage = ScriptedModel(script), ModelUsage()
-    tree = SearchTree(model, GenerationLimits(), thresholds)
+    tree = SearchTree(model, GenerationLimits(), thresholds or TreeThresholds(mean=0.85))
     return tree.grow("prompt", RetrievedTexts("mug"), usage, kind), model, usage  # type: ignore[arg-type]
 
 
@@ -167,7 +167,7 @@ def test_the_same_text_is_branched_on_once() -> None:
 
 
 def test_a_tree_stops_after_so_many_calls() -> None:
-    _, model, usage = grown(EXAMPLE, thresholds=TreeThresholds(most_calls=4))
+    _, model, usage = grown(EXAMPLE, thresholds=TreeThresholds(mean=0.85, most_calls=4))
     assert sum(usage.calls.values()) == 4 and [len(batch) for batch in model.batches] == [1, 3]
 
 
