@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
+import difflib
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from housewise.cli import memory, play, rules
 from housewise.cli.compare import compare
@@ -17,12 +18,17 @@ from housewise.cli.doctor import doctor
 from housewise.cli.export import export
 from housewise.cli.learn import learn
 from housewise.cli.list import list_
+from housewise.cli.registration import DebugOption, register
 from housewise.cli.replay import replay
 from housewise.cli.report import report
 from housewise.cli.run import run
 from housewise.cli.selftrain import selftrain
 from housewise.cli.settings import settings
 from housewise.core.console import enable_tracebacks
+from housewise.core.errors import UserError, suggest_names
+
+# Typer bundles click since version 0.26, so the class has to be that of the installed typer.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
@@ -44,8 +50,6 @@ _GROUPS = {
     "rules": ("Show, add, edit and forget the rules that people agreed to.", rules.COMMANDS),
 }
 
-_DebugOption = Annotated[bool, typer.Option("--debug", help="Print the whole traceback of an error.")]
-
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
@@ -55,33 +59,17 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit()
 
 
-def _format_help(docstring: str) -> str:
-    """Return a docstring as help text: lines are joined unless they are indented, and brackets are escaped."""
-    parts = inspect.cleandoc(docstring).replace("[", r"\[").split("\n\n")
-    return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
+class _CommandGroup(typer.core.TyperGroup):
+    """A group of commands that suggests a command in place of an unknown one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """See ``click.Group.resolve_command``."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            raise UserError(f"{ctx.command_path}: no command {args[0]!r}; {suggest_names(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
 
 
-def _add_debug_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that accepts ``--debug`` after its own options; the option may also precede the command."""
-
-    @functools.wraps(command)
-    def run_command(*, debug: bool, **options: Any) -> None:
-        enable_tracebacks(debug)
-        command(**options)
-
-    # Typer does not evaluate the annotations of a signature that is set.
-    signature = inspect.signature(command, eval_str=True)
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_DebugOption)
-    vars(run_command)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), debug])
-    return run_command
-
-
-def _register(commands: dict[str, Callable[..., None]], group: typer.Typer) -> None:
-    for name, command in commands.items():
-        group.command(name, help=_format_help(command.__doc__ or ""))(_add_debug_option(command))
-
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=_CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -89,14 +77,41 @@ def _housewise(
     is_version_asked: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: _DebugOption = False,
+    debug: DebugOption = False,
 ) -> None:
     """Simulate a household robot that learns what its people want."""
     enable_tracebacks(debug)
 
 
-_register(_COMMANDS, app)
+register(_COMMANDS, app)
 for _name, (_help, _commands) in _GROUPS.items():
-    _group = typer.Typer(no_args_is_help=True, help=_help)
-    _register(_commands, _group)
+    _group = typer.Typer(cls=_CommandGroup, no_args_is_help=True, help=_help)
+    register(_commands, _group, f"{_name} ")
     app.add_typer(_group, name=_name)
+
+
+def run_app() -> None:
+    """Run the command line.
+
+    Raises:
+        UserError: The command line cannot be understood.
+        SystemExit: A command ends with an exit code.
+    """
+    try:
+        sys.exit(app(prog_name="housewise", standalone_mode=False))
+    except typer.Abort:
+        raise SystemExit(1) from None
+    except _UsageError as error:
+        raise UserError(_describe_usage_error(error)) from None
+
+
+def _describe_usage_error(error: Any) -> str:
+    """Describe on one line why a command line cannot be understood."""
+    path = error.ctx.command_path
+    if unknown := getattr(error, "option_name", None) if hasattr(error, "possibilities") else None:
+        close = difflib.get_close_matches(
+            unknown, [flag for each in error.ctx.command.params for flag in each.opts], n=1
+        )
+        return f"{path}: no option {unknown}; {f'did you mean {close[0]}? ' if close else ''}{path} --help lists all"
+    message = error.format_message().rstrip(".")
+    return f"{path}: {message[:1].lower()}{message[1:]}; see {path} --help"

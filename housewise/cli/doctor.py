@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from housewise.cli.option_values import parse_gpu
-from housewise.cli.options import DataOption, GpuOption
+from housewise.cli.options import DataOption, GpuOption, JsonFileOption
 from housewise.core.console import Console
-from housewise.core.files import check_writable_file
 
 
 def doctor(
@@ -25,9 +23,7 @@ def doctor(
     timeout: Annotated[
         float, typer.Option(min=1.0, max=3600.0, metavar="SECONDS", help="Time limit of all requests to the server.")
     ] = 60.0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Also write the findings to this file.")
-    ] = None,
+    json_file: JsonFileOption = None,
 ) -> None:
     """Check which simulators, accelerators, models and data are installed, and print how to get what is missing.
 

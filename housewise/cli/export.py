@@ -8,19 +8,18 @@ from typing import Annotated
 import typer
 
 from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption, SimulatorOption
+from housewise.cli.options import SimulatorOptions
 from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console
 
 
 def export(
+    renderer: SimulatorOptions,
     folder: Annotated[Path | None, typer.Argument(help="Folder of a run. Default: the newest one in runs/.")] = None,
     to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A new folder. Default: one in the run's folder.")
     ] = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
 ) -> None:
     """Export the episodes of a run to Rerun or LeRobot.
 
@@ -50,5 +49,5 @@ def export(
         def show_progress(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        export_run(folder, to, target, simulator_choice(simulator, gpu), show_progress, print_line)
+        export_run(folder, to, target, simulator_choice(**vars(renderer)), show_progress, print_line)
     print_line(f"{to}: {target}")

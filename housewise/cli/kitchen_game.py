@@ -9,7 +9,7 @@ from typing import TextIO
 from housewise.agent.clipr.answer_phrases import NoSuchOption, parse_command, replace_option_numbers
 from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
@@ -242,5 +242,5 @@ def _find_person(name: str | None, path: Path | None) -> KitchenProfile:
     people = {person.name: person for person in load_profiles(path or ADAPT_PROFILES)}
     name = name or (DEFAULT_PERSON if path is None else next(iter(people)))
     if name not in people:
-        raise UserError(f"nobody is named {name!r}; use one of {', '.join(people)}")
+        raise UserError(f"nobody is named {name!r}; {suggest_names(name, people)}")
     return people[name]

@@ -20,10 +20,10 @@ TOPICS = ("kitchen", "house")
 
 def learn(
     person: PersonArgument,
-    about: Annotated[
+    topic: Annotated[
         str, typer.Option(metavar="TOPIC", help="Topic: kitchen, or house (where things belong).")
     ] = "kitchen",
-    questions: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="Maximum number of questions.")] = 10,
+    max_questions: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="Maximum number of questions.")] = 10,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     memories: MemoriesOption = None,
@@ -34,7 +34,7 @@ def learn(
 
       housewise learn ada
 
-      housewise learn ada --about house
+      housewise learn ada --topic house
 
       housewise learn ada --model my-model --base-url http://localhost:8000/v1
 
@@ -48,21 +48,21 @@ def learn(
 
     folder = MemoryFolder.default(memories)
     check_writable(folder.notes_path(person).parent)
-    interview = _open_interview(about, model, base_url)
-    RuleConversation(person, about, interview, folder, questions, sys.stdin, Console()).hold()
+    interview = _open_interview(topic, model, base_url)
+    RuleConversation(person, topic, interview, folder, max_questions, sys.stdin, Console()).hold()
 
 
 def _open_interview(topic: str, model: str | None, base_url: str | None) -> Interview:
     from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
 
     if topic not in TOPICS:
-        raise UserError(f"--about {topic}: nothing is asked about that; {suggest_names(topic, TOPICS)}")
+        raise UserError(f"--topic {topic}: nothing is asked about that; {suggest_names(topic, TOPICS)}")
     if model is None:
         from housewise.language.embedder import MiniLM
 
         return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
     if topic == "house":
-        raise UserError("--about house has questions of its own; leave out --model")
+        raise UserError("--topic house has questions of its own; leave out --model")
     from housewise.agent.clipr.chat_steps import ChatSteps
     from housewise.language import open_model
     from housewise.worlds.choices.kitchen_choices import read_kitchen_choices

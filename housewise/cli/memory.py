@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
-from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument
+from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument, YesOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 
@@ -27,25 +28,40 @@ TextOption = Annotated[str | None, typer.Option(metavar="WORDS", help="Text of t
 ValueOption = Annotated[
     str | None, typer.Option(metavar="NUMBER|WORDS", help="Value of the note: 1 for good, -1 for bad, or an answer.")
 ]
-ThingOption = Annotated[
-    list[str] | None, typer.Option(metavar="KIND", help="Kind of thing that it is about. May be given several times.")
-]
-RoomOption = Annotated[str | None, typer.Option(metavar="KIND", help="Kind of room that it is about.")]
-ReceptacleOption = Annotated[str | None, typer.Option(metavar="KIND", help="Kind of receptacle that it is about.")]
-TaskOption = Annotated[str | None, typer.Option(metavar="NAME", help="Task that it is about.")]
-SituationOption = Annotated[str | None, typer.Option(metavar="WORDS", help="Situation in which it holds.")]
+
+
+@dataclass(frozen=True)
+class SubjectOptions:
+    """Options that say what a note is about. Fields are named like those of the notes."""
+
+    things: Annotated[
+        list[str] | None,
+        typer.Option("--thing", metavar="KIND", help="Kind of thing that it is about. May be given several times."),
+    ] = None
+    room: Annotated[str | None, typer.Option(metavar="KIND", help="Kind of room that it is about.")] = None
+    receptacle: Annotated[str | None, typer.Option(metavar="KIND", help="Kind of receptacle that it is about.")] = None
+    task: Annotated[str | None, typer.Option(metavar="NAME", help="Task that it is about.")] = None
+    situation: Annotated[str | None, typer.Option(metavar="WORDS", help="Situation in which it holds.")] = None
+
+    def about(self) -> About:
+        """Return the subject as in notes.
+
+        Raises:
+            UserError: It cannot be the subject of a note.
+        """
+        from housewise.people.memory.note import parse_about
+
+        return parse_about({**vars(self), "things": self.things or ()}, "what it is about")
 
 
 def show(
+    subject: SubjectOptions,
     person: OptionalPersonArgument = None,
-    thing: ThingOption = None,
-    room: RoomOption = None,
-    receptacle: ReceptacleOption = None,
-    task: TaskOption = None,
-    situation: SituationOption = None,
     kind: KindOption = None,
     meaning: Annotated[bool, typer.Option("--meaning", help="Also recall notes with a similar meaning.")] = False,
-    most: Annotated[int | None, typer.Option(min=1, help="Maximum number of notes. Default: all.")] = None,
+    max_notes: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Maximum number of notes. Default: all.")
+    ] = None,
     memories: MemoriesOption = None,
 ) -> None:
     """Show the notes about a person: all of them, or those recalled for a subject, the most relevant first.
@@ -66,7 +82,7 @@ def show(
     if person is None:
         print_people(folder, Console())
         return
-    about = _build_about(thing, room, receptacle, task, situation)
+    about = subject.about()
     if meaning and not about:
         raise UserError("--meaning compares with a subject; give one, as in --thing teacup")
     embedder = None
@@ -77,23 +93,21 @@ def show(
     memory = folder.load(person)
     kinds = None if kind is None else [_check_kind(kind)]
     if about:
-        print_recalled(memory, memory.recall(about, most or len(memory), kinds=kinds, embedder=embedder), Console())
+        print_recalled(
+            memory, memory.recall(about, max_notes or len(memory), kinds=kinds, embedder=embedder), Console()
+        )
     else:
-        print_whole_memory(memory, kinds, most, Console())
+        print_whole_memory(memory, kinds, max_notes, Console())
 
 
 def add(
+    subject: SubjectOptions,
     person: PersonArgument,
     text: Annotated[str, typer.Argument(metavar="WORDS", help="Text of the note.")] = "",
     kind: Annotated[
         str, typer.Option(metavar="NAME", help="Kind of the note: reaction, rule, answer or goal.")
     ] = "rule",
     value: ValueOption = None,
-    thing: ThingOption = None,
-    room: RoomOption = None,
-    receptacle: ReceptacleOption = None,
-    task: TaskOption = None,
-    situation: SituationOption = None,
     memories: MemoriesOption = None,
 ) -> None:
     """Add a note about a person. The first note creates the memory.
@@ -106,7 +120,7 @@ def add(
     """
     from housewise.people.memory.note import parse_note
 
-    about = _build_about(thing, room, receptacle, task, situation)
+    about = subject.about()
     fields = {"person": person, "kind": _check_kind(kind), "text": text, "about": about, "value": _parse_value(value)}
     with _open_folder(memories).edit_memory(person, missing_ok=True) as memory:
         note = memory.add(parse_note(fields, "the note"))
@@ -114,16 +128,12 @@ def add(
 
 
 def edit(
+    subject: SubjectOptions,
     person: PersonArgument,
     id: Annotated[str, typer.Argument(metavar="ID", help="Id of the note, or its first characters.")],
     text: TextOption = None,
     value: ValueOption = None,
     kind: KindOption = None,
-    thing: ThingOption = None,
-    room: RoomOption = None,
-    receptacle: ReceptacleOption = None,
-    task: TaskOption = None,
-    situation: SituationOption = None,
     memories: MemoriesOption = None,
 ) -> None:
     """Correct a note. From then on it counts as the newest one.
@@ -136,10 +146,9 @@ def edit(
 
     An empty value ("") removes a field. Notes that were concluded from the note before it was corrected are forgotten.
     """
-    subject = {"room": room, "receptacle": receptacle, "task": task, "situation": situation}
-    changed: dict[str, Any] = {field: words for field, words in subject.items() if words is not None}
-    if thing is not None:
-        changed["things"] = [each for each in thing if each.strip()]
+    changed = {field: words for field, words in vars(subject).items() if words is not None}
+    if subject.things is not None:
+        changed["things"] = [each for each in subject.things if each.strip()]
     options = {"text": text, "kind": None if kind is None else _check_kind(kind), "value": _parse_value(value)}
     fields: dict[str, Any] = {field: words for field, words in options.items() if words is not None}
     if not changed and not fields:
@@ -156,17 +165,13 @@ def edit(
 
 
 def forget(
+    subject: SubjectOptions,
     person: PersonArgument,
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help="Ids of notes, or their first characters.")
     ] = None,
-    thing: ThingOption = None,
-    room: RoomOption = None,
-    receptacle: ReceptacleOption = None,
-    task: TaskOption = None,
-    situation: SituationOption = None,
     everything: Annotated[bool, typer.Option("--everything", help="Forget all notes about the person.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: YesOption = False,
     memories: MemoriesOption = None,
 ) -> None:
     """Forget notes, or all notes on a subject, together with the notes that were concluded from them.
@@ -182,7 +187,7 @@ def forget(
     A run that is under way does not bring them back. Records of runs, and the copies of memories beside them, keep
     them: delete those folders too.
     """
-    about = _build_about(thing, room, receptacle, task, situation)
+    about = subject.about()
     if sum([bool(ids), bool(about), everything]) != 1:
         raise UserError("say what to forget: ids of notes, or --thing and the like, or --everything; one of these")
     subjects: Sequence[str | About] = ids or [about]
@@ -271,15 +276,6 @@ def _open_folder(folder: Path | None) -> MemoryFolder:
     from housewise.people.memory import MemoryFolder
 
     return MemoryFolder.default(folder)
-
-
-def _build_about(
-    things: list[str] | None, room: str | None, receptacle: str | None, task: str | None, situation: str | None
-) -> About:
-    from housewise.people.memory.note import parse_about
-
-    fields = {"things": things or (), "room": room, "receptacle": receptacle, "task": task, "situation": situation}
-    return parse_about(fields, "what it is about")
 
 
 def _check_kind(name: str) -> Any:

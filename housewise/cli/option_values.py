@@ -20,9 +20,9 @@ _NUMBERS = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*(?:[0-9]{1,18}\s*)?)*")
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options without those that were not given (None), also in nested sections."""
+    """Return options without those that were not given (None or an empty list), also in nested sections."""
     nested = {key: drop_unset(value) if isinstance(value, dict) else value for key, value in options.items()}
-    return {key: value for key, value in nested.items() if value is not None}
+    return {key: value for key, value in nested.items() if value not in (None, [], {})}
 
 
 def configured_system(config: Path | None, overrides: list[str]) -> str:
@@ -57,6 +57,16 @@ def data_folder(data: Path | None, houses: int | None, system: str = "personaliz
     if from_environment:
         return None
     raise UserError("--houses plays generated houses, and --data plays houses of the Housekeep data; give one of them")
+
+
+def person_settings(person: str | None, system: str) -> dict[str, str | None]:
+    """Return the settings that ``--person`` stands for in a system. Only kitchens have people in files of several."""
+    if person is None or system != "adapt":
+        return {"person": person}
+    from housewise.people.kitchen.profile_files import split_person
+
+    file, name = split_person(person)
+    return {"people": None if file is None else str(file), "person": name}
 
 
 def check_settings(settings: PersonalizeSettings) -> None:
@@ -95,7 +105,7 @@ def parse_gpu(gpu: str | None) -> GpuSetting:
     return chosen
 
 
-def simulator_choice(name: str | None, gpu: str | None = None) -> SimulatorChoice:
+def simulator_choice(simulator: str | None, gpu: str | None = None) -> SimulatorChoice:
     """Return the simulator and its devices from options, with the defaults of a run for options that were not given.
 
     Raises:
@@ -104,5 +114,5 @@ def simulator_choice(name: str | None, gpu: str | None = None) -> SimulatorChoic
     from housewise.systems.personalize.settings import house_settings
     from housewise.worlds.house.simulator import SimulatorChoice
 
-    settings = house_settings(settings=drop_unset({"simulator": name}))
+    settings = house_settings(settings=drop_unset({"simulator": simulator}))
     return SimulatorChoice(settings.world.simulator, parse_gpu(gpu))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.cli.catalogue import complete_from
+from housewise.core.files import check_writable_file
 
 TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
 """Headings of the panels in help texts."""
@@ -53,92 +55,14 @@ DataOption = Annotated[
     Path | None,
     _task_option("FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"),
 ]
-SceneOption = Annotated[
-    list[str] | None, _task_option("NAME", "Scene of the Housekeep data. May be given several times.", names="scenes")
-]
-EpisodesOption = Annotated[
-    str | None,
-    _task_option(
-        "IDS|SET", "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.", names="task-sets"
-    ),
-]
-HousesOption = Annotated[int | None, _task_option("N", "Number of generated houses.")]
-SeedOption = Annotated[
-    int | None, _task_option("N", "Random seed. The first generated house has this number. Default: 0.")
-]
-SystemOption = Annotated[
-    str | None,
-    _task_option("NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"),
-]
-MemoryOption = Annotated[str | None, _task_option("PERSON", "Person whose memory the run starts from and adds to.")]
-PersonOption = Annotated[
-    str | None,
-    _task_option(
-        "NAME|FILE",
-        "Person whose preferences count (see housewise list people). Default: majority. With --system stars, terminal "
-        "lets you answer.",
-        names="people",
-    ),
-]
-
-PlannerOption = Annotated[
-    str | None,
-    _model_option(
-        "NAME|FILE:CLASS",
-        "Planner (see housewise list planners), or a class of your own as ./FILE.py:CLASS. Default: llm.",
-        names="planners",
-    ),
-]
 ModelOption = Annotated[
     str | None,
     _model_option(
         "NAME", "Chat model: local (the default, bundled), local:FOLDER, or the name of a model at --base-url."
     ),
 ]
-TrainedModelOption = Annotated[
-    str | None,
-    _model_option(
-        "NAME",
-        "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning API.",
-        "--model",
-    ),
-]
 BaseUrlOption = Annotated[
     str | None, _model_option("URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY.")
-]
-TrainingUrlOption = Annotated[
-    str | None, _model_option("URL", "Address of a server with a fine-tuning API.", "--base-url")
-]
-AdapterOption = Annotated[
-    str | None,
-    _model_option(
-        "NAME|FOLDER",
-        "PEFT adapter of a local model: auto (the default: the bundled adapter where it fits), none, a name (see "
-        "housewise list adapters) or a folder.",
-        names="adapters",
-    ),
-]
-RecordsOption = Annotated[
-    Path | None, _model_option("FOLDER", "Folder of records whose replies the planner replay repeats.")
-]
-
-SimulatorOption = Annotated[
-    str | None,
-    _execution_option(
-        "NAME", "raycast (the default, runs anywhere) or habitat (needs habitat-sim).", names="simulators"
-    ),
-]
-GpuOption = Annotated[
-    str | None,
-    _execution_option(
-        "N|N,M|auto",
-        "CUDA devices that habitat renders on, used in turn. Default: -1, any device, also software rendering.",
-    ),
-]
-RunsOption = Annotated[int | None, _execution_option("N", "Number of repeats of each episode. Default: 1.")]
-WorkersOption = Annotated[int | None, _execution_option("N", "Number of episodes played in parallel.")]
-RayOption = Annotated[
-    str | None, _execution_option("ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine.")
 ]
 FailFastOption = Annotated[
     bool | None,
@@ -152,6 +76,88 @@ OutOption = Annotated[
     Path | None,
     _execution_option("FOLDER", "Folder of the run. An existing run is resumed. Default: a new folder in runs/."),
 ]
+JsonFileOption = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", callback=check_writable_file, help="Also write the figures to this file."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+
+
+SceneOption = Annotated[
+    list[str] | None,
+    _task_option("NAME", "Scene of the Housekeep data. May be given several times.", "--scene", names="scenes"),
+]
+PersonOption = Annotated[
+    str | None,
+    _task_option(
+        "NAME|FILE",
+        "Person whose preferences count, or who answers (see housewise list people). Default: majority in houses.",
+        names="people",
+    ),
+]
+SimulatorOption = Annotated[
+    str | None,
+    _execution_option(
+        "NAME", "raycast (the default, runs anywhere) or habitat (needs habitat-sim).", names="simulators"
+    ),
+]
+GpuOption = Annotated[
+    str | None,
+    _execution_option(
+        "N|N,M|auto",
+        "CUDA devices that habitat renders on, used in turn. Default: -1, any device, also software rendering.",
+    ),
+]
+WorkersOption = Annotated[int | None, _execution_option("N", "Number of episodes played in parallel. Default: 1.")]
+RayOption = Annotated[
+    str | None, _execution_option("ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine.")
+]
+TrainedModelOption = Annotated[
+    str | None,
+    _model_option(
+        "NAME",
+        "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning API.",
+        "--model",
+    ),
+]
+TrainingUrlOption = Annotated[
+    str | None, _model_option("URL", "Address of a server with a fine-tuning API.", "--base-url")
+]
+AdapterOption = Annotated[
+    str | None,
+    _model_option(
+        "NAME|FOLDER",
+        "PEFT adapter of a local model: auto (the default: the bundled adapter where it fits), none, a name (see "
+        "housewise list adapters) or a folder.",
+        names="adapters",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class HouseOptions:
+    """Options that choose houses and the person who lives there. Fields are named like the settings that they set."""
+
+    data: DataOption = None
+    scenes: SceneOption = None
+    person: PersonOption = None
+
+
+@dataclass(frozen=True)
+class SimulatorOptions:
+    """Options that choose a simulator. Fields are named like the settings that they set."""
+
+    simulator: SimulatorOption = None
+    gpu: GpuOption = None
+
+
+@dataclass(frozen=True)
+class ExecutionOptions(SimulatorOptions):
+    """Options of how episodes are played. Fields are named like the settings that they set."""
+
+    workers: WorkersOption = None
+    ray: RayOption = None
+    fail_fast: FailFastOption = None
 
 
 def _complete_person(incomplete: str) -> list[str]:

@@ -9,21 +9,24 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console
+from housewise.cli.catalogue import complete_from
+from housewise.cli.registration import given_options
+from housewise.core.console import Console, print_note
 
 
 def kitchen(
+    context: typer.Context,
     task: Annotated[int, typer.Option(min=1, metavar="N", help="Number of the task, 1 to 8.")] = 1,
     person: Annotated[
-        str | None,
+        str,
         typer.Option(
-            metavar="NAME",
-            help="Person that you cook for: one of ADAPT's sixteen, or of --people.",
-            show_default="miranda",
+            metavar="NAME|FILE|FILE:NAME",
+            help="Person that you cook for (see housewise list people), or a file of people of your own.",
+            autocompletion=complete_from("people"),
         ),
-    ] = None,
-    people: Annotated[Path | None, typer.Option(help="File or folder of people. Default: ADAPT's sixteen.")] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the kitchen.")] = 0,
+    ] = "miranda",
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of the kitchen.")] = 0,
+    people: Annotated[Path | None, typer.Option(hidden=True, help="Former option, see --person.")] = None,
 ) -> None:
     """Prepare breakfast in the text kitchen yourself.
 
@@ -33,12 +36,19 @@ def kitchen(
 
       housewise play kitchen --task 2 --person nalini
 
+      housewise play kitchen --person mine.yaml:zoe
+
     Type one action per line, for example: look in the fridge; take the milk; ask how you like your eggs. The person
     answers, and judges the breakfast at the end. Type help to see what else can be typed.
     """
     from housewise.cli.kitchen_game import cook
+    from housewise.people.kitchen.profile_files import split_person
 
-    cook(task, person, people, seed, Console(highlight=False), sys.stdin)
+    file, name = split_person(person)
+    if people is not None:
+        print_note("--people is now --person: --person FILE or --person FILE:NAME")
+        file, name = people, name if "--person" in given_options(context) else None
+    cook(task, name, file, seed, Console(highlight=False), sys.stdin)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"kitchen": kitchen}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.cli.option_values import drop_unset
-from housewise.cli.options import FailFastOption, GpuOption, OutOption, SimulatorOption
+from housewise.cli.options import FailFastOption, OutOption, SimulatorOptions
 from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 
 def replay(
+    renderer: SimulatorOptions,
     folder: Annotated[
         Path | None, typer.Argument(help="Folder of an earlier run. Default: the newest one in runs/.")
     ] = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
     fail_fast: FailFastOption = None,
     out: OutOption = None,
 ) -> None:
@@ -41,7 +40,7 @@ def replay(
     records = records_by_name(run)
     named = run if run.name.strip(".") else run.resolve()
     with run_folder(out, f"{named.name}-replay", named.parent) as target:
-        changes = drop_unset({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
+        changes = drop_unset({**vars(renderer), "fail_fast": fail_fast})
         replay_run(run, records, changes, target, Console())
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption, SimulatorOption
+from housewise.cli.options import SimulatorOptions
 from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_note
 from housewise.core.hardware import usable_cores
@@ -19,6 +19,7 @@ _MAX_WORKERS = 4
 
 
 def report(
+    renderer: SimulatorOptions,
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -37,12 +38,12 @@ def report(
     single: Annotated[
         bool, typer.Option("--single", help="Write one self-contained file, with pictures of some episodes.")
     ] = False,
-    most: Annotated[int, typer.Option(min=0, help="Number of episodes in the file of --single, worst first.")] = 12,
+    max_episodes: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of episodes in the file of --single, worst first.")
+    ] = 12,
     against: Annotated[
         Path | None, typer.Option("--compare", help="Folder of another run. Adds the paired differences to it.")
     ] = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make all pages again, for example in a folder from another machine.")
     ] = False,
@@ -63,7 +64,7 @@ def report(
 
       housewise report runs/trained --compare runs/untrained
 
-      housewise report runs/trained --single --most 3
+      housewise report runs/trained --single --max-episodes 3
 
     The index with all figures, report.html, is written first. The pages are in report/ beside it. Camera pictures and
     films take longest: only the twenty worst episodes and those of --films have them. Pages that are up to date are not
@@ -74,7 +75,7 @@ def report(
     from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 
     folder = folder or newest_run(of_several=True)
-    options = ReportOptions(film, simulator_choice(simulator, gpu), *_select_pictured(films or []))
+    options = ReportOptions(film, simulator_choice(**vars(renderer)), *_select_pictured(films or []))
     count = workers or min(usable_cores(), _MAX_WORKERS)
     console = Console()
     with progress_bars(console, shown=console.is_terminal) as progress:
@@ -94,7 +95,9 @@ def report(
         if is_selftraining_folder(folder):
             path = write_selftraining_report(folder, options, workers=count, progress=show_progress)
         elif single:
-            path = write_single(folder, options=options, against=against, most=most, progress=show_progress)
+            path = write_single(
+                folder, options=options, against=against, max_episodes=max_episodes, progress=show_progress
+            )
         else:
             path = write_report(
                 folder, options=options, against=against, fresh=fresh, workers=count, progress=show_progress_and_index

@@ -67,7 +67,7 @@ class RuleConversation:
         topic: Topic of the interview, as in notes.
         interview: Provides the questions.
         folder: Folder of memories.
-        most: Maximum number of questions, including those of earlier conversations.
+        max_questions: Maximum number of questions, including those of earlier conversations.
         stream: Where answers are read from.
         console: Where questions are printed.
     """
@@ -78,7 +78,7 @@ class RuleConversation:
         topic: str,
         interview: Interview,
         folder: MemoryFolder,
-        most: int,
+        max_questions: int,
         stream: TextIO,
         console: Console,
     ) -> None:
@@ -93,7 +93,7 @@ class RuleConversation:
         self._dialogue: list[DialogueTurn] = []
         self._time = ""
         there = interview.count_open_questions(self._before)
-        self._total = most if there is None else min(most, len(self._before) + there)
+        self._total = max_questions if there is None else min(max_questions, len(self._before) + there)
 
     def hold(self) -> None:
         """Ask until the person leaves or no question is left.

@@ -18,7 +18,7 @@ import typer
 
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
-from housewise.cli.options import MemoriesOption, PersonArgument
+from housewise.cli.options import MemoriesOption, PersonArgument, YesOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from housewise.agent.clipr.rule_editing import Corrections
     from housewise.people.memory import Memory, MemoryFolder
 
-AboutOption = Annotated[
+TopicOption = Annotated[
     str | None, typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}.", show_default=False)
 ]
 
@@ -42,28 +42,28 @@ _NOT_UNDERSTOOD = {
 _LEADING_AND = re.compile(r"^(?:(?:and|but|also|plus)\b[\s,]*)+", re.IGNORECASE)
 
 
-def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOption = None) -> None:
+def show(person: PersonArgument, topic: TopicOption = None, memories: MemoriesOption = None) -> None:
     """Show a person's rules with their ids.
 
     Examples:
 
       housewise rules show ada
 
-      housewise rules show ada --about house
+      housewise rules show ada --topic house
 
     A rule keeps its id when it is edited. Rules that are not understood, that a newer rule contradicts, or that
     reactions and goals question are marked.
     """
     from housewise.people.memory import MemoryFolder
 
-    print_rules(MemoryFolder.default(memories).load(person), about, Console())
+    print_rules(MemoryFolder.default(memories).load(person), topic, Console())
 
 
 def add(
     person: PersonArgument,
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Text of the rule.")],
-    about: AboutOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    topic: TopicOption = None,
+    yes: YesOption = False,
     memories: MemoriesOption = None,
 ) -> None:
     """Add a rule after showing how it was understood.
@@ -78,7 +78,7 @@ def add(
     """
     from housewise.people.memory import MemoryFolder
 
-    add_rule(MemoryFolder.default(memories), person, words, about or TOPICS[0], yes, sys.stdin, Console())
+    add_rule(MemoryFolder.default(memories), person, words, topic or TOPICS[0], yes, sys.stdin, Console())
 
 
 def edit(
@@ -89,7 +89,7 @@ def edit(
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help='New text of the rule. "" forgets the rule.', show_default=False)
     ] = None,
-    about: AboutOption = None,
+    topic: TopicOption = None,
     memories: MemoriesOption = None,
 ) -> None:
     """Edit rules: one with --rule and --text, a new one with only --text, or all of them in $EDITOR.
@@ -110,11 +110,11 @@ def edit(
 
     def save(corrections: Corrections, new: bool = False) -> None:
         with folder.edit_memory(person, missing_ok=new) as memory:
-            for line in apply_corrections(memory, corrections, about or TOPICS[0]):
+            for line in apply_corrections(memory, corrections, topic or TOPICS[0]):
                 console.print(line, soft_wrap=True, highlight=False)
 
     if rule is None and text is None:
-        with _edit_in_editor(folder.load(person), about) as corrections:
+        with _edit_in_editor(folder.load(person), topic) as corrections:
             save(corrections)
     elif text is None:
         raise UserError(f"rule {rule}: give its new text with --text WORDS")

@@ -2,67 +2,86 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset, parse_episodes
+from housewise.cli.option_values import (
+    check_settings,
+    configured_system,
+    data_folder,
+    drop_unset,
+    parse_episodes,
+    person_settings,
+)
 from housewise.cli.options import (
     EXECUTION,
+    MODEL,
+    TASK,
     AdapterOption,
     BaseUrlOption,
     ConfigOption,
-    DataOption,
-    EpisodesOption,
-    FailFastOption,
-    GpuOption,
-    HousesOption,
+    ExecutionOptions,
+    HouseOptions,
     LogToOption,
-    MemoryOption,
     ModelOption,
     OutOption,
     Overrides,
-    PersonOption,
-    PlannerOption,
-    RayOption,
-    RecordsOption,
-    RunsOption,
-    SceneOption,
-    SeedOption,
-    SimulatorOption,
-    SystemOption,
-    WorkersOption,
+    panel_option,
 )
 from housewise.cli.run_folders import dated_name, run_folder
 from housewise.core.console import Console
 
 
 def run(
+    *,
     overrides: Overrides = None,
     config: ConfigOption = None,
-    data: DataOption = None,
-    scene: SceneOption = None,
-    episodes: EpisodesOption = None,
-    houses: HousesOption = None,
-    seed: SeedOption = None,
-    person: PersonOption = None,
-    planner: PlannerOption = None,
+    system: Annotated[
+        str | None,
+        panel_option(
+            TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"
+        ),
+    ] = None,
+    house: HouseOptions,
+    episodes: Annotated[
+        str | None,
+        panel_option(
+            TASK,
+            "IDS|SET",
+            "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.",
+            names="task-sets",
+        ),
+    ] = None,
+    houses: Annotated[int | None, panel_option(TASK, "N", "Number of generated houses. Default: 3.")] = None,
+    seed: Annotated[
+        int | None, panel_option(TASK, "N", "Random seed. The first generated house has this number. Default: 0.")
+    ] = None,
+    memory: Annotated[
+        str | None,
+        panel_option(TASK, "PERSON", "Person whose memory the run starts from and adds to. Default: no memory."),
+    ] = None,
+    planner: Annotated[
+        str | None,
+        panel_option(
+            MODEL,
+            "NAME|FILE:CLASS",
+            "Planner (see housewise list planners), or a class of your own as ./FILE.py:CLASS. Default: llm.",
+            names="planners",
+        ),
+    ] = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     adapter: AdapterOption = None,
-    records: RecordsOption = None,
-    simulator: SimulatorOption = None,
-    gpu: GpuOption = None,
-    runs: RunsOption = None,
-    workers: WorkersOption = None,
-    ray: RayOption = None,
-    memory: MemoryOption = None,
-    system: SystemOption = None,
+    records: Annotated[
+        Path | None, panel_option(MODEL, "FOLDER", "Folder of records whose replies the planner replay repeats.")
+    ] = None,
+    execution: ExecutionOptions,
+    repeats: Annotated[
+        int | None, panel_option(EXECUTION, "N", "Number of repeats of each episode. Default: 1.")
+    ] = None,
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Play only the first episodes, for about two minutes.", rich_help_panel=EXECUTION),
+        bool, panel_option(EXECUTION, None, "Play only the first episodes, for about two minutes.", "--quick")
     ] = False,
-    fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -71,7 +90,7 @@ def run(
     Examples:
 
       # three generated houses, the bundled model with its adapter
-      housewise run
+      housewise run --houses 3
 
       # a planner that knows the preferences
       housewise run --houses 3 --planner scripted
@@ -81,7 +100,7 @@ def run(
           --model my-model --base-url http://localhost:8000/v1
 
       # CLIPR: choices follow the rules of a simulated person (docs/clipr.md)
-      housewise run --system clipr --runs 5 --workers 2
+      housewise run --system clipr --repeats 5 --workers 2
 
     The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. housewise
     list prints the names that --planner, --person and other options accept, and housewise settings personalize prints
@@ -93,24 +112,20 @@ def run(
 
     system_name = system or configured_system(config, overrides or [])
     options = {
-        "data": data_folder(data, houses, system_name),
-        "scenes": scene or None,
+        **vars(house),
+        **vars(execution),
+        **person_settings(house.person, system_name),
+        "data": data_folder(house.data, houses, system_name),
         "episodes": parse_episodes(episodes),
         "houses": houses,
         "seed": seed,
-        "person": person,
+        "memory": {"start": memory},
         "planner": planner,
         "model": model,
         "base_url": base_url,
         "adapter": adapter,
         "records": str(records) if records else None,
-        "simulator": simulator,
-        "gpu": gpu,
-        "runs": runs,
-        "workers": workers,
-        "ray": ray,
-        "fail_fast": fail_fast,
-        "memory": {"start": memory} if memory else None,
+        "runs": repeats,
     }
     system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])

@@ -17,6 +17,8 @@ from housewise.cli.options import (
     LogToOption,
     OutOption,
     Overrides,
+    TrainedModelOption,
+    TrainingUrlOption,
     panel_option,
 )
 from housewise.cli.registration import given_options
@@ -46,15 +48,7 @@ def selftrain(
             "Number of generated houses to train in. Half as many demonstrate, a quarter as many test. Default: 20.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        panel_option(
-            MODEL,
-            "NAME",
-            "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning "
-            "API.",
-        ),
-    ] = None,
+    model: TrainedModelOption = None,
     adapter: Annotated[
         str | None,
         panel_option(
@@ -64,7 +58,7 @@ def selftrain(
             names="adapters",
         ),
     ] = None,
-    base_url: Annotated[str | None, panel_option(MODEL, "URL", "Address of a server with a fine-tuning API.")] = None,
+    base_url: TrainingUrlOption = None,
     iterations: Annotated[
         int | None,
         panel_option(

@@ -34,7 +34,7 @@ from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, experiment_names
 from housewise.rollout.scores import summarize, truncation_warning
 
-MOST_IN_ONE = 12
+MAX_IN_ONE = 12
 """Default number of episodes that a single-file report shows with pictures."""
 
 # Indexes of at most this many episodes show films.
@@ -173,7 +173,7 @@ def write_single(
     options: ReportOptions | None = None,
     *,
     against: Path | None = None,
-    most: int = MOST_IN_ONE,
+    max_episodes: int = MAX_IN_ONE,
     progress: Progress | None = None,
 ) -> Path:
     """Write a self-contained file for a run.
@@ -183,7 +183,7 @@ def write_single(
         out: See `write_report`.
         options: See `write_report`.
         against: See `write_report`.
-        most: Maximum number of episodes that are shown: the worst ones and those that the options name. The tables have
+        max_episodes: Maximum number of episodes that are shown: the worst ones and those that the options name. The tables have
             all episodes.
         progress: See `write_report`.
 
@@ -195,7 +195,7 @@ def write_single(
     comparisons = _compare_with(folder, entries, against)
     pictured, named = options.choose_illustrated(entries), replace(options, worst=0).choose_illustrated(entries)
     played = [place for place, entry in enumerate(entries) if entry.result]
-    shown = [place for rank, place in enumerate(played) if rank < most or entries[place].key in named]
+    shown = [place for rank, place in enumerate(played) if rank < max_episodes or entries[place].key in named]
     chapters: list[EpisodeContent] = []
     for done, place in enumerate(shown):
         tell("episodes", done, len(shown))
@@ -348,4 +348,4 @@ def _no_progress(what: str, done: int, total: int) -> None:
     """Ignore the progress."""
 
 
-__all__ = ["MOST_IN_ONE", "WORST", "EpisodePage", "Progress", "ReportOptions", "write_report", "write_single"]
+__all__ = ["MAX_IN_ONE", "WORST", "EpisodePage", "Progress", "ReportOptions", "write_report", "write_single"]

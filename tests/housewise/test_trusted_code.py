@@ -74,7 +74,7 @@ def test_a_run_is_resumed_with_what_its_user_names(sent: Path) -> None:
         housewise("run", *SHORT, "--adapter", "none", "--out", run)
     )
     assert not (sent / "it-ran").exists()
-    result = housewise("run", *SHORT, "--planner", code, "--runs", "2", "--out", run)
+    result = housewise("run", *SHORT, "--planner", code, "--repeats", "2", "--out", run)
     assert result.returncode == 0 and "1 of 2 episodes are finished already" in result.stdout, result.stderr
 
 

@@ -84,9 +84,9 @@ def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
         arguments = ("run", "--houses", "1", "--model", "m", "--base-url", address, "--out", tmp_path, "max_steps=20")
         short = ("most_plans=2", "most_idle_plans=2")
         done = housewise(*arguments, *short)
-        again = housewise(*arguments, *short, "--runs", "2")
+        again = housewise(*arguments, *short, "--repeats", "2")
         server.play(fails(401, "who is pass-word?"))
-        refused = housewise(*arguments, *short, "--runs", "3")
+        refused = housewise(*arguments, *short, "--repeats", "3")
         assert all(sent["authorization"].startswith("Basic ") for sent in server.headers)
     assert done.returncode == again.returncode == 0 and "1 of 2 episodes are finished already" in again.stdout
     said = "".join(result.stdout + result.stderr for result in (done, again, refused))

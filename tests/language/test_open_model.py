@@ -47,7 +47,7 @@ def test_a_local_model_with_an_address_is_refused_before_it_is_loaded() -> None:
 
 
 def test_a_misspelt_none_is_corrected() -> None:
-    with pytest.raises(ChatModelError, match=r"did you mean none\? there are auto, none, breakfast, tidy$"):
+    with pytest.raises(ChatModelError, match=r"did you mean none\? available: auto, none, breakfast, tidy$"):
         ModelSettings(adapter="None").check()
 
 

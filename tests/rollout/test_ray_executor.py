@@ -136,7 +136,7 @@ def eventually(happened: Callable[[], object]) -> None:
 
 @pytest.mark.slow
 def test_the_records_are_those_of_one_machine(cluster: Any, tmp_path: Path) -> None:
-    scripted = (*HOUSES, "--planner", "scripted", "--runs", "2")
+    scripted = (*HOUSES, "--planner", "scripted", "--repeats", "2")
     played(tmp_path / "here", *scripted, "--workers", "2")
     said = played(tmp_path / "there", *scripted, "--workers", "4", "--ray", cluster.address)
     assert told(tmp_path / "there") == told(tmp_path / "here")
@@ -234,7 +234,7 @@ def test_a_lost_model_is_replaced_by_another(cluster: Any, tmp_path: Path) -> No
     pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
     prompt = save_prompt(tmp_path / "short.yaml")
     tiny = ("--model", f"local:{save_learner(tmp_path / 'tiny')}", f"prompt={prompt}", "sampling.max_tokens=8")
-    out, arguments = tmp_path / "run", ("--houses", "3", "--runs", "10", "max_steps=60", "most_plans=6")
+    out, arguments = tmp_path / "run", ("--houses", "3", "--repeats", "10", "max_steps=60", "most_plans=6")
     there = command(out, *tiny, *arguments, "--workers", "4", "--ray", cluster.address)
     with subprocess.Popen(there, env=ENVIRONMENT, stdout=subprocess.DEVNULL) as run:
         eventually(lambda: any((out / "episodes").glob("*.jsonl")))

@@ -99,9 +99,9 @@ def test_what_an_update_changed_is_seen_without_the_gate() -> None:
     [
         ("understanding", ("--scenarios", "missing.jsonl"), "missing.jsonl: cannot be read"),
         ("main_results", ("--ambik", "missing.jsonl"), "missing.jsonl: cannot be read"),
-        ("main_results", ("--data", "ambik"), "--data ambik: not there; there are housekeep, kitchen"),
-        ("ablations", ("--data", "attic"), "--data attic: not there; there are housekeep, kitchen"),
-        ("main_results", ("--method", "GPT"), "--method GPT: no such method; there are Adaptive CLIPR"),
+        ("main_results", ("--data", "ambik"), "--data ambik: not there; available: housekeep, kitchen"),
+        ("ablations", ("--data", "attic"), "--data attic: not there; available: housekeep, kitchen"),
+        ("main_results", ("--method", "GPT"), "--method GPT: no such method; available: Adaptive CLIPR"),
     ],
 )
 def test_bad_input_gets_one_line(module: str, arguments: tuple[str, ...], message: str) -> None:

@@ -61,4 +61,4 @@ def test_the_command_tells_what_rules_are_worth(tmp_path: Path) -> None:
     assert found["commit"] and found["seeds"] == [1] and found["quick"] and found["adapter"] is None
     assert found["conversations"]["gita"]["1"]["understood"] == 10
     bad = run_module("housewise.experiments.clipr.transfer", ("--person", "zoe", "--out", tmp_path / "bad"))
-    assert bad.returncode == 2 and "--person zoe: there are ada" in bad.stderr
+    assert bad.returncode == 2 and "--person zoe: no such person; available: ada" in bad.stderr

@@ -37,7 +37,7 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
     assert all(f"overruled by {disliked.id}" in line for line in shown[1:3])
     everything = output(memory_command(folder.root, "show", "ada")).splitlines()
     assert [line[:12] for line in everything[:-1]] == [note.id for note in folder.load("ada").notes]
-    assert len(output(memory_command(folder.root, "show", "ada", "--most", "1", "--kind", "rule")).splitlines()) == 2
+    assert len(output(memory_command(folder.root, "show", "ada", "--max-notes", "1", "--kind", "rule")).splitlines()) == 2
 
     output(
         memory_command(
@@ -95,7 +95,7 @@ def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFo
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("show", "adda"), "no memory of adda; did you mean ada? there are ada"),
+        (("show", "adda"), "no memory of adda; did you mean ada? available: ada"),
         (("show", "../ada"), "cannot be a person's name"),
         (("show", "ada", "--meaning"), "give one, as in --thing"),
         (("show", "ada", "--kind", "rules"), "no kind of notes is called rules; did you mean rule?"),
@@ -109,7 +109,7 @@ def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFo
         (("forget", "ada"), "say what to forget"),
         (("forget", "ada", "ffff", "--everything"), "say what to forget"),
         (("forget", "ada", "ffff"), "no note ffff"),
-        (("export", "ada", "--format", "xml"), "no format xml; there are yaml, jsonl"),
+        (("export", "ada", "--format", "xml"), "no format xml; available: yaml, jsonl"),
         (("import", "ada", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
     ],
 )
@@ -174,7 +174,7 @@ def test_notes_cannot_speak_to_the_terminal(folder: MemoryFolder) -> None:
 def test_by_meaning_a_teacup_brings_mugs_to_mind(folder: MemoryFolder) -> None:
     notes = [reaction(thing, "cupboard", 1.0, TIMES[0]) for thing in ("mug", "toothbrush", "bicycle pump")]
     folder.save(Memory("ada", notes))
-    result = memory_command(folder.root, "show", "ada", "--thing", "teacup", "--meaning", "--most", "1")
+    result = memory_command(folder.root, "show", "ada", "--thing", "teacup", "--meaning", "--max-notes", "1")
     assert result.returncode == 0 and re.search(r"reaction +1 +mug, cupboard.*by meaning, 0\.\d\d", result.stdout)
     assert "nothing is recalled" in output(memory_command(folder.root, "show", "ada", "--thing", "teacup"))
 

@@ -150,10 +150,10 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("show", "ben"), "no memory of ben; there are ada"),
+        (("show", "ben"), "no memory of ben; available: ada"),
         (("edit", "ada", "--rule", "9", "--text", "x"), "ada has no rule 9"),
         (("forget", "ada", "1"), "ada has no rule 1"),
-        (("forget", "ben", "1"), "no memory of ben; there are ada"),
+        (("forget", "ben", "1"), "no memory of ben; available: ada"),
         (("add", "ada", "x" * 401, "--yes"), "has 401 characters"),
         (("add", "../ada", "x", "--yes"), "cannot be a person's name"),
         (("edit", "ada", "--rule", "1"), "give its new text with --text"),
@@ -196,4 +196,4 @@ def test_a_robot_follows_a_rule_and_its_persons_reactions_question_it(folder: Me
     ruled = {thing for note in folder.load("farid").notes if note.kind == "rule" for thing in note.about.things}
     placed = [note for note in reactions if note.about.receptacle == "bed" and note.value == -1.0]
     assert placed and all(set(note.about.things) <= ruled for note in placed)
-    assert "questioned by" in rules(folder, "show", "farid", "--about", "house").stdout
+    assert "questioned by" in rules(folder, "show", "farid", "--topic", "house").stdout

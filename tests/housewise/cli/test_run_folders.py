@@ -146,4 +146,4 @@ def test_configurations_are_found_by_name_and_a_file_wins(tmp_path: Path) -> Non
     (tmp_path / "person.yaml").write_text("iteratoins: 1\n")
     assert "did you mean iterations?" in one_line(housewise(tmp_path, "selftrain", "--config", "person.yaml"))
     message = one_line(housewise(tmp_path, "selftrain", "--config", "persons"))
-    assert "did you mean person? there are attentive, brain, " in message
+    assert "did you mean person? available: attentive, brain, " in message

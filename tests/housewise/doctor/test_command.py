@@ -19,7 +19,7 @@ def test_it_says_what_is_here_and_what_gets_the_rest(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     assert not result.stderr
     content = json.loads((tmp_path / "doctor.json").read_text())
-    assert content["works"] is True
+    assert content["is_working"] is True
     assert content["machine"]["cores"] >= 1
     assert list(dict.fromkeys(found["topic"] for found in content["findings"])) == TOPICS
     found = read(tmp_path / "doctor.json")

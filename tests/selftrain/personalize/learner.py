@@ -29,7 +29,7 @@ class Learner:
             "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
             "learning_rate_decay=0.5", *more,
         ]  # fmt: skip
-        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self.model}", "--out", str(out)]
+        options = ["--houses", "2", "--repeats", "1", "--model", f"local:{self.model}", "--out", str(out)]
         return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
 
     def start(self, out: Path, *more: str) -> AbstractContextManager[Program]:

@@ -361,9 +361,9 @@ def test_a_closed_environment_refuses_calls() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ("lab_sensors: {smell: {type: HousewiseSensor}}", "no sensor 'smell' in this task; there are rgb"),
-        ("actions: {dance: {type: HousewiseAction}}", "no action 'dance' in this task; there are stop"),
-        ("measurements: {joy: {type: HousewiseMeasure}}", "no measure 'joy' in this task; there are success_rate"),
+        ("lab_sensors: {smell: {type: HousewiseSensor}}", "no sensor 'smell' in this task; available: rgb"),
+        ("actions: {dance: {type: HousewiseAction}}", "no action 'dance' in this task; available: stop"),
+        ("measurements: {joy: {type: HousewiseMeasure}}", "no measure 'joy' in this task; available: success_rate"),
     ],
 )
 def test_unknown_sensors_actions_and_measures_are_refused(tmp_path: Path, wrong: str, told: str) -> None:
@@ -379,7 +379,7 @@ def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str
 
 
 def test_an_unknown_configuration_is_refused() -> None:
-    with pytest.raises(UserError, match=r"'tidy'; there are housekeep, rearrange$"):
+    with pytest.raises(UserError, match=r"'tidy'; available: housekeep, rearrange$"):
         habitat_lab.config("tidy")
 
 

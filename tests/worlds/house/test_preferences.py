@@ -120,7 +120,7 @@ def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: s
 
 
 def test_unknown_people_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(DataError, match="no person 'zoe'; there are majority, ada, bruno, "):
+    with pytest.raises(DataError, match="no person 'zoe'; available: majority, ada, bruno, "):
         load_preferences("zoe")
 
 

@@ -16,7 +16,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig
 
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.worlds.house.generator.room_space import ROBOT_RADIUS
 from housewise.worlds.house.simulator.base import STEP, TURN, Camera
@@ -90,8 +90,8 @@ def config_file(name: str = "rearrange") -> str:
     folder = _CONFIGS / _GROUP
     file = folder / f"{name}.yaml"
     if not file.is_file():
-        there = ", ".join([path.stem for path in find_paths(folder, "*.yaml")])
-        raise UserError(f"no habitat-lab configuration {name!r}; there are {there}")
+        known = [path.stem for path in find_paths(folder, "*.yaml")]
+        raise UserError(f"no habitat-lab configuration {name!r}; {suggest_names(name, known)}")
     return str(file)
 
 

@@ -10,7 +10,7 @@ from habitat.config.default import get_agent_config
 from habitat.config.default_structured_configs import AgentConfig
 from omegaconf import DictConfig, OmegaConf
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.worlds.house.habitat_lab.settings import ROBOT, HousewiseDatasetConfig, HousewiseSimulatorConfig
 from housewise.worlds.house.simulator.base import SENSORS
@@ -45,7 +45,7 @@ def check_simulator(config: DictConfig) -> None:
     _compare(agent, OmegaConf.structured(AgentConfig(**ROBOT)), name, {"sim_sensors"})
     for sensor, settings in agent.sim_sensors.items():
         if sensor not in SENSORS:
-            raise UserError(f"no camera sensor {sensor!r} in this task; there are {', '.join(SENSORS)}")
+            raise UserError(f"no camera sensor {sensor!r} in this task; {suggest_names(sensor, SENSORS)}")
         free = {"normalize_depth"} if sensor == "depth" else set()
         _compare(settings, _sensor(config.camera), f"{name}.sim_sensors.{sensor}", free)
 

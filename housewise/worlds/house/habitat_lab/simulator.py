@@ -17,7 +17,7 @@ from habitat.core.simulator import Sensor as LabSensor
 from numpy.typing import ArrayLike, NDArray
 from omegaconf import DictConfig
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import yaw_rotation
 from housewise.worlds.house.habitat_lab.dataset import load_task
@@ -47,7 +47,7 @@ class HousewiseSensor(LabSensor):  # type: ignore[misc]
 
     def __init__(self, sim: HousewiseSim, config: DictConfig, name: str, **_: Any) -> None:
         if name not in _TYPES:
-            raise UserError(f"no sensor {name!r} in this task; there are {', '.join(_TYPES)}")
+            raise UserError(f"no sensor {name!r} in this task; {suggest_names(name, _TYPES)}")
         seen: Any = sim.household.observation_space
         self._sim, self._name, self._seen = sim, name, seen[name]
         self._normalized = name == "depth" and bool(config.get("normalize_depth"))

@@ -10,7 +10,7 @@ from habitat.core.embodied_task import SimulatorTaskAction
 from habitat.core.simulator import Observations
 from omegaconf import DictConfig
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.habitat_lab.simulator import HousewiseSim
 from housewise.worlds.house.simulator.base import LowLevelAction
 
@@ -46,8 +46,8 @@ class HousewiseAction(SimulatorTaskAction):  # type: ignore[misc]
         try:
             self._action = LowLevelAction[name.upper()]
         except KeyError as error:
-            there = ", ".join(action.name.lower() for action in LowLevelAction)
-            raise UserError(f"no action {name!r} in this task; there are {there}") from error
+            known = [action.name.lower() for action in LowLevelAction]
+            raise UserError(f"no action {name!r} in this task; {suggest_names(name, known)}") from error
 
     def step(self, target: str | None = None, **_: Any) -> Observations:
         """Carry out the action.
@@ -70,7 +70,7 @@ class HousewiseMeasure(Measure):  # type: ignore[misc]
 
     def __init__(self, sim: HousewiseSim, name: str, **_: Any) -> None:
         if name not in MEASURES:
-            raise UserError(f"no measure {name!r} in this task; there are {', '.join(MEASURES)}")
+            raise UserError(f"no measure {name!r} in this task; {suggest_names(name, MEASURES)}")
         self._sim, self._name = sim, name
         super().__init__()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.printable_text import excerpt
 from housewise.core.user_folders import expand_user
-from housewise.core.validation import describe_validation_error
+from housewise.core.validation import describe_validation_error, validate_model
 from housewise.worlds.house.episode import (
     HouseObject,
     ObjectModel,
@@ -219,11 +218,8 @@ class HousekeepData:
         for number, raw in self._raw_episodes(scene).items():
             packers = raw.get("recs_packers")
             if isinstance(packers, dict) and key in packers:
-                try:
-                    return PackerFields.model_validate(packers[key])
-                except ValidationError as error:
-                    where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
-                    raise DataError(f"{where}: {describe_validation_error(error)}; fetch the file again") from error
+                where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
+                return validate_model(PackerFields, packers[key], where, "fetch the file again")
         return None
 
     def has_episodes(self, scene: str) -> bool:
@@ -260,10 +256,7 @@ def _build_episode(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> 
             size = f"{len(raw.recs_keys)} x {count}"
             raise DataError(f"{where}, field start_matrix or end_matrix: not {size}; fetch it again")
     start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
-    objects = tuple(_build_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
-    objects = tuple(
-        replace(thing, model=_find_object_model(raw, number, root, where)) for number, thing in enumerate(objects)
-    )
+    objects = tuple(_build_object(raw, number, start, end, scene, root, where) for number in range(count))
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
     return RearrangementEpisode(
@@ -272,7 +265,7 @@ def _build_episode(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> 
 
 
 def _build_object(
-    raw: EpisodeFields, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str
+    raw: EpisodeFields, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, root: Path, where: str
 ) -> HouseObject:
     key = raw.objs_keys[number]
     rows = np.flatnonzero(start[:, number])
@@ -290,6 +283,7 @@ def _build_object(
         pose=Pose(position),
         receptacle=receptacle,
         correct=frozenset(raw.recs_keys[row] for row in np.flatnonzero(end[:, number])),
+        model=_find_object_model(raw, number, root, where),
     )
 
 

@@ -1,0 +1,118 @@
+"""Turn functions into commands: groups of options become options, and former options and ``--debug`` are added."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from inspect import Parameter
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.models import OptionInfo
+
+from housewise.core.console import enable_tracebacks, print_note
+from housewise.core.errors import UserError
+from housewise.core.option_migrations import FORMER_OPTIONS
+
+DebugOption = Annotated[bool, typer.Option("--debug", help="Print the whole traceback of an error.")]
+
+
+def register(commands: Mapping[str, Callable[..., None]], group: typer.Typer, prefix: str = "") -> None:
+    """Add commands to a group.
+
+    A parameter of a command whose type is a dataclass is a group of options: its fields become options, and the command
+    receives an instance of it. A parameter ``context`` receives the context of typer.
+
+    Args:
+        commands: Functions by name. Their docstrings are the help texts.
+        group: Group that they are added to.
+        prefix: Name of the group, with a space, as in ``memory ``.
+    """
+    for name, command in commands.items():
+        group.command(name, help=_format_help(command.__doc__ or ""))(_build_command(command, prefix + name))
+
+
+def given_options(context: typer.Context) -> set[str]:
+    """Return the options that stand on the command line."""
+    return {parameter.opts[0] for parameter in context.command.params if _is_given(context, parameter.name or "")}
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _build_command(command: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return a command that accepts the options of groups, former options, and ``--debug`` after its own options."""
+    # Typer does not evaluate the annotations of a signature that is set.
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)
+    }
+    options = {each.name: each for own in signature.parameters.values() for each in _expand_group(own)}
+    current = {flag: each.name for each in options.values() for flag in _find_flags(each)}
+    # A command that declares a former option itself handles it itself.
+    former = {old: current[new] for old, new in FORMER_OPTIONS.get(name, {}).items() if old not in current}
+    hidden = {old: _hide_option(options[new], old) for old, new in former.items()}
+
+    @functools.wraps(command)
+    def run_command(*, context: typer.Context, debug: bool, **values: Any) -> None:
+        enable_tracebacks(debug)
+        for old, new in former.items():
+            value = values.pop(hidden[old].name)
+            if not _is_given(context, hidden[old].name):
+                continue
+            flag = FORMER_OPTIONS[name][old]
+            if _is_given(context, new):
+                raise UserError(f"{old} is now {flag}, and both are given; leave out {old}")
+            print_note(f"{old} is now {flag}")
+            values[new] = value
+        for parameter, group in groups.items():
+            values[parameter] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values, **({"context": context} if "context" in signature.parameters else {}))
+
+    options.pop("context", None)
+    added = (
+        Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=DebugOption),
+        Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
+    )
+    vars(run_command)["__signature__"] = signature.replace(
+        parameters=[each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*options.values(), *hidden.values(), *added)]
+    )
+    return run_command
+
+
+def _expand_group(parameter: Parameter) -> Iterator[Parameter]:
+    """Yield a parameter for each field of a group of options, or the parameter itself if it is no group."""
+    if not is_dataclass(parameter.annotation):
+        yield parameter
+        return
+    hints = get_type_hints(parameter.annotation, include_extras=True)
+    for field in fields(parameter.annotation):
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+
+
+def _find_flags(parameter: Parameter) -> tuple[str, ...]:
+    """Return the spellings of an option. An argument has none."""
+    info = get_args(parameter.annotation)[-1] if get_origin(parameter.annotation) is Annotated else None
+    if not isinstance(info, OptionInfo):
+        return ()
+    return tuple(info.param_decls or [f"--{parameter.name.replace('_', '-')}"])
+
+
+def _hide_option(option: Parameter, flag: str) -> Parameter:
+    """Return an option like another one that has another spelling and is not shown in the help."""
+    type_, info = get_args(option.annotation)
+    info = copy.copy(info)
+    info.param_decls, info.hidden = (flag,), True
+    name = f"former_{flag.strip('-').replace('-', '_')}"
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[type_ | None, info])
+
+
+def _format_help(docstring: str) -> str:
+    """Return a docstring as help text: lines are joined unless they are indented, and brackets are escaped."""
+    parts = inspect.cleandoc(docstring).replace("[", r"\[").split("\n\n")
+    return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
