@@ -15,6 +15,7 @@ from housewise.cli.compare import compare
 from housewise.cli.copy import copy
 from housewise.cli.demo import demo
 from housewise.cli.doctor import doctor
+from housewise.cli.experiment import experiment
 from housewise.cli.export import export
 from housewise.cli.learn import learn
 from housewise.cli.list import list_
@@ -35,6 +36,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "report": report,
     "compare": compare,
+    "experiment": experiment,
     "export": export,
     "replay": replay,
     "selftrain": selftrain,

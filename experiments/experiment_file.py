@@ -1,0 +1,385 @@
+"""Experiment files: a grid of runs, the measures over their episodes, and the table to make of them.
+
+An experiment file is YAML. ``docs/experiments.md`` explains it with examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from typing_extensions import Self
+
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import find_paths
+from housewise.core.plugins import SYSTEMS, plugin_names
+from housewise.core.settings import Settings, check_known_name
+from housewise.core.validation import read_model
+
+FOLDER = Path(__file__).parent
+TEST = "test"
+"""Name of the run of an experiment that names none."""
+SEED = "seed"
+"""Axis whose levels may be plain numbers. Each is a number of the random stream."""
+MEASURE = "measure"
+"""Stands for the measures among the axes of a table."""
+
+_RUNS = "runs"
+_RESERVED = frozenset({"run", "task", "repeat", MEASURE, "value", "weight", "error", "count"})
+"""Columns of results tables that are no axes."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\\\x00-\x1f]*$")]
+"""Name of an axis, a level, a run or a training. It is part of paths."""
+
+
+class MemorySource(Settings):
+    """The memory that a run starts from.
+
+    Attributes:
+        run: Name of the run whose final memory is used.
+        at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
+        notes: Number of notes to take, the earliest first. None takes all.
+    """
+
+    run: Name
+    at: dict[Name, Name] = Field(default_factory=dict)
+    notes: int | None = Field(default=None, ge=0)
+
+
+class ModelSource(Settings):
+    """A trained model that a run asks.
+
+    Attributes:
+        training: Name of the training.
+        phase: Phase of the training whose model is used.
+        at: Levels of the training, where they differ from those of the run, by axis.
+    """
+
+    training: Name
+    phase: str
+    at: dict[Name, Name] = Field(default_factory=dict)
+
+
+def _expand_memory(given: Any) -> Any:
+    return {"run": given} if isinstance(given, str) else given
+
+
+class RunChanges(Settings):
+    """What a level of an axis changes about a run.
+
+    Attributes:
+        settings: Settings by key.
+        memory: The memory that the run starts from, the name of the run that leaves it, or null for an empty one.
+        model: A trained model to ask.
+        skip: Whether the run is not played.
+    """
+
+    settings: dict[str, Any] = Field(default_factory=dict)
+    memory: Annotated[MemorySource | None, BeforeValidator(_expand_memory)] = None
+    model: ModelSource | None = None
+    skip: bool = False
+
+
+class RunTemplate(RunChanges):
+    """A run of the grid. It is played once for each combination of levels of its axes.
+
+    Attributes:
+        axes: Axes that the run depends on. None is all of them.
+        learns: Whether the run's reactions are added to a copy of its memory, which later runs can start from.
+        measured: Whether its episodes are part of the results. None is true for the last run.
+    """
+
+    axes: tuple[Name, ...] | None = None
+    learns: bool = False
+    measured: bool | None = None
+
+
+class TrainingTemplate(Settings):
+    """A training whose models are asked by runs.
+
+    Attributes:
+        config: Recipe: the name of a bundled configuration, or a file. None is the default recipe.
+        settings: Settings of the training by key.
+        axes: Axes that the training depends on.
+    """
+
+    config: Path | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    axes: tuple[Name, ...] = ()
+
+
+class Level(Settings):
+    """One of the values of an axis.
+
+    Attributes:
+        settings: Settings of every run that depends on the axis.
+        runs: Further changes by run.
+        trainings: Settings of trainings that depend on the axis, by training.
+    """
+
+    settings: dict[str, Any] = Field(default_factory=dict)
+    runs: dict[Name, RunChanges] = Field(default_factory=dict)
+    trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Measure(Settings):
+    """A measure that a Python function takes of an episode.
+
+    Attributes:
+        function: ``module:function``, which takes a record and returns a number, numbers by name, or None.
+        unit: Unit in tables.
+        scale: Factor from values to tables: 100 for a share in percent.
+        decimals: Number of decimals in tables.
+    """
+
+    function: str = Field(pattern=r"^[\w.]+:\w+$")
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int = Field(default=1, ge=0, le=6)
+
+
+class Input(Settings):
+    """A file or folder of the user. ``${NAME}`` stands for its path in settings.
+
+    Attributes:
+        description: What it is, and where it is from.
+        environment: Environment variable that may hold its path.
+    """
+
+    description: str
+    environment: str | None = None
+
+
+class Published(Settings):
+    """Published values that stand beside ours.
+
+    Attributes:
+        file: Name of a file in ``housekeep_configs/published``.
+        address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
+            for a measure. A value is a number, or mean and standard error, in the units of tables.
+        names: What a level or measure is called in the file, by axis.
+    """
+
+    file: Name
+    address: str
+    names: dict[Name, dict[str, str]] = Field(default_factory=dict)
+
+
+class TableLayout(Settings):
+    """Which axes are the rows and the columns of the printed table; ``measure`` stands for the measures."""
+
+    rows: tuple[Name, ...] = ()
+    columns: tuple[Name, ...] = ()
+
+
+def _expand_levels(given: Any) -> Any:
+    """Return the levels of an axis by name. A list holds seeds; a level without sections holds settings."""
+    if isinstance(given, list):
+        return {str(value): {"settings": {"series": value}} for value in given}
+    if not isinstance(given, Mapping):
+        return given
+    known = Level.model_fields.keys()
+    return {
+        str(name): level if not isinstance(level, Mapping) or known & level.keys() else {"settings": level}
+        for name, level in ((name, {} if level is None else level) for name, level in given.items())
+    }
+
+
+Axis = Annotated[dict[Name, Level], BeforeValidator(_expand_levels), Field(min_length=1)]
+
+
+class Quick(Settings):
+    """What ``--quick`` changes, to show in at most three minutes that an experiment runs.
+
+    Attributes:
+        settings: Settings of every run.
+        axes: Names of the levels that are kept, by axis. All levels of other axes are kept.
+        trainings: Settings of trainings.
+    """
+
+    settings: dict[str, Any] = Field(default_factory=dict)
+    axes: dict[Name, tuple[Annotated[Name, BeforeValidator(str)], ...]] = Field(default_factory=dict)
+    trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Experiment(Settings):
+    """An experiment, as its file says.
+
+    Attributes:
+        title: Title of the table.
+        shows: What the table shows, in one sentence.
+        duration: How long it takes, and on what.
+        system: System of the runs.
+        inputs: Files and folders of the user, by name.
+        settings: Settings of every run.
+        axes: Levels of each axis of the grid.
+        trainings: Trainings by name.
+        runs: Runs by name, in the order in which they depend on each other.
+        exclude: Combinations of levels that are left out, by axis.
+        measures: Scores of the system by name, or functions by the name of their measure.
+        table: Layout of the printed table.
+        compare: Level of one axis that the other levels are compared with, episode by episode.
+        published: Published values that stand beside ours.
+        folder: Name of the folder of the runs. Experiments with the same folder share their equal runs.
+        notes: Notes below the table.
+        quick: What ``--quick`` changes.
+    """
+
+    title: str
+    shows: str
+    duration: str = ""
+    system: Annotated[str, AfterValidator(lambda name: check_known_name(name, plugin_names(SYSTEMS)))]
+    inputs: dict[Name, Input] = Field(default_factory=dict)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    axes: dict[Name, Axis] = Field(min_length=1)
+    trainings: dict[Name, TrainingTemplate] = Field(default_factory=dict)
+    runs: dict[Name, RunTemplate] = Field(default_factory=lambda: {TEST: RunTemplate()}, min_length=1)
+    exclude: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] = ()
+    measures: tuple[str | dict[Name, Measure], ...] = Field(min_length=1)
+    table: TableLayout = TableLayout()
+    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict, max_length=1)
+    published: Published | None = None
+    folder: str | None = None
+    notes: tuple[str, ...] = ()
+    quick: Quick = Quick()
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        known_axes, known_runs = tuple(self.axes), tuple(self.runs)
+        if taken := sorted(_RESERVED & self.axes.keys()):
+            raise ValueError(f"axes: {taken[0]!r} is a column of every results table; give the axis another name")
+        for what, name in self._named_axes():
+            _check(name, known_axes, what)
+        for what, axis, level in self._named_levels():
+            _check(axis, known_axes, what)
+            _check(level, tuple(self.axes[axis]), f"{what}: axis {axis}")
+        for axis, levels in self.axes.items():
+            for name, level in levels.items():
+                for run in level.runs:
+                    _check(run, known_runs, f"axes.{axis}.{name}.{_RUNS}")
+                for training in level.trainings:
+                    _check(training, tuple(self.trainings), f"axes.{axis}.{name}.trainings")
+        self._check_sources()
+        self._check_levels_differ()
+        return self
+
+    def _named_axes(self) -> Iterator[tuple[str, str]]:
+        for kind, templates in ((_RUNS, self.runs), ("trainings", self.trainings)):
+            for name, template in templates.items():
+                yield from ((f"{kind}.{name}.axes", axis) for axis in template.axes or ())
+        for part in ("rows", "columns"):
+            yield from ((f"table.{part}", axis) for axis in getattr(self.table, part) if axis != MEASURE)
+
+    def _named_levels(self) -> Iterator[tuple[str, str, str]]:
+        for number, combination in enumerate(self.exclude):
+            yield from ((f"exclude.{number}", *pair) for pair in combination.items())
+        yield from (("compare", *pair) for pair in self.compare.items())
+        yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
+        for run, source in self._sources():
+            yield from ((f"{_RUNS}.{run}", *pair) for pair in source.at.items())
+
+    def _sources(self) -> Iterator[tuple[str, MemorySource | ModelSource]]:
+        changed = [pair for levels in self.axes.values() for level in levels.values() for pair in level.runs.items()]
+        for name, changes in [*self.runs.items(), *changed]:
+            yield from ((name, source) for source in (changes.memory, changes.model) if source is not None)
+
+    def _check_sources(self) -> None:
+        order = list(self.runs)
+        for name, source in self._sources():
+            if isinstance(source, ModelSource):
+                _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
+                continue
+            _check(source.run, order, f"{_RUNS}.{name}.memory")
+            if order.index(source.run) >= order.index(name):
+                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} has to stand before {name}")
+            if not self.runs[source.run].learns:
+                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
+
+    def _check_levels_differ(self) -> None:
+        for axis, levels in self.axes.items():
+            seen: dict[str, str] = {}
+            for name, level in levels.items():
+                other = seen.setdefault(level.model_dump_json(), name)
+                if other != name and len(levels) > 1:
+                    raise ValueError(f"axes.{axis}: {other} and {name} are the same; leave one of them out")
+
+    @property
+    def measured_runs(self) -> list[str]:
+        """Names of the runs whose episodes are part of the results."""
+        named = [name for name, run in self.runs.items() if run.measured]
+        return named or [list(self.runs)[-1]]
+
+    def axes_of(self, template: RunTemplate | TrainingTemplate) -> tuple[str, ...]:
+        """Return the axes that a run or a training depends on, in the order of the file."""
+        return tuple(axis for axis in self.axes if template.axes is None or axis in template.axes)
+
+    def with_levels(self, chosen: Mapping[str, Collection[str]]) -> Self:
+        """Return the experiment with some of its levels.
+
+        Args:
+            chosen: Levels that are kept, by axis. All levels of other axes are kept.
+
+        Raises:
+            UserError: There is no such axis or level.
+        """
+        for axis, names in chosen.items():
+            if axis not in self.axes:
+                raise UserError(f"no axis {axis!r}; {suggest_names(axis, list(self.axes))}")
+            for name in names:
+                if name not in self.axes[axis]:
+                    raise UserError(f"axis {axis}: no level {name!r}; {suggest_names(name, list(self.axes[axis]))}")
+        kept = {
+            axis: {name: level for name, level in levels.items() if name in chosen.get(axis, levels)}
+            for axis, levels in self.axes.items()
+        }
+        return self.model_copy(update={"axes": kept})
+
+    def reduced(self) -> Self:
+        """Return the experiment with the levels and settings of ``--quick``."""
+        trainings = {
+            name: each.model_copy(update={"settings": each.settings | self.quick.trainings.get(name, {})})
+            for name, each in self.trainings.items()
+        }
+        return self.with_levels(self.quick.axes).model_copy(update={"trainings": trainings})
+
+
+def _check(name: str, known: tuple[str, ...] | list[str], where: str) -> None:
+    if name not in known:
+        raise ValueError(f"{where}: no {name!r}; {suggest_names(name, list(known))}")
+
+
+def bundled_experiments() -> dict[str, Path]:
+    """Return the files of the bundled experiments by name, such as ``personalize/new_houses``."""
+    paths = (path for system in sorted(plugin_names(SYSTEMS)) for path in find_paths(FOLDER / system, "*.yaml"))
+    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in paths}
+
+
+def find_experiment(name: str) -> tuple[str, Path]:
+    """Return the name and the file of an experiment.
+
+    Args:
+        name: Path of a file, or the name of a bundled experiment, with or without its folder.
+
+    Raises:
+        UserError: There is none of that name, or several.
+    """
+    if Path(name).suffix in (".yaml", ".yml") or Path(name).is_file():
+        return Path(name).stem, Path(name)
+    bundled = bundled_experiments()
+    found = [known for known in bundled if name in (known, known.rpartition("/")[2])]
+    if len(found) == 1:
+        return found[0], bundled[found[0]]
+    if found:
+        raise UserError(f"experiment {name}: write {' or '.join(found)}")
+    raise UserError(f"no experiment {name!r}; {suggest_names(name, list(bundled))}")
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        UserError: The file is not an experiment; the message names the field.
+    """
+    return read_model(path, Experiment, what="an experiment")

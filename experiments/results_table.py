@@ -1,0 +1,213 @@
+"""Results of experiments as tidy tables: a row per episode and measure, with a file that says how they were made.
+
+``NAME.csv`` holds the rows and ``NAME.json`` the provenance. Older results, of which only means are left, are marked as
+aggregates: their rows have no task, and ``error`` and ``count`` beside the mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from housewise.core.errors import DataError, UserError
+from housewise.core.files import write_text
+from housewise.core.provenance import provenance
+from housewise.core.text_files import read_text
+from housewise.core.validation import read_model
+from housewise.experiments.experiment_file import Experiment, Measure
+from housewise.experiments.runner import ExperimentRunner, Measurement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION = 1
+RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT = "run", "task", "repeat", "measure", "value", "weight"
+ERROR, COUNT = "error", "count"
+EPISODE_COLUMNS = (RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT)
+
+
+class MeasureUnit(BaseModel):
+    """How a measure is shown.
+
+    Attributes:
+        label: Heading in tables.
+        scale: Factor from stored values to shown ones.
+        decimals: Number of decimals in tables.
+        better: Which direction is better, if either is.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: str
+    scale: float = 1.0
+    decimals: int = 1
+    better: Literal["higher", "lower"] | None = None
+
+
+class ResultsHeader(BaseModel):
+    """What a table of results was made with.
+
+    Attributes:
+        version: Version of the format.
+        experiment: Name of the experiment.
+        title: Title of the table.
+        axes: Names of the axes, which are columns of the table, with their levels in order.
+        measures: How each measure is shown.
+        aggregate: Whether the rows are means over episodes that were not kept.
+        quick: Whether it was made with ``--quick``.
+        missing_episodes: Number of episodes that were not finished.
+        settings: Settings of each measured run that differ from the system's defaults, by its label.
+        adapters: Names of adapters and the SHA-256 of their weights, by name.
+        made: Commit, software, command, machine and date; see ``core.provenance``.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: int = VERSION
+    experiment: str
+    title: str
+    axes: dict[str, tuple[str, ...]]
+    measures: dict[str, MeasureUnit]
+    aggregate: bool = False
+    quick: bool = False
+    missing_episodes: int = 0
+    settings: dict[str, Any] = {}
+    adapters: dict[str, Any] = {}
+    made: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class ResultsTable:
+    """A table of results.
+
+    Attributes:
+        header: What it was made with.
+        frame: Its rows: a column per axis, then ``EPISODE_COLUMNS``.
+    """
+
+    header: ResultsHeader
+    frame: pd.DataFrame
+
+    def write(self, folder: Path, name: str) -> list[Path]:
+        """Write ``NAME.csv`` and ``NAME.json`` and return their paths. The second is written last."""
+        paths = [folder / f"{name}.csv", folder / f"{name}.json"]
+        write_text(paths[0], self.frame.to_csv(index=False, lineterminator="\n", float_format="%.10g"))
+        write_text(paths[1], json.dumps(self.header.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
+        return paths
+
+
+def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
+    """Return the results of an experiment, as far as it is played."""
+    experiment, made = runner.experiment, provenance()
+    header = ResultsHeader(
+        experiment=name,
+        title=experiment.title,
+        axes={axis: tuple(levels) for axis, levels in experiment.axes.items()},
+        measures=_measure_units(experiment),
+        quick=runner.quick,
+        missing_episodes=runner.count_missing_episodes(),
+        settings={run.label: _own_settings(runner, run) for run in runner.grid.measured_runs},
+        adapters=_adapters(runner),
+        made=made,
+    )
+    return ResultsTable(header, _to_frame(list(experiment.axes), runner.measurements()))
+
+
+def read_table(path: Path) -> ResultsTable:
+    """Read a table of results.
+
+    Args:
+        path: Its CSV file.
+
+    Raises:
+        UserError: A file is missing, damaged, incomplete or of another version.
+    """
+    pandas = import_pandas()
+    about = path.with_suffix(".json")
+    header = read_model(about, ResultsHeader, "make the table again", "the provenance of a results table")
+    if header.version != VERSION:
+        raise UserError(f"{about}: is of version {header.version}, not {VERSION}; make the table again")
+    try:
+        frame: pd.DataFrame = pandas.read_csv(
+            StringIO(read_text(path, "make the table again")),
+            dtype={**dict.fromkeys([*header.axes, RUN, TASK, MEASURE], str), VALUE: float, WEIGHT: float},
+            keep_default_na=False,
+            na_values={VALUE: [""], ERROR: [""], COUNT: [""], REPEAT: [""]},
+        )
+    except (ValueError, pandas.errors.ParserError) as error:
+        raise DataError(f"{path}: not a results table ({' '.join(str(error).split())}); make it again") from error
+    if missing := [column for column in (*header.axes, *EPISODE_COLUMNS) if column not in frame.columns]:
+        raise DataError(f"{path}: has no column {missing[0]!r}; make the table again")
+    if unknown := sorted(set(frame[MEASURE]) - header.measures.keys()):
+        raise DataError(f"{path}: measure {unknown[0]!r} is not in {about.name}; make the table again")
+    return ResultsTable(header, frame)
+
+
+def import_pandas() -> Any:
+    """Return pandas.
+
+    Raises:
+        UserError: It is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise UserError("tables of results need pandas; pip install 'housewise[experiments]'") from error
+    return pandas
+
+
+def _to_frame(axes: Sequence[str], measurements: Iterable[Measurement]) -> pd.DataFrame:
+    rows = [
+        (*(dict(each.run.cell).get(axis, "") for axis in axes), each.run.name, *_values(each)) for each in measurements
+    ]
+    frame: pd.DataFrame = import_pandas().DataFrame(rows, columns=[*axes, *EPISODE_COLUMNS])
+    return frame
+
+
+def _values(each: Measurement) -> tuple[str, int, str, float, float]:
+    return each.task, each.repeat, each.measure, each.value, each.weight
+
+
+def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
+    from housewise.rollout.system import system_scores
+
+    scores = {score.name: score for score in system_scores(experiment.system)}
+    found: dict[str, MeasureUnit] = {}
+    for each in experiment.measures:
+        if isinstance(each, str):
+            score = scores[each]
+            found[each] = MeasureUnit(
+                label=score.heading, scale=score.scale, decimals=score.decimals, better=score.better
+            )
+        else:
+            found |= {name: _function_unit(name, measure) for name, measure in each.items()}
+    return found
+
+
+def _function_unit(name: str, measure: Measure) -> MeasureUnit:
+    words = name.replace("_", " ")
+    label = f"{words}, {measure.unit}" if measure.unit else words
+    return MeasureUnit(label=label, scale=measure.scale, decimals=measure.decimals)
+
+
+def _own_settings(runner: ExperimentRunner, run: Any) -> dict[str, Any]:
+    from housewise.core.settings import nested_differences
+    from housewise.rollout.system import find_system
+
+    settings = runner.settings(run)
+    base = type(settings).model_validate(find_system(settings.system).load().model_dump())
+    found = nested_differences(settings.model_dump(mode="json"), base.model_dump(mode="json"))
+    return {section: values for section, values in found.items() if section not in ("execution", "memory")}
+
+
+def _adapters(runner: ExperimentRunner) -> dict[str, Any]:
+    from housewise.language.adapters import adapter_fingerprint
+
+    named = {runner.settings(run).models.agent.adapter for run in runner.grid.measured_runs if run.model is None}
+    return {Path(name).name: adapter_fingerprint(name) for name in sorted(filter(None, named))}

@@ -1,0 +1,246 @@
+"""Plays the runs of an experiment that are left, and takes its measures."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.folder_locks import exclusive_lock
+from housewise.core.record import Record, Result
+from housewise.core.settings import merge_nested, nest_value
+from housewise.experiments.experiment_file import Experiment
+from housewise.experiments.grid import Grid, PlannedRun, PlannedTraining
+from housewise.experiments.trainings import train_models
+from housewise.people.memory import Memory, MemoryFolder
+from housewise.rollout.record_reader import read_records
+from housewise.rollout.run import Run
+from housewise.rollout.scores import Score
+from housewise.rollout.settings import RunSettings
+from housewise.rollout.system import find_system
+from housewise.selftrain.training_folder import TrainingObserver, play_run
+
+MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
+
+_INPUT = re.compile(r"\$\{(\w+)\}")
+
+MeasureFunction = Callable[[Record], float | Mapping[str, float | None] | None]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The value of a measure for an episode.
+
+    Attributes:
+        run: The run of the episode.
+        task: Name of its task.
+        repeat: Number of the episode among those of the task, from 0.
+        measure: Name of the measure.
+        value: Value in stored units: a share of 1, not a percentage.
+        weight: Weight of the episode in means.
+    """
+
+    run: PlannedRun
+    task: str
+    repeat: int
+    measure: str
+    value: float
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class ExperimentRunner:
+    """Plays an experiment in a folder.
+
+    Args:
+        experiment: The experiment, already reduced if ``quick``.
+        folder: Folder of its runs.
+        observer: Follows every episode and training.
+        overrides: Settings of every run as ``key=value``, which win over those of the file.
+        execution: Execution settings of every run.
+        inputs: Paths of the user's files and folders by the name of the input.
+        quick: Whether the settings of ``--quick`` hold.
+    """
+
+    experiment: Experiment
+    folder: Path
+    observer: TrainingObserver
+    overrides: Sequence[str] = ()
+    execution: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    quick: bool = False
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The runs of the experiment."""
+        return Grid(self.experiment, self.quick)
+
+    def check(self) -> None:
+        """Check everything that can be checked before an episode is played.
+
+        Raises:
+            UserError: Settings are invalid, a folder holds a run with other settings, or something is not available.
+        """
+        self.measures  # noqa: B018 (loads the functions)
+        for planned in self.grid.runs:
+            # A model that is trained later is not there yet.
+            if planned.model is None:
+                self._open(planned, {}).check_start()
+
+    def play(self) -> None:
+        """Play what is left.
+
+        Raises:
+            UserError: A problem that the user can fix. Finished episodes and trainings are kept.
+        """
+        with exclusive_lock(self.folder):
+            for planned in self.grid.runs:
+                model = {} if planned.model is None else self._trained_model(*planned.model)
+                self._copy_memory(planned)
+                play_run(planned.label, self._open(planned, model), self.observer)
+
+    def measurements(self) -> Iterator[Measurement]:
+        """Yield every measure of every finished episode of the measured runs."""
+        for planned in self.grid.measured_runs:
+            episodes = self.folder / planned.folder / "episodes"
+            for record in read_records(episodes) if episodes.is_dir() else ():
+                for name, measure in self.measures.items():
+                    for measured, value, weight in measure(name, record):
+                        yield Measurement(planned, record.header.task, record.header.run, measured, value, weight)
+
+    def count_missing_episodes(self) -> int:
+        """Return how many episodes of the measured runs are not finished."""
+        return sum(len(self._open(planned, {}).open_jobs) for planned in self.grid.measured_runs)
+
+    def settings(self, planned: PlannedRun, model: Mapping[str, Any] | None = None) -> RunSettings:
+        """Return the settings of a run.
+
+        Args:
+            planned: The run.
+            model: Settings of a trained model.
+        """
+        learn = {"learn": "run" if planned.learns else "never"}
+        layers: list[Mapping[str, Any]] = [{"memory": learn}, *planned.settings, {"execution": dict(self.execution)}]
+        layers += [model] if model else []
+        layers += [self._memory_settings(planned)]
+        merged: dict[str, Any] = {}
+        for layer in layers:
+            for key, value in layer.items():
+                merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
+        system = find_system(self.experiment.system)
+        found: RunSettings = system.load(settings=merged, overrides=self.overrides)
+        return found
+
+    def _open(self, planned: PlannedRun, model: Mapping[str, Any]) -> Run:
+        system = find_system(self.experiment.system)
+        try:
+            return Run(system(self.settings(planned, model)), self.folder / planned.folder)
+        except UserError as error:
+            raise type(error)(f"{planned.label}: {error}") from error
+
+    def _fill_in(self, value: Any) -> Any:
+        """Return a setting with the paths of inputs in place of their names."""
+        if isinstance(value, Mapping):
+            return {key: self._fill_in(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._fill_in(inner) for inner in value]
+        return _INPUT.sub(self._path_of_input, value) if isinstance(value, str) else value
+
+    def _path_of_input(self, reference: re.Match[str]) -> str:
+        name, known = reference[1], self.experiment.inputs
+        if name not in known:
+            raise UserError(f"${{{name}}}: no such input; {suggest_names(name, list(known))}")
+        path = self.inputs.get(name) or os.environ.get(known[name].environment or "")
+        if not path:
+            variable = f" or set {known[name].environment}" if known[name].environment else ""
+            raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}")
+        return path
+
+    # Memories
+
+    def _memory_settings(self, planned: PlannedRun) -> Mapping[str, Any]:
+        """Return the settings of a memory that comes from another run: a copy of it in the run's folder."""
+        if planned.memory is None:
+            return {}
+        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people()
+        folder = {"folder": str(self.folder / planned.folder / MEMORY), "new": True}
+        return {MEMORY: {**folder, **({"start": people[0]} if len(people) == 1 else {})}}
+
+    def _copy_memory(self, planned: PlannedRun) -> None:
+        """Copy the memory that a run starts from into its folder, once."""
+        if planned.memory is None:
+            return
+        source, count = planned.memory
+        target = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START)
+        if target.people():
+            return
+        there = MemoryFolder(self.folder / source.folder / MEMORY)
+        for person in there.people():
+            memory = there.load(person)
+            target.save(memory if count is None else Memory(person, memory.notes[:count]))
+
+    def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
+        models = train_models(
+            self.experiment.system, training, self.folder / training.folder, self.observer, self.execution
+        )
+        if phase not in models:
+            raise UserError(f"training {training.name}: no phase {phase!r}; {suggest_names(phase, list(models))}")
+        return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
+
+    # Measures
+
+    @cached_property
+    def measures(self) -> dict[str, Callable[[str, Record], Iterator[tuple[str, float, float]]]]:
+        """What takes each measure of a record, by name.
+
+        Raises:
+            UserError: The system has no such score, or there is no such function.
+        """
+        found: dict[str, Callable[[str, Record], Iterator[tuple[str, float, float]]]] = {}
+        scores = {score.name: score for score in find_system(self.experiment.system).scores}
+        for each in self.experiment.measures:
+            if isinstance(each, str):
+                if each not in scores:
+                    raise UserError(f"measures: no score {each!r}; {suggest_names(each, list(scores))}")
+                found[each] = _score_taker(scores[each])
+            else:
+                found |= {name: _function_taker(_load_function(measure.function)) for name, measure in each.items()}
+        return found
+
+
+def _score_taker(score: Score) -> Callable[[str, Record], Iterator[tuple[str, float, float]]]:
+    def take(name: str, record: Record) -> Iterator[tuple[str, float, float]]:
+        value = score.value_in(record.result)
+        if value is not None:
+            yield name, value, _weight(score, record.result)
+
+    return take
+
+
+def _weight(score: Score, result: Result) -> float:
+    return 1.0 if score.weight is None else float(result.scores.get(score.weight, 0.0))
+
+
+def _function_taker(function: MeasureFunction) -> Callable[[str, Record], Iterator[tuple[str, float, float]]]:
+    def take(name: str, record: Record) -> Iterator[tuple[str, float, float]]:
+        found = function(record)
+        values = found if isinstance(found, Mapping) else {name: found}
+        yield from ((key, float(value), 1.0) for key, value in values.items() if value is not None)
+
+    return take
+
+
+def _load_function(reference: str) -> MeasureFunction:
+    """Return a measure's function. The file of an experiment is trusted as its author's program is."""
+    module, _, name = reference.partition(":")
+    try:
+        found: MeasureFunction = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"measures: no function {reference} ({error})") from error
+    return found

@@ -1,0 +1,125 @@
+"""Statistics of results tables: means with two standard errors, and paired differences with confidence intervals.
+
+All functions take and return pandas data frames with values in stored units; see ``results_table``. Two standard errors
+are named everywhere: over *episodes*, as papers report it, and over *tasks*, where the episodes of a task count as one
+cluster (Liang and Zeger, Biometrika 73, 1986).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+from housewise.experiments.results_table import (
+    COUNT,
+    ERROR,
+    MEASURE,
+    TASK,
+    VALUE,
+    WEIGHT,
+    import_pandas,
+)
+from housewise.rollout.scores import standard_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEAN, EPISODES, TASKS = "mean", "episode_count", "task_count"
+ERROR_OVER_EPISODES, ERROR_OVER_TASKS = "error_over_episodes", "error_over_tasks"
+DIFFERENCE, LOW, HIGH = "difference", "low", "high"
+_CONFIDENCE = 0.95
+
+
+def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return mean and standard errors of each group.
+
+    Args:
+        frame: Rows of a results table.
+        by: Columns that tell groups apart. The measure always does.
+
+    Returns:
+        A row per group: ``by``, ``measure``, ``mean``, ``error_over_episodes``, ``error_over_tasks``,
+        ``episode_count``, ``task_count``. Rows of aggregates keep their error as the one over tasks.
+    """
+    keys = [*dict.fromkeys([*by, MEASURE])]
+    rows = [(*_as_tuple(name), *_summarize_group(group)) for name, group in frame.groupby(keys, sort=False)]
+    columns = [*keys, MEAN, ERROR_OVER_EPISODES, ERROR_OVER_TASKS, EPISODES, TASKS]
+    found: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
+    return found
+
+
+def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return by how much each level of an axis differs from another one, over the episodes that both played.
+
+    Args:
+        frame: Rows of a results table.
+        axis: The axis.
+        base: Level that the others are compared with.
+        by: Further axes whose levels are compared separately. Episodes of the others are pooled, seed by seed.
+
+    Returns:
+        A row per level, ``by`` and measure: ``difference``, ``error_over_tasks``, ``low`` and ``high`` (95 % interval,
+        Student's t over tasks), ``episode_count``, ``task_count``.
+    """
+    axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
+    pairs = frame.merge(frame[frame[axis] == base], on=axes, suffixes=("", "_base"))
+    pairs = pairs[pairs[axis] != base]
+    keys = [*dict.fromkeys([axis, *by, MEASURE])]
+    rows = []
+    for name, group in pairs.groupby(keys, sort=False):
+        off = (group[VALUE] - group[f"{VALUE}_base"]).to_numpy(dtype=float)
+        tasks = list(group[TASK])
+        error, reach = _error_and_reach(off, tasks)
+        mean = float(off.mean())
+        ends = (None, None) if reach is None else (mean - reach, mean + reach)
+        rows.append((*_as_tuple(name), mean, error, *ends, len(off), len(set(tasks))))
+    columns = [*keys, DIFFERENCE, ERROR_OVER_TASKS, LOW, HIGH, EPISODES, TASKS]
+    found: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
+    return found
+
+
+def error_over_levels(frame: pd.DataFrame, axis: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the standard error of each group's mean over the levels of an axis, such as over training seeds.
+
+    Returns:
+        A row per group: ``by``, ``measure``, ``error``, ``count`` (number of levels).
+    """
+    keys = [*dict.fromkeys([*by, MEASURE])]
+    means = summarize(frame, [*by, axis])
+    rows = [
+        (*_as_tuple(name), standard_error(list(group[MEAN])) if len(group) > 1 else None, len(group))
+        for name, group in means.groupby(keys, sort=False)
+    ]
+    found: pd.DataFrame = import_pandas().DataFrame(rows, columns=[*keys, ERROR, COUNT])
+    return found
+
+
+def _summarize_group(group: pd.DataFrame) -> tuple[float, float | None, float | None, int, int]:
+    values, weights = group[VALUE].to_numpy(dtype=float), group[WEIGHT].to_numpy(dtype=float)
+    total = float(weights.sum())
+    mean = float((values * weights).sum() / total) if total else float("nan")
+    if COUNT in group and group[COUNT].notna().any():
+        error = group[ERROR].iloc[0]
+        return mean, None, None if np.isnan(error) else float(error), int(group[COUNT].sum()), 0
+    tasks = list(group[TASK])
+    # The episodes' shares in the weighted mean, so that errors are those of the mean that is shown.
+    influence = mean + (values - mean) * weights * len(values) / total if total else values
+    over_episodes = standard_error(influence.tolist()) if len(values) > 1 else None
+    over_tasks = standard_error(influence.tolist(), tasks) if len(set(tasks)) > 1 else None
+    return mean, over_episodes, over_tasks, len(values), len(set(tasks))
+
+
+def _error_and_reach(off: np.ndarray, tasks: Sequence[str]) -> tuple[float | None, float | None]:
+    """Return the standard error of a mean over tasks, and half the width of its 95 % interval."""
+    degrees = (len(set(tasks)) if len(set(tasks)) > 1 else len(off)) - 1
+    if not degrees:
+        return None, None
+    error = standard_error(off.tolist(), tasks)
+    return error, error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
+
+
+def _as_tuple(name: object) -> tuple[object, ...]:
+    return name if isinstance(name, tuple) else (name,)

@@ -1,0 +1,167 @@
+"""Tables of results for the terminal and for Markdown: rows and columns are axes, cells are means ± standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from housewise.core.tables import FittedTable, table
+from housewise.experiments.experiment_file import MEASURE, SEED, Experiment, TableLayout
+from housewise.experiments.published import published_value
+from housewise.experiments.results_table import MeasureUnit, ResultsHeader, ResultsTable
+from housewise.experiments.statistics import (
+    DIFFERENCE,
+    EPISODES,
+    ERROR_OVER_TASKS,
+    HIGH,
+    LOW,
+    MEAN,
+    TASKS,
+    paired_differences,
+    summarize,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class FormattedTable:
+    """A table as text.
+
+    Attributes:
+        title: Title.
+        columns: Headings; the first ones are those of the row axes.
+        rows: Cells by row.
+        notes: Notes below.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        body = "\n".join(f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines)
+        return "\n\n".join([f"**{self.title}**", body, *self.notes]) + "\n"
+
+    @property
+    def fitted(self) -> FittedTable:
+        """The table for a terminal."""
+        return table(self.title, self.columns, self.rows)
+
+
+def format_results(results: ResultsTable, experiment: Experiment | None = None) -> FormattedTable:
+    """Format the means of a results table.
+
+    Args:
+        results: The results.
+        experiment: Says rows, columns, notes and what was published. Without it, rows are all axes but ``seed``, and
+            columns are the measures.
+    """
+    header = results.header
+    rows, columns = _complete_layout(header, experiment.table if experiment else TableLayout())
+    axes = (*rows, *columns)
+    published = experiment.published if experiment else None
+    cells: dict[tuple[str, ...], str] = {}
+    has_published = False
+    for _, line in summarize(results.frame, [axis for axis in axes if axis != MEASURE]).iterrows():
+        levels = {axis: str(line[axis]) for axis in axes}
+        theirs = published_value(published, levels) if published else None
+        has_published |= theirs is not None
+        mean = _format_mean(line, header.measures[levels[MEASURE]])
+        cells[tuple(levels.values())] = f"{mean} [{theirs}]" if theirs else mean
+    row_keys = list(_present_keys(header, rows, [key[: len(rows)] for key in cells]))
+    column_keys = list(_present_keys(header, columns, [key[len(rows) :] for key in cells]))
+    body = [
+        [_join_levels(header, rows, row), *(cells.get((*row, *column), NONE) for column in column_keys)]
+        for row in row_keys
+    ]
+    headings = [_join_levels(header, columns, key) for key in column_keys]
+    notes = experiment.notes if experiment else ()
+    beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
+    return FormattedTable(header.title, ["", *headings], body, [_describe(results), *beside, *notes])
+
+
+def format_differences(results: ResultsTable, experiment: Experiment) -> FormattedTable | None:
+    """Format by how much the levels of an axis differ from one of them, episode by episode; None without pairs."""
+    if not experiment.compare:
+        return None
+    ((axis, base),) = experiment.compare.items()
+    layout = (*experiment.table.rows, *experiment.table.columns)
+    by = [name for name in layout if name not in (axis, MEASURE)]
+    found = paired_differences(results.frame, axis, base, by)
+    if found.empty:
+        return None
+    units = [results.header.measures[name] for name in found[MEASURE]]
+    rows = [
+        [
+            _join_levels(results.header, (axis, *by), [str(line[name]) for name in (axis, *by)]),
+            unit.label,
+            *_format_difference(line, unit),
+        ]
+        for (_, line), unit in zip(found.iterrows(), units, strict=True)
+    ]
+    columns = ["", MEASURE, f"more than {base}", "95 % interval", "episodes", "tasks"]
+    return FormattedTable(f"{results.header.title}: paired differences", columns, rows)
+
+
+def _complete_layout(header: ResultsHeader, layout: TableLayout) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    columns = layout.columns or (MEASURE,)
+    rows = layout.rows or tuple(axis for axis in header.axes if axis not in (SEED, *columns))
+    return (rows, columns) if MEASURE in (*rows, *columns) else (rows, (*columns, MEASURE))
+
+
+def _present_keys(
+    header: ResultsHeader, axes: Sequence[str], there: Collection[tuple[str, ...]]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the combinations of levels that have a cell, in the order of the experiment."""
+    levels = [tuple(header.measures) if axis == MEASURE else header.axes[axis] for axis in axes]
+    yield from (key for key in product(*levels) if key in there)
+
+
+def _join_levels(header: ResultsHeader, axes: Sequence[str], key: Sequence[str]) -> str:
+    """Return levels as one text, without those that are the only one of their axis."""
+    levels = [
+        header.measures[level].label if axis == MEASURE else level
+        for axis, level in zip(axes, key, strict=True)
+        if len(header.measures if axis == MEASURE else header.axes[axis]) > 1
+    ]
+    return ", ".join(levels) or (header.measures[key[-1]].label if axes[-1:] == (MEASURE,) else ", ".join(key))
+
+
+def _format_mean(line: pd.Series, unit: MeasureUnit) -> str:
+    mean, error = line[MEAN], line[ERROR_OVER_TASKS]
+    if mean != mean:
+        return NONE
+    shown = f"{unit.scale * mean:.{unit.decimals}f}"
+    return shown if error is None or error != error else f"{shown} ± {unit.scale * error:.{unit.decimals}f}"
+
+
+def _format_difference(line: pd.Series, unit: MeasureUnit) -> list[str]:
+    def show(value: float | None, sign: str = "+") -> str:
+        return NONE if value is None or value != value else f"{unit.scale * value:{sign}.{unit.decimals}f}"
+
+    error = line[ERROR_OVER_TASKS]
+    mean = show(line[DIFFERENCE]) + ("" if error is None or error != error else f" ± {show(error, '')}")
+    return [mean, f"{show(line[LOW])} to {show(line[HIGH])}", str(line[EPISODES]), str(line[TASKS])]
+
+
+def _describe(results: ResultsTable) -> str:
+    header, frame = results.header, results.frame
+    if header.aggregate:
+        return "Means ± standard errors over tasks. Single episodes were not kept."
+    episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
+    missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""
+    return f"Means ± standard errors over tasks; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."
+
+
+def _escape(cell: str) -> str:
+    return cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

@@ -1,0 +1,140 @@
+"""``housewise experiment``: play a declared grid of runs and print its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from housewise.cli.options import EXECUTION, OutOption, Overrides, RayOption, WorkersOption
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.core.tables import table
+
+if TYPE_CHECKING:
+    from housewise.experiments.experiment_file import Experiment
+
+
+def experiment(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME|FILE", help="A bundled experiment, or a YAML file. Without it, all are listed."),
+    ] = None,
+    overrides: Overrides = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Play a small part, in at most three minutes.", rich_help_panel=EXECUTION)
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS=LEVEL,...",
+            help="Only these levels of an axis. May be given several times.",
+            rich_help_panel=EXECUTION,
+        ),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=PATH",
+            help="A file or folder that the experiment needs. May be given several times.",
+            rich_help_panel=EXECUTION,
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Play nothing; show what has been played.", rich_help_panel=EXECUTION)
+    ] = False,
+    workers: WorkersOption = None,
+    ray: RayOption = None,
+    out: OutOption = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Also write the results there, as in the folder results/.", rich_help_panel=EXECUTION
+        ),
+    ] = None,
+) -> None:
+    """Play an experiment: a grid of runs declared in a file, whose results are a table with a row per episode.
+
+    Examples:
+
+      # all bundled experiments, with what each shows and how long it takes
+      housewise experiment
+
+      housewise experiment new_houses --quick
+
+      # one of your own (docs/experiments.md)
+      housewise experiment mine.yaml --workers 4
+
+    The same command resumes an experiment that was stopped: finished episodes are not played again.
+    """
+    console = Console()
+    if name is None:
+        _list(console)
+        return
+    from housewise.cli.selftrain_progress import TrainingDisplay
+    from housewise.experiments.experiment_file import find_experiment, load_experiment
+    from housewise.experiments.results_table import import_pandas, make_table
+    from housewise.experiments.runner import ExperimentRunner
+
+    import_pandas()
+    found, path = find_experiment(name)
+    spec = load_experiment(path)
+    levels = {axis: level.split(",") for axis, level in map(_split_pair, only or ())}
+    chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
+    base = Path("runs") / "experiments"
+    folder = out or base / f"{spec.folder or found}{'-quick' if quick else ''}"
+    execution = {key: value for key, value in (("workers", workers), ("ray", ray)) if value is not None}
+    runner = ExperimentRunner(
+        chosen,
+        folder,
+        TrainingDisplay(console),
+        overrides or (),
+        execution,
+        dict(map(_split_pair, inputs or ())),
+        quick,
+    )
+    if not show:
+        runner.check()
+        console.print(Text(f"{spec.title}: {len(runner.grid.runs)} runs in {folder}"), soft_wrap=True)
+        runner.play()
+    made = make_table(found, runner)
+    _print(made, chosen, folder, found.rpartition("/")[2], results, console)
+
+
+def _split_pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise UserError(f"{text!r}: write NAME=VALUE")
+    return name, value
+
+
+def _print(made, spec: Experiment, folder: Path, name: str, results: Path | None, console: Console) -> None:
+    from housewise.core.files import write_text
+    from housewise.experiments.tables import format_differences, format_results
+
+    differences = format_differences(made, spec)
+    tables = [format_results(made, spec), *([differences] if differences else [])]
+    for each in tables:
+        console.print(each.fitted)
+        for note in each.notes:
+            console.print(Text(note))
+    paths = made.write(folder, name)
+    if results is not None:
+        paths += made.write(results / Path(made.header.experiment).parent, name)
+    markdown = folder / f"{name}.md"
+    write_text(markdown, "\n".join(each.markdown for each in tables))
+    for path in (*paths, markdown):
+        console.print(Text(str(path)), soft_wrap=True)
+
+
+def _list(console: Console) -> None:
+    from housewise.experiments.experiment_file import bundled_experiments, load_experiment
+
+    rows = []
+    for name, path in bundled_experiments().items():
+        spec = load_experiment(path)
+        rows.append((name, spec.shows, spec.duration))
+    console.print(table("experiments", ("name", "what it shows", "takes"), rows, left=("what it shows", "takes")))
