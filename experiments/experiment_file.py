@@ -34,17 +34,22 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^
 """Name of an axis, a level, a run or a training. It is part of paths."""
 
 
+FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
+"""``module:function``. The file of an experiment is trusted as a program of its author is."""
+
+
 class MemorySource(Settings):
     """The memory that a run starts from.
 
     Attributes:
         run: Name of the run whose final memory is used.
-        at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
+        at: Levels of that run, where they differ from those of the run that uses the memory, by axis. ``{AXIS}`` is
+            the level of another axis.
         notes: Number of notes to take, the earliest first. None takes all.
     """
 
     run: Name
-    at: dict[Name, Name] = Field(default_factory=dict)
+    at: dict[Name, str] = Field(default_factory=dict)
     notes: int | None = Field(default=None, ge=0)
 
 
@@ -54,12 +59,12 @@ class ModelSource(Settings):
     Attributes:
         training: Name of the training.
         phase: Phase of the training whose model is used.
-        at: Levels of the training, where they differ from those of the run, by axis.
+        at: Levels of the training, where they differ from those of the run, by axis; see ``MemorySource``.
     """
 
     training: Name
     phase: str
-    at: dict[Name, Name] = Field(default_factory=dict)
+    at: dict[Name, str] = Field(default_factory=dict)
 
 
 def _expand_memory(given: Any) -> Any:
@@ -125,16 +130,17 @@ class Level(Settings):
 
 
 class Measure(Settings):
-    """A measure that a Python function takes of an episode.
+    """A measure that a Python function takes.
 
     Attributes:
-        function: ``module:function``, which takes a record and returns a number, numbers by name, or None.
+        function: ``module:function``, which takes the record of an episode and returns a number or None. None where
+            the experiment's own function measures.
         unit: Unit in tables.
         scale: Factor from values to tables: 100 for a share in percent.
         decimals: Number of decimals in tables.
     """
 
-    function: str = Field(pattern=r"^[\w.]+:\w+$")
+    function: FunctionName | None = None
     unit: str = ""
     scale: float = 1.0
     decimals: int = Field(default=1, ge=0, le=6)
@@ -217,7 +223,10 @@ class Experiment(Settings):
         axes: Levels of each axis of the grid.
         trainings: Trainings by name.
         runs: Runs by name, in the order in which they depend on each other.
-        exclude: Combinations of levels that are left out, by axis.
+        function: ``module:function`` that measures without runs. It is called once for each combination of levels,
+            with their settings as arguments, and yields a ``MeasuredValue`` for each measure of each task.
+        include: Combinations of levels, by axis, outside of which no run is measured. None includes all.
+        exclude: Combinations of levels, by axis, whose runs are not measured.
         measures: Scores of the system by name, or functions by the name of their measure.
         table: Layout of the printed table.
         compare: Level of one axis that the other levels are compared with, episode by episode.
@@ -236,6 +245,8 @@ class Experiment(Settings):
     axes: dict[Name, Axis] = Field(min_length=1)
     trainings: dict[Name, TrainingTemplate] = Field(default_factory=dict)
     runs: dict[Name, RunTemplate] = Field(default_factory=lambda: {TEST: RunTemplate()}, min_length=1)
+    function: FunctionName | None = None
+    include: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] | None = None
     exclude: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] = ()
     measures: tuple[str | dict[Name, Measure], ...] = Field(min_length=1)
     table: TableLayout = TableLayout()
@@ -256,10 +267,10 @@ class Experiment(Settings):
             _check(axis, known_axes, what)
             _check(level, tuple(self.axes[axis]), f"{what}: axis {axis}")
         for axis, levels in self.axes.items():
-            for name, level in levels.items():
-                for run in level.runs:
+            for name, changes in levels.items():
+                for run in changes.runs:
                     _check(run, known_runs, f"axes.{axis}.{name}.{_RUNS}")
-                for training in level.trainings:
+                for training in changes.trainings:
                     _check(training, tuple(self.trainings), f"axes.{axis}.{name}.trainings")
         self._check_sources()
         self._check_levels_differ()
@@ -273,12 +284,13 @@ class Experiment(Settings):
             yield from ((f"table.{part}", axis) for axis in getattr(self.table, part) if axis != MEASURE)
 
     def _named_levels(self) -> Iterator[tuple[str, str, str]]:
-        for number, combination in enumerate(self.exclude):
-            yield from ((f"exclude.{number}", *pair) for pair in combination.items())
+        for part, combinations in (("include", self.include), ("exclude", self.exclude)):
+            for number, combination in enumerate(combinations or ()):
+                yield from ((f"{part}.{number}", *pair) for pair in combination.items())
         yield from (("compare", *pair) for pair in self.compare.items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
-            yield from ((f"{_RUNS}.{run}", *pair) for pair in source.at.items())
+            yield from ((f"{_RUNS}.{run}", *pair) for pair in source.at.items() if "{" not in pair[1])
 
     def _sources(self) -> Iterator[tuple[str, MemorySource | ModelSource]]:
         changed = [pair for levels in self.axes.values() for level in levels.values() for pair in level.runs.items()]
@@ -298,12 +310,23 @@ class Experiment(Settings):
                 raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
 
     def _check_levels_differ(self) -> None:
+        referenced = "".join(level for _, source in self._sources() for level in source.at.values())
         for axis, levels in self.axes.items():
+            if f"{{{axis}}}" in referenced:
+                continue
             seen: dict[str, str] = {}
             for name, level in levels.items():
                 other = seen.setdefault(level.model_dump_json(), name)
                 if other != name and len(levels) > 1:
                     raise ValueError(f"axes.{axis}: {other} and {name} are the same; leave one of them out")
+
+    @property
+    def measures_by_name(self) -> dict[str, Measure | None]:
+        """Measures by name; None for a score of the system."""
+        named: dict[str, Measure | None] = {}
+        for each in self.measures:
+            named |= {each: None} if isinstance(each, str) else each
+        return named
 
     @property
     def measured_runs(self) -> list[str]:

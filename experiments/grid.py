@@ -84,7 +84,7 @@ class Grid:
         return [
             run
             for name in self.experiment.measured_runs
-            for cell in self._cells(self.experiment.runs[name])
+            for cell in self.cells(self.experiment.runs[name])
             if (run := self._plan(name, cell)) is not None
         ]
 
@@ -102,12 +102,15 @@ class Grid:
             add(run)
         return list(found.values())
 
-    def _cells(self, template: RunTemplate) -> Iterator[Cell]:
+    def cells(self, template: RunTemplate) -> Iterator[Cell]:
         experiment = self.experiment
         axes = experiment.axes_of(template)
         for levels in product(*(experiment.axes[axis] for axis in axes)):
             cell = dict(zip(axes, levels, strict=True))
-            if not any(excluded.items() <= cell.items() for excluded in experiment.exclude):
+            included = [each for each in experiment.include or () if each.keys() <= cell.keys()]
+            if included and not any(each.items() <= cell.items() for each in included):
+                continue
+            if not any(each.items() <= cell.items() for each in experiment.exclude):
                 yield tuple(cell.items())
 
     def _plan(self, name: str, cell: Cell) -> PlannedRun | None:
@@ -134,9 +137,8 @@ class Grid:
         )
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:
-        wanted = {**levels, **source.at}
         axes = self.experiment.axes_of(self.experiment.runs[source.run])
-        run = self._plan(source.run, _select_levels(source.run, name, axes, wanted))
+        run = self._plan(source.run, _select_levels(source, source.run, axes, levels))
         if run is None:
             raise UserError(f"runs.{name}.memory: {source.run} is not played at these levels; name another run")
         return run, source.notes
@@ -144,16 +146,21 @@ class Grid:
     def _source_training(self, source: ModelSource, levels: Mapping[str, str]) -> tuple[PlannedTraining, str]:
         template = self.experiment.trainings[source.training]
         axes = self.experiment.axes_of(template)
-        cell = _select_levels(source.training, "model", axes, {**levels, **source.at})
+        cell = _select_levels(source, source.training, axes, levels)
         own = [self.experiment.axes[axis][level].trainings.get(source.training, {}) for axis, level in cell]
         settings = {key: value for layer in (template.settings, *own) for key, value in layer.items()}
         return PlannedTraining(source.training, cell, template, settings), source.phase
 
 
-def _select_levels(source: str, name: str, axes: tuple[str, ...], levels: Mapping[str, str]) -> Cell:
-    if missing := [axis for axis in axes if axis not in levels]:
-        raise UserError(f"runs.{name}: {source} also depends on {', '.join(missing)}; give the level in 'at'")
-    return tuple((axis, levels[axis]) for axis in axes)
+def _select_levels(
+    source: MemorySource | ModelSource, name: str, axes: tuple[str, ...], levels: Mapping[str, str]
+) -> Cell:
+    """Return the levels of a run or training that another run depends on."""
+    try:
+        wanted = {**levels, **{axis: level.format_map(levels) for axis, level in source.at.items()}}
+        return tuple((axis, wanted[axis]) for axis in axes)
+    except (KeyError, ValueError, IndexError) as error:
+        raise UserError(f"{name} depends on axis {error}, which has no level here; give one in 'at'") from error
 
 
 def cell_folder(name: str, cell: Cell) -> Path:

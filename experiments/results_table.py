@@ -18,10 +18,14 @@ from pydantic import BaseModel, ConfigDict
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_text
 from housewise.core.provenance import provenance
+from housewise.core.settings import nested_differences
 from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
-from housewise.experiments.experiment_file import Experiment, Measure
+from housewise.experiments.experiment_file import Experiment
+from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
+from housewise.language.adapters import adapter_fingerprint
+from housewise.rollout.system import find_system, system_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +66,7 @@ class ResultsHeader(BaseModel):
         aggregate: Whether the rows are means over episodes that were not kept.
         quick: Whether it was made with ``--quick``.
         missing_episodes: Number of episodes that were not finished.
+        rows: Number of rows of the table.
         settings: Settings of each measured run that differ from the system's defaults, by its label.
         adapters: Names of adapters and the SHA-256 of their weights, by name.
         made: Commit, software, command, machine and date; see ``core.provenance``.
@@ -77,6 +82,7 @@ class ResultsHeader(BaseModel):
     aggregate: bool = False
     quick: bool = False
     missing_episodes: int = 0
+    rows: int = 0
     settings: dict[str, Any] = {}
     adapters: dict[str, Any] = {}
     made: dict[str, Any] = {}
@@ -97,8 +103,9 @@ class ResultsTable:
     def write(self, folder: Path, name: str) -> list[Path]:
         """Write ``NAME.csv`` and ``NAME.json`` and return their paths. The second is written last."""
         paths = [folder / f"{name}.csv", folder / f"{name}.json"]
+        header = self.header.model_copy(update={"rows": len(self.frame)})
         write_text(paths[0], self.frame.to_csv(index=False, lineterminator="\n", float_format="%.10g"))
-        write_text(paths[1], json.dumps(self.header.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
+        write_text(paths[1], json.dumps(header.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
         return paths
 
 
@@ -112,7 +119,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
         measures=_measure_units(experiment),
         quick=runner.quick,
         missing_episodes=runner.count_missing_episodes(),
-        settings={run.label: _own_settings(runner, run) for run in runner.grid.measured_runs},
+        settings={run.label: _own_settings(runner, run) for run in runner.measured_runs},
         adapters=_adapters(runner),
         made=made,
     )
@@ -138,12 +145,14 @@ def read_table(path: Path) -> ResultsTable:
             StringIO(read_text(path, "make the table again")),
             dtype={**dict.fromkeys([*header.axes, RUN, TASK, MEASURE], str), VALUE: float, WEIGHT: float},
             keep_default_na=False,
-            na_values={VALUE: [""], ERROR: [""], COUNT: [""], REPEAT: [""]},
+            na_values={VALUE: [""], WEIGHT: [""], ERROR: [""], COUNT: [""], REPEAT: [""]},
         )
     except (ValueError, pandas.errors.ParserError) as error:
         raise DataError(f"{path}: not a results table ({' '.join(str(error).split())}); make it again") from error
     if missing := [column for column in (*header.axes, *EPISODE_COLUMNS) if column not in frame.columns]:
         raise DataError(f"{path}: has no column {missing[0]!r}; make the table again")
+    if len(frame) != header.rows or frame[[VALUE, WEIGHT]].isna().any(axis=None):
+        raise DataError(f"{path}: has {len(frame)} whole rows of {header.rows}; make the table again")
     if unknown := sorted(set(frame[MEASURE]) - header.measures.keys()):
         raise DataError(f"{path}: measure {unknown[0]!r} is not in {about.name}; make the table again")
     return ResultsTable(header, frame)
@@ -163,43 +172,27 @@ def import_pandas() -> Any:
 
 
 def _to_frame(axes: Sequence[str], measurements: Iterable[Measurement]) -> pd.DataFrame:
-    rows = [
-        (*(dict(each.run.cell).get(axis, "") for axis in axes), each.run.name, *_values(each)) for each in measurements
-    ]
+    rows = [(*(dict(cell).get(axis, "") for axis in axes), run, *value) for cell, run, value in measurements]
     frame: pd.DataFrame = import_pandas().DataFrame(rows, columns=[*axes, *EPISODE_COLUMNS])
     return frame
 
 
-def _values(each: Measurement) -> tuple[str, int, str, float, float]:
-    return each.task, each.repeat, each.measure, each.value, each.weight
-
-
 def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
-    from housewise.rollout.system import system_scores
-
     scores = {score.name: score for score in system_scores(experiment.system)}
     found: dict[str, MeasureUnit] = {}
-    for each in experiment.measures:
-        if isinstance(each, str):
-            score = scores[each]
-            found[each] = MeasureUnit(
+    for name, measure in experiment.measures_by_name.items():
+        if measure is None:
+            score = scores[name]
+            found[name] = MeasureUnit(
                 label=score.heading, scale=score.scale, decimals=score.decimals, better=score.better
             )
         else:
-            found |= {name: _function_unit(name, measure) for name, measure in each.items()}
+            label = ", ".join([name.replace("_", " "), *([measure.unit] if measure.unit else [])])
+            found[name] = MeasureUnit(label=label, scale=measure.scale, decimals=measure.decimals)
     return found
 
 
-def _function_unit(name: str, measure: Measure) -> MeasureUnit:
-    words = name.replace("_", " ")
-    label = f"{words}, {measure.unit}" if measure.unit else words
-    return MeasureUnit(label=label, scale=measure.scale, decimals=measure.decimals)
-
-
-def _own_settings(runner: ExperimentRunner, run: Any) -> dict[str, Any]:
-    from housewise.core.settings import nested_differences
-    from housewise.rollout.system import find_system
-
+def _own_settings(runner: ExperimentRunner, run: PlannedRun) -> dict[str, Any]:
     settings = runner.settings(run)
     base = type(settings).model_validate(find_system(settings.system).load().model_dump())
     found = nested_differences(settings.model_dump(mode="json"), base.model_dump(mode="json"))
@@ -207,7 +200,5 @@ def _own_settings(runner: ExperimentRunner, run: Any) -> dict[str, Any]:
 
 
 def _adapters(runner: ExperimentRunner) -> dict[str, Any]:
-    from housewise.language.adapters import adapter_fingerprint
-
-    named = {runner.settings(run).models.agent.adapter for run in runner.grid.measured_runs if run.model is None}
+    named = {runner.settings(run).models.agent.adapter for run in runner.measured_runs if run.model is None}
     return {Path(name).name: adapter_fingerprint(name) for name in sorted(filter(None, named))}

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from housewise.core.errors import UserError, suggest_names
+from housewise.core.errors import DataError, UserError, suggest_names
+from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
-from housewise.core.record import Record, Result
+from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
-from housewise.experiments.experiment_file import Experiment
-from housewise.experiments.grid import Grid, PlannedRun, PlannedTraining
+from housewise.core.text_files import read_json
+from housewise.experiments.experiment_file import Experiment, RunTemplate
+from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.trainings import train_models
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
@@ -30,28 +32,27 @@ MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
 
 _INPUT = re.compile(r"\$\{(\w+)\}")
 
-MeasureFunction = Callable[[Record], float | Mapping[str, float | None] | None]
 
-
-@dataclass(frozen=True)
-class Measurement:
-    """The value of a measure for an episode.
+class MeasuredValue(NamedTuple):
+    """A measure of an episode, or of what an experiment's function has tried.
 
     Attributes:
-        run: The run of the episode.
-        task: Name of its task.
-        repeat: Number of the episode among those of the task, from 0.
+        task: Name of the task.
+        repeat: Number among the episodes of the task, from 0.
         measure: Name of the measure.
         value: Value in stored units: a share of 1, not a percentage.
-        weight: Weight of the episode in means.
+        weight: Weight in means.
     """
 
-    run: PlannedRun
     task: str
     repeat: int
     measure: str
     value: float
     weight: float = 1.0
+
+
+Measurement = tuple[Cell, str, MeasuredValue]
+"""Levels, name of the run, and value."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class ExperimentRunner:
         Raises:
             UserError: Settings are invalid, a folder holds a run with other settings, or something is not available.
         """
+        if self.experiment.function:
+            _load_function(self.experiment.function)
+            return
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
             # A model that is trained later is not there yet.
@@ -94,29 +98,39 @@ class ExperimentRunner:
                 self._open(planned, {}).check_start()
 
     def play(self) -> None:
-        """Play what is left.
+        """Play what is left, or call the experiment's function for the cells that are left.
 
         Raises:
             UserError: A problem that the user can fix. Finished episodes and trainings are kept.
         """
         with exclusive_lock(self.folder):
-            for planned in self.grid.runs:
+            for cell in self._function_cells:
+                self._call_function(cell)
+            for planned in [] if self.experiment.function else self.grid.runs:
                 model = {} if planned.model is None else self._trained_model(*planned.model)
                 self._copy_memory(planned)
                 play_run(planned.label, self._open(planned, model), self.observer)
 
     def measurements(self) -> Iterator[Measurement]:
         """Yield every measure of every finished episode of the measured runs."""
-        for planned in self.grid.measured_runs:
+        for cell in self._function_cells:
+            path = self._values_file(cell)
+            yield from ((cell, "", value) for value in (_read_values(path) if path.exists() else ()))
+        for planned in self.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
             for record in read_records(episodes) if episodes.is_dir() else ():
                 for name, measure in self.measures.items():
-                    for measured, value, weight in measure(name, record):
-                        yield Measurement(planned, record.header.task, record.header.run, measured, value, weight)
+                    yield from ((planned.cell, planned.name, value) for value in measure(name, record))
+
+    @property
+    def measured_runs(self) -> list[PlannedRun]:
+        """Runs whose episodes are measured."""
+        return [] if self.experiment.function else self.grid.measured_runs
 
     def count_missing_episodes(self) -> int:
-        """Return how many episodes of the measured runs are not finished."""
-        return sum(len(self._open(planned, {}).open_jobs) for planned in self.grid.measured_runs)
+        """Return how many episodes of the measured runs, or calls of the function, are not finished."""
+        missing_calls = sum(not self._values_file(cell).exists() for cell in self._function_cells)
+        return missing_calls + sum(len(self._open(planned, {}).open_jobs) for planned in self.measured_runs)
 
     def settings(self, planned: PlannedRun, model: Mapping[str, Any] | None = None) -> RunSettings:
         """Return the settings of a run.
@@ -162,6 +176,30 @@ class ExperimentRunner:
             raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}")
         return path
 
+    # Functions
+
+    @cached_property
+    def _function_cells(self) -> list[Cell]:
+        return list(self.grid.cells(RunTemplate())) if self.experiment.function else []
+
+    def _values_file(self, cell: Cell) -> Path:
+        return self.folder / cell_folder("values", cell) / "values.json"
+
+    def _call_function(self, cell: Cell) -> None:
+        """Call the experiment's function for some levels, and keep what it measures."""
+        path = self._values_file(cell)
+        if path.exists():
+            return
+        experiment = self.experiment
+        layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
+        layers += [experiment.quick.settings] if self.quick else []
+        settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
+        assert experiment.function is not None
+        function = _load_function(experiment.function)
+        with self.observer.watch_training(", ".join(level for _, level in cell)):
+            values = [MeasuredValue(*value) for value in function(**settings)]
+        write_json(path, [value._asdict() for value in values])
+
     # Memories
 
     def _memory_settings(self, planned: PlannedRun) -> Mapping[str, Any]:
@@ -196,51 +234,56 @@ class ExperimentRunner:
     # Measures
 
     @cached_property
-    def measures(self) -> dict[str, Callable[[str, Record], Iterator[tuple[str, float, float]]]]:
+    def measures(self) -> dict[str, Callable[[str, Record], Iterator[MeasuredValue]]]:
         """What takes each measure of a record, by name.
 
         Raises:
             UserError: The system has no such score, or there is no such function.
         """
-        found: dict[str, Callable[[str, Record], Iterator[tuple[str, float, float]]]] = {}
+        found: dict[str, Callable[[str, Record], Iterator[MeasuredValue]]] = {}
         scores = {score.name: score for score in find_system(self.experiment.system).scores}
-        for each in self.experiment.measures:
-            if isinstance(each, str):
-                if each not in scores:
-                    raise UserError(f"measures: no score {each!r}; {suggest_names(each, list(scores))}")
-                found[each] = _score_taker(scores[each])
+        for name, measure in self.experiment.measures_by_name.items():
+            if measure is not None and measure.function is not None:
+                found[name] = _function_taker(_load_function(measure.function))
+            elif name in scores:
+                found[name] = _score_taker(scores[name])
             else:
-                found |= {name: _function_taker(_load_function(measure.function)) for name, measure in each.items()}
+                raise UserError(f"measures: no score {name!r}; {suggest_names(name, list(scores))}")
         return found
 
 
-def _score_taker(score: Score) -> Callable[[str, Record], Iterator[tuple[str, float, float]]]:
-    def take(name: str, record: Record) -> Iterator[tuple[str, float, float]]:
+def _score_taker(score: Score) -> Callable[[str, Record], Iterator[MeasuredValue]]:
+    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
         value = score.value_in(record.result)
         if value is not None:
-            yield name, value, _weight(score, record.result)
+            weight = 1.0 if score.weight is None else float(record.result.scores.get(score.weight, 0.0))
+            yield MeasuredValue(record.header.task, record.header.repetition, name, value, weight)
 
     return take
 
 
-def _weight(score: Score, result: Result) -> float:
-    return 1.0 if score.weight is None else float(result.scores.get(score.weight, 0.0))
-
-
-def _function_taker(function: MeasureFunction) -> Callable[[str, Record], Iterator[tuple[str, float, float]]]:
-    def take(name: str, record: Record) -> Iterator[tuple[str, float, float]]:
-        found = function(record)
-        values = found if isinstance(found, Mapping) else {name: found}
-        yield from ((key, float(value), 1.0) for key, value in values.items() if value is not None)
+def _function_taker(function: Callable[[Record], float | None]) -> Callable[[str, Record], Iterator[MeasuredValue]]:
+    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
+        value = function(record)
+        if value is not None:
+            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value))
 
     return take
 
 
-def _load_function(reference: str) -> MeasureFunction:
-    """Return a measure's function. The file of an experiment is trusted as its author's program is."""
+def _read_values(path: Path) -> list[MeasuredValue]:
+    """Return the values that an experiment's function has measured for some levels."""
+    try:
+        return [MeasuredValue(**each) for each in read_json(path)]
+    except TypeError as error:
+        raise DataError(f"{path}: not the values of an experiment; delete it to measure them again") from error
+
+
+def _load_function(reference: str) -> Callable[..., Any]:
+    """Return a function of an experiment's file, which is trusted as a program of its author is."""
     module, _, name = reference.partition(":")
     try:
-        found: MeasureFunction = getattr(importlib.import_module(module), name)
+        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise UserError(f"measures: no function {reference} ({error})") from error
+        raise UserError(f"no function {reference} ({error}); write module:function") from error
     return found

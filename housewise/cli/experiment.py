@@ -11,10 +11,10 @@ from rich.text import Text
 from housewise.cli.options import EXECUTION, OutOption, Overrides, RayOption, WorkersOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.tables import table
 
 if TYPE_CHECKING:
     from housewise.experiments.experiment_file import Experiment
+    from housewise.experiments.results_table import ResultsTable
 
 
 def experiment(
@@ -111,7 +111,9 @@ def _split_pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _print(made, spec: Experiment, folder: Path, name: str, results: Path | None, console: Console) -> None:
+def _print(
+    made: ResultsTable, spec: Experiment, folder: Path, name: str, results: Path | None, console: Console
+) -> None:
     from housewise.core.files import write_text
     from housewise.experiments.tables import format_differences, format_results
 
@@ -133,8 +135,7 @@ def _print(made, spec: Experiment, folder: Path, name: str, results: Path | None
 def _list(console: Console) -> None:
     from housewise.experiments.experiment_file import bundled_experiments, load_experiment
 
-    rows = []
     for name, path in bundled_experiments().items():
         spec = load_experiment(path)
-        rows.append((name, spec.shows, spec.duration))
-    console.print(table("experiments", ("name", "what it shows", "takes"), rows, left=("what it shows", "takes")))
+        console.print(Text.assemble((name, "bold"), f"  ({spec.duration})"), soft_wrap=True)
+        console.print(Text(f"  {spec.shows}"), soft_wrap=True)

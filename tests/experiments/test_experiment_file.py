@@ -1,0 +1,118 @@
+"""Experiment files: what is refused, and how the bundled ones expand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from housewise.core.errors import UserError
+from housewise.experiments.experiment_file import bundled_experiments, find_experiment, load_experiment
+from housewise.experiments.grid import Grid
+
+VALID: dict[str, Any] = {
+    "title": "Planners",
+    "shows": "How planners tidy.",
+    "system": "personalize",
+    "axes": {
+        "row": {"scripted": {"planner": "scripted"}, "memory": {"settings": {"planner": "scripted", "goal_radius": 0.3}}},
+        "scene": {"one": {"seed": 1}, "two": {"seed": 2}},
+        "seed": [1, 2],
+    },
+    "runs": {
+        "shown": {"settings": {"planner": "demonstrator"}, "axes": ["scene"], "learns": True},
+        "test": {"memory": "shown"},
+    },
+    "measures": ["success_rate"],
+}  # fmt: skip
+
+
+def load(tmp_path: Path, **changes: Any) -> Any:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({**VALID, **changes}, sort_keys=False))
+    return load_experiment(path)
+
+
+def test_runs_share_what_does_not_depend_on_an_axis(tmp_path: Path) -> None:
+    runs = Grid(load(tmp_path)).runs
+    assert [run.name for run in runs].count("shown") == 2
+    tested = [run for run in runs if run.name == "test"]
+    assert len(tested) == 8 and [run.name for run in runs].index("shown") == 0
+    for run in tested:
+        assert run.memory is not None and dict(run.memory[0].cell) == {"scene": dict(run.cell)["scene"]}
+    assert str(tested[0].folder) == "test/row=scripted/scene=one/seed=1"
+
+
+def test_a_memory_can_come_from_other_levels(tmp_path: Path) -> None:
+    axes = {**VALID["axes"], "from": {"one": {}, "two": {}}}
+    runs = {**VALID["runs"], "test": {"memory": {"run": "shown", "at": {"scene": "{from}"}, "notes": 3}}}
+    spec = load(
+        tmp_path, axes=axes, runs=runs, exclude=[{"scene": "one", "from": "one"}, {"scene": "two", "from": "two"}]
+    )
+    measured = Grid(spec).measured_runs
+    assert {(dict(run.cell)["scene"], dict(run.cell)["from"]) for run in measured} == {("one", "two"), ("two", "one")}
+    for run in measured:
+        assert run.memory is not None and run.memory[1] == 3
+        assert dict(run.memory[0].cell) == {"scene": dict(run.cell)["from"]}
+
+
+def test_a_level_can_change_or_skip_a_run(tmp_path: Path) -> None:
+    level = {"settings": {"planner": "scripted"}, "runs": {"test": {"memory": None, "settings": {"max_steps": 7}}}}
+    spec = load(
+        tmp_path, axes={"row": {"none": level, "gone": {"runs": {"test": {"skip": True}}}}, **{"scene": {"one": {}}}}
+    )
+    (run,) = Grid(spec).runs
+    assert run.memory is None and {"max_steps": 7} in run.settings
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"measure": ["success_rate"]}, "field measure: Extra inputs"),
+        ({"system": "robots"}, "field system: no 'robots'; available: "),
+        ({"axes": {}}, "field axes: "),
+        ({"axes": {"row": {}}}, "field axes.row: "),
+        ({"axes": {"a/b": {"x": {}}}}, "field axes.a/b"),
+        ({"axes": {"task": {"x": {}}}}, "'task' is a column of every results table"),
+        ({"axes": {**VALID["axes"], "row": {"x": {"planner": "a"}, "y": {"planner": "a"}}}}, "axes.row: x and y are the same"),
+        ({"table": {"rows": ["rows"]}}, "table.rows: no 'rows'; did you mean"),
+        ({"compare": {"row": "scriptd"}}, "compare: axis row: no 'scriptd'; did you mean"),
+        ({"exclude": [{"scene": "three"}]}, "exclude.0: axis scene: no 'three'"),
+        ({"quick": {"axes": {"seed": ["9"]}}}, "quick.axes: axis seed: no '9'"),
+        ({"runs": {"test": {"memory": "shown"}}}, "runs.test.memory: no 'shown'"),
+        ({"runs": {"test": {"memory": "later"}, "later": {"learns": True}}}, "runs.test.memory: later has to stand before"),
+        ({"runs": {"shown": {}, "test": {"memory": "shown"}}}, "runs.test.memory: shown leaves no memory"),
+        ({"runs": {"test": {"model": {"training": "t", "phase": "imitate"}}}}, "runs.test.model.training: no 't'"),
+        ({"measures": [{"mine": {"function": "os.system"}}]}, "field measures.0"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        load(tmp_path, **changes)
+    told = str(error.value)
+    assert message in told and str(tmp_path / "mine.yaml") in told and "\n" not in told
+
+
+def test_levels_of_a_source_have_to_be_known(tmp_path: Path) -> None:
+    axes = {"row": {"scripted": {"planner": "scripted"}}, "scene": {"one": {}, "two": {"seed": 2}}}
+    runs = {"shown": {"axes": ["scene"], "learns": True}, "test": {"axes": ["row"], "memory": "shown"}}
+    with pytest.raises(UserError, match="shown depends on axis 'scene', which has no level here"):
+        Grid(load(tmp_path, axes=axes, runs=runs)).runs  # noqa: B018
+
+
+@pytest.mark.parametrize("name", bundled_experiments())
+def test_bundled_experiments_expand(name: str) -> None:
+    spec = load_experiment(bundled_experiments()[name])
+    assert spec.shows.endswith(".") and "\n" not in spec.shows and spec.duration
+    for grid in (Grid(spec), Grid(spec.reduced(), quick=True)):
+        if spec.function is None:
+            folders = [run.folder for run in grid.runs]
+            assert folders and len(set(folders)) == len(folders)
+
+
+def test_experiments_are_found_by_name() -> None:
+    assert find_experiment("new_houses")[0] == "personalize/new_houses" == find_experiment("personalize/new_houses")[0]
+    with pytest.raises(UserError, match="no experiment 'personalize/new_house'; did you mean"):
+        find_experiment("personalize/new_house")

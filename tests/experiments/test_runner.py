@@ -1,0 +1,116 @@
+"""Experiments as users play them: a file of their own, killed and resumed, and what the command prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run_module
+
+THREE_PLANNERS = """\
+title: Three planners in generated houses
+shows: How three planners tidy generated houses.
+system: personalize
+settings: {houses: 2, seed: 9700, max_steps: 60, objects: [4, 4], misplaced: [2, 2], memory.meaning: false}
+axes:
+  planner:
+    scripted: {planner: scripted}
+    demonstrator: {planner: demonstrator}
+    lookup: {planner: store}
+  seed: [1, 2, 3]
+measures: [success_rate, executability, steps]
+compare: {planner: scripted}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(THREE_PLANNERS)
+    return path
+
+
+def experiment(folder: Path, *words: str) -> str:
+    done = run_module("housewise", ["experiment", *words], {**os.environ, "COLUMNS": "200"}, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def count_episodes(folder: Path) -> int:
+    return len(list(folder.rglob("episodes/*.jsonl")))
+
+
+def test_killed_twice_it_gives_the_same_table(file: Path, tmp_path: Path) -> None:
+    told = experiment(tmp_path, "mine.yaml", "--out", "whole")
+    assert "more than scripted" in " ".join(told.split()) and count_episodes(tmp_path / "whole") == 18
+    for wanted in (4, 11):
+        command = [sys.executable, "-m", "housewise", "experiment", "mine.yaml", "--out", "killed"]
+        program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while count_episodes(tmp_path / "killed") < wanted:
+            assert program.poll() is None, "it has ended before it was killed"
+            time.sleep(0.01)
+        program.kill()
+        program.wait()
+    experiment(tmp_path, "mine.yaml", "--out", "killed")
+    assert (tmp_path / "whole/mine.csv").read_bytes() == (tmp_path / "killed/mine.csv").read_bytes()
+
+
+def test_a_part_is_played_and_the_table_says_what_is_missing(file: Path, tmp_path: Path) -> None:
+    told = experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--results", "results")
+    assert "2 episodes of 2 tasks" in told and (tmp_path / "results/mine.csv").is_file()
+    told = experiment(tmp_path, "mine.yaml", "--show")
+    assert "2 episodes of 2 tasks; 16 are missing" in told
+
+
+def test_all_are_listed_with_what_they_show(tmp_path: Path) -> None:
+    told = " ".join(experiment(tmp_path).split())
+    assert "personalize/new_houses" in told and "How well models tidy generated houses" in told
+
+
+@pytest.mark.parametrize(
+    "change, words, message",
+    [
+        ("success_rate", ("mine.yaml",), "measures: no score 'success_rat'; did you mean success_rate?"),
+        ("", ("mine.yaml", "--only", "planner=sage"), "axis planner: no level 'sage'; available: scripted"),
+        ("", ("mine.yaml", "--only", "planner"), "'planner': write NAME=VALUE"),
+        ("", ("mine.yaml", "goal_radius=far"), "setting controller.goal_radius"),
+        ("", ("other.yaml",), "other.yaml"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_played(
+    file: Path, tmp_path: Path, change: str, words: tuple[str, ...], message: str
+) -> None:
+    if change:
+        file.write_text(THREE_PLANNERS.replace(change, "success_rat"))
+    done = run_module("housewise", ["experiment", *words], cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+    assert not count_episodes(tmp_path)
+
+
+def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
+    needed = "inputs:\n  data: {description: the folder of the data, environment: HOUSE_FOLDER}\n"
+    text = THREE_PLANNERS.replace("settings: {", 'settings: {data: "${data}", ')
+    file.write_text(text.replace("axes:", f"{needed}axes:", 1))
+    done = run_module("housewise", ["experiment", "mine.yaml"], cwd=tmp_path)
+    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER" in done.stderr
+    done = run_module("housewise", ["experiment", "mine.yaml", "--input", f"data={tmp_path / 'none'}"], cwd=tmp_path)
+    assert done.returncode == 2 and "none" in done.stderr
+
+
+def draws(sides: int, throws: int = 4) -> list[tuple[str, int, str, float]]:
+    """An experiment's function: values without runs."""
+    return [(f"throw {number}", 0, "points", float(number % sides)) for number in range(throws)]
+
+
+def test_a_function_measures_without_runs(tmp_path: Path) -> None:
+    (tmp_path / "dice.yaml").write_text(
+        "title: Dice\nshows: Points of dice.\nsystem: personalize\naxes: {die: {coin: {sides: 2}, cube: {sides: 6}}}\n"
+        "function: tests.experiments.test_runner:draws\nmeasures: [{points: {decimals: 2}}]\n"
+    )
+    told = experiment(tmp_path, "dice.yaml")
+    assert "coin  0.50 ± 0.29" in told and "cube  1.50 ± 0.65" in told

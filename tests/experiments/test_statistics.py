@@ -1,0 +1,122 @@
+"""Statistics of results tables, against plain formulas."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+
+from housewise.core.errors import UserError
+from housewise.experiments.results_table import MeasureUnit, ResultsHeader, ResultsTable, read_table
+from housewise.experiments.statistics import error_over_levels, paired_differences, summarize
+from housewise.experiments.tables import format_results
+
+VALUES = st.lists(st.floats(-1, 1, allow_nan=False), min_size=3, max_size=8)
+
+
+def frame(values: dict[str, list[float]], repeats: int = 1, weight: float = 1.0) -> pd.DataFrame:
+    """One row per level, task and repeat."""
+    rows = [
+        (level, "test", f"task {number // repeats}", number % repeats, "success_rate", value, weight)
+        for level, those in values.items()
+        for number, value in enumerate(those)
+    ]
+    return pd.DataFrame(rows, columns=["row", "run", "task", "repeat", "measure", "value", "weight"])
+
+
+@given(VALUES)
+def test_errors_are_those_of_plain_formulas_where_each_task_is_played_once(values: list[float]) -> None:
+    (line,) = summarize(frame({"a": values}), ["row"]).to_dict("records")
+    assert math.isclose(line["mean"], np.mean(values), abs_tol=1e-12)
+    plain = np.std(values, ddof=1) / math.sqrt(len(values))
+    assert math.isclose(line["error_over_episodes"], plain, abs_tol=1e-9)
+    assert math.isclose(line["error_over_tasks"], plain, abs_tol=1e-9)
+
+
+def test_repeats_of_a_task_count_once() -> None:
+    (line,) = summarize(frame({"a": [1, 1, 1, 0, 0, 0]}, repeats=3), ["row"]).to_dict("records")
+    assert (line["mean"], line["episode_count"], line["task_count"]) == (0.5, 6, 2)
+    assert math.isclose(line["error_over_tasks"], 0.5) and line["error_over_episodes"] < 0.3
+
+
+def test_weights_make_a_mean_over_all_that_was_tried() -> None:
+    data = frame({"a": [1.0, 0.0]})
+    data["weight"] = [3, 1]
+    assert summarize(data, ["row"])["mean"][0] == 0.75
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=3, max_size=8))
+def test_paired_differences_agree_with_a_paired_t_test(pairs: list[tuple[float, float]]) -> None:
+    ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+    (line,) = paired_differences(frame({"a": ours, "b": theirs}), "row", "a").to_dict("records")
+    if np.std(np.subtract(theirs, ours)) < 1e-6:
+        return
+    interval = ttest_rel(theirs, ours).confidence_interval()
+    assert math.isclose(line["low"], interval.low, abs_tol=1e-6)
+    assert math.isclose(line["high"], interval.high, abs_tol=1e-6)
+
+
+def test_only_common_episodes_are_compared() -> None:
+    data = pd.concat([frame({"a": [0, 0, 0]}), frame({"b": [1, 1]})])
+    (line,) = paired_differences(data, "row", "a").to_dict("records")
+    assert (line["difference"], line["episode_count"]) == (1, 2)
+
+
+def test_error_over_seeds() -> None:
+    data = frame({"a": [0.0, 1.0], "b": [1.0, 1.0]}).rename(columns={"row": "seed"})
+    (line,) = error_over_levels(data, "seed", []).to_dict("records")
+    assert math.isclose(line["error"], 0.25) and line["count"] == 2
+
+
+def results(data: pd.DataFrame, aggregate: bool = False) -> ResultsTable:
+    measures = {"success_rate": MeasureUnit(label="success, %", scale=100)}
+    axes = {"row": tuple(dict.fromkeys(data["row"]))}
+    header = ResultsHeader(experiment="mine", title="Mine", axes=axes, measures=measures, aggregate=aggregate)
+    return ResultsTable(header, data)
+
+
+def test_tables_are_read_back_and_shown(tmp_path: Path) -> None:
+    made = results(frame({"1.0": [0, 0.5, 1], "null": [1, 1, 1]}))
+    made.write(tmp_path, "mine")
+    read = read_table(tmp_path / "mine.csv")
+    pd.testing.assert_frame_equal(read.frame, made.frame, check_dtype=False)
+    shown = format_results(read)
+    assert list(shown.rows[0]) == ["1.0", "50.0 ± 28.9"] and "6 episodes of 3 tasks" in shown.notes[0]
+    assert "| null | 100.0 ± 0.0 |" in shown.markdown
+
+
+def test_aggregates_show_the_error_that_was_kept(tmp_path: Path) -> None:
+    data = pd.DataFrame(
+        [("a", "test", "", 0, "success_rate", 0.5, 1.0, 0.1, 20)],
+        columns=["row", "run", "task", "repeat", "measure", "value", "weight", "error", "count"],
+    )
+    results(data, aggregate=True).write(tmp_path, "mine")
+    shown = format_results(read_table(tmp_path / "mine.csv"))
+    assert list(shown.rows[0]) == ["a", "50.0 ± 10.0"] and "Single episodes were not kept" in shown.notes[0]
+
+
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda csv, about: about.write_text(about.read_text().replace('"version": 1', '"version": 7')), "of version 7"),
+        (lambda csv, about: about.unlink(), "mine.json"),
+        (lambda csv, about: about.write_text('{"version": 1'), "mine.json"),
+        (lambda csv, about: csv.write_text(csv.read_text().replace("value", "figure", 1)), "has no column 'value'"),
+        (lambda csv, about: csv.write_text(csv.read_text() + "a,b,c,d,e,f,g,h,i,j\n"), "not a results table"),
+        (lambda csv, about: csv.write_text("".join(csv.read_text().splitlines(True)[:-1])), "has 3 whole rows of 4"),
+        (lambda csv, about: csv.write_text(csv.read_text().replace("success_rate", "luck", 1)), "measure 'luck'"),
+        (lambda csv, about: csv.write_text(csv.read_text()[:-9]), "whole rows of 4"),
+    ],
+)  # fmt: skip
+def test_damaged_tables_are_refused_in_a_line(tmp_path: Path, damage: object, message: str) -> None:
+    results(frame({"a": [0.0, 0.5], "b": [1.0, 1.0]})).write(tmp_path, "mine")
+    damage(tmp_path / "mine.csv", tmp_path / "mine.json")  # type: ignore[operator]
+    with pytest.raises(UserError) as error:
+        read_table(tmp_path / "mine.csv")
+    assert message in str(error.value) and "\n" not in str(error.value)
