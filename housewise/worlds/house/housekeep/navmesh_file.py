@@ -37,10 +37,6 @@ _MOST_CORNERS = 4000
 _LEAST_AREA = 0.1
 
 
-class NavMeshFileError(DataError):
-    """A file is not a readable navigation mesh; the message names the file and the reason."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Tile:
     """The convex polygons of one tile.
@@ -67,7 +63,7 @@ def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
         max_height: Height y in metres below which a vertex is on the floor (roofs can also be walkable).
 
     Raises:
-        NavMeshFileError: If the file is damaged or has another version.
+        DataError: If the file is damaged or has another version.
     """
     with _readable(path):
         return _navmesh(*_floor(path, max_height), max_height)
@@ -77,7 +73,7 @@ def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
     """Read the same floor as ``read_navmesh``, as a mesh of polygons with the navigation of Habitat.
 
     Raises:
-        NavMeshFileError: If the file is damaged or has another version.
+        DataError: If the file is damaged or has another version.
     """
     with _readable(path):
         tile, island = _floor(path, max_height)
@@ -92,9 +88,9 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NavMeshFileError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
+        raise DataError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
     except (struct.error, ValueError, IndexError, shapely.errors.ShapelyError) as error:
-        raise NavMeshFileError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
+        raise DataError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
 
 
 def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
