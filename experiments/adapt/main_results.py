@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -24,6 +25,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
+from housewise.core.settings import merge_nested
 from housewise.core.tables import FittedTable, table
 from housewise.core.text_files import read_json
 from housewise.experiments.adapt.figures import in_words
@@ -64,18 +66,8 @@ def _settings(
     named = {} if people is None else {"run": {"tasks": {"people": str(people)}}}
     start = {"run": {"models": {"agent": {"model": model}}}} if model else {} if quick or warm_up else SHIPPED
     few = {"run": {"tasks": {"person": [person.name for person in load_profiles(found)[:2]]}}} if quick else {}
-    return load_adapt_training(
-        settings=_merge_settings([named, start, few, QUICK if quick else {}]), overrides=overrides
-    )
-
-
-def _merge_settings(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    whole: dict[str, Any] = {}
-    for part in parts:
-        for key, value in part.items():
-            both = isinstance(value, Mapping) and isinstance(whole.get(key), Mapping)
-            whole[key] = _merge_settings([whole[key], value]) if both else value
-    return whole
+    settings: dict[str, Any] = reduce(merge_nested, [named, start, few, QUICK if quick else {}], {})
+    return load_adapt_training(settings=settings, overrides=overrides)
 
 
 def _folder(config: AdaptTrainingConfig) -> Path:
