@@ -54,7 +54,7 @@ def configs(
         quick: few houses and plans.
         overrides: further settings, as in ``sampling.temperature=0.7``.
         checked: whether plans are checked in further runs.
-        **given: settings that are not as in ``run.yaml``; None leaves them so.
+        **given: settings that differ from the defaults; None keeps the default.
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
     settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}

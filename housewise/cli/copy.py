@@ -50,6 +50,10 @@ def copy(
     if kind not in _KINDS:
         raise UserError(f"no kind of file is called {kind}; {suggest_names(kind, list(_KINDS))}")
     files = bundled_files(_KINDS[kind])
+    if kind == "config" and name not in files:
+        from housewise.core.settings_loading import find_config
+
+        find_config(Path(name))  # says what replaces a former file
     if name not in files:
         raise UserError(f"no {kind} {name!r} is bundled; {suggest_names(name, list(files))}")
     target = to or Path(f"{name}.yaml")

@@ -43,7 +43,7 @@ BUNDLED = "tidy"
 
 
 class AdapterConfig(BaseModel):
-    """Settings to ask a model with an adapter with; keys of a run's settings (``housekeep_configs/run.yaml``).
+    """Settings to ask a model with an adapter with; keys of a run's settings.
 
     Attributes:
         system: System that the adapter was trained in. The other keys are settings of that system.
@@ -72,7 +72,11 @@ def bundled_adapters(system: str | None = None) -> dict[str, Path]:
     """
     folders = Path(str(resources.files(__name__))).iterdir()
     there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
-    return {name: folder for name, folder in there.items() if system is None or _config_system(folder) == system}
+    return {
+        name: folder
+        for name, folder in there.items()
+        if system is None or ((config := _read_config(folder)) and config.system == system)
+    }
 
 
 def adapter_folder(name: str | Path) -> Path:
@@ -122,11 +126,6 @@ def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> d
             f"adapter {adapter}: was trained in another system; use it with --system {config.system}{instead}"
         )
     return config.model_dump(exclude_none=True, exclude={"system"})
-
-
-def _config_system(folder: Path) -> str | None:
-    config = _read_config(folder)
-    return None if config is None else config.system
 
 
 def _read_config(folder: Path) -> AdapterConfig | None:

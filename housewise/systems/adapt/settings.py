@@ -123,7 +123,7 @@ class AdaptModelsSettings(ModelsSettings):
 class AdaptSettings(RunSettings):
     """Settings of one ADAPT run."""
 
-    system: Literal["adapt"] = "adapt"
+    system: Literal["adapt"] = Field(default="adapt", description="Name of the system.")
     tasks: AdaptTaskSettings = AdaptTaskSettings()
     agent: AdaptAgentSettings = AdaptAgentSettings()
     models: AdaptModelsSettings = AdaptModelsSettings()

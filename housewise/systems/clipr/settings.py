@@ -63,7 +63,7 @@ class CliprAgentSettings(CriticSettings):
         "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (learned, "
         "models.agent).",
     )
-    budget: int = Field(
+    max_questions: int = Field(
         default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
     )
 
@@ -78,7 +78,7 @@ class CliprModels(ModelsSettings):
 class CliprSettings(RunSettings):
     """Settings of one CLIPR run."""
 
-    system: Literal["clipr"] = "clipr"
+    system: Literal["clipr"] = Field(default="clipr", description="Name of the system.")
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
     agent: CliprAgentSettings = CliprAgentSettings()

@@ -145,7 +145,7 @@ class StarsModelsSettings(ModelsSettings):
 class StarsSettings(RunSettings):
     """Settings of one STARS run."""
 
-    system: Literal["stars"] = "stars"
+    system: Literal["stars"] = Field(default="stars", description="Name of the system.")
     tasks: StarsTaskSettings = StarsTaskSettings()
     world: StarsWorldSettings = StarsWorldSettings()
     agent: StarsAgentSettings = StarsAgentSettings()

@@ -69,7 +69,7 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
         "temperature",
         "max_tokens",
     }
-    assert house_settings(Path("run")).models.agent.sampling.set_by_user == frozenset()
+    assert load_selftraining(Path("tidy")).run.models.agent.sampling.set_by_user == frozenset()
     with pytest.raises(UserError, match="extra_body: messages, stream is set by"):
         house_settings(settings={"extra_body": {"stream": True, "messages": []}})
 
@@ -97,7 +97,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
         ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
         ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
-        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, data, scenes, episodes"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, seed, series"),
         ("runs.many=1", "runs"),
         ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
         ("runs", "'runs': write settings as key=value, for example runs=5"),
