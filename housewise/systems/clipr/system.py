@@ -136,10 +136,10 @@ class Clipr(System[CliprSettings]):
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
         critic = Critic(language, chosen, job.seed) if chosen.method == "adaptive" else None
-        agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
+        agent = CliprAgent(inference, critic, chosen.max_questions, topic, memory)
         known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
         # Decisions: questions of the interview; per batch a choice, a review's question and its replay; and the end.
-        most = chosen.budget + 3 * len(in_turn) + 2
+        most = chosen.max_questions + 3 * len(in_turn) + 2
         return EpisodeSetup(
             world, agent, ChoiceInitialState.from_choices(choices, training, test, *known), EpisodeLimits(most, most)
         )
