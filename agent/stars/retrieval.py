@@ -71,7 +71,7 @@ class GoalRetriever:
     @property
     def most_calls(self) -> int:
         """Number of calls for one object after which nothing more is repaired."""
-        return self._how.thresholds.most_calls
+        return self._how.thresholds.max_calls
 
     def goals(self, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage) -> list[RetrievedGoal]:
         """Return new goals for an object, most probable first.

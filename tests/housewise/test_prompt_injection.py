@@ -162,7 +162,7 @@ def clipr_replies(handler: Handler, body: Body) -> None:
 
 def test_scenarios_answers_questions_rules_and_reasons_of_choices(server: ChatServer, tmp_path: Path) -> None:
     server.play(clipr_replies)
-    words = asking(server, "components=chat", "speech=chat", "--data", choices(tmp_path), "batch=2", "interval=4")
+    words = asking(server, "components=chat", "speech=chat", "--data", choices(tmp_path), "batch=2", "feedback_interval=4")
     done = housewise("run", "--system", "clipr", *map(str, words), "--out", tmp_path / "first")
     assert done.returncode == 0, done.stderr
     rule = Note(person="ada", kind="rule", text=HOSTILE, about=About(task="ambik"))

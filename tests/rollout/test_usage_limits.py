@@ -30,7 +30,7 @@ EACH = READ + WRITTEN
 KITCHEN = "--system adapt person=juan task=[1,2,4]"
 HOUSES = "--houses 3 max_steps=60 most_plans=3"
 ROOMS = "--system stars runs=3"
-CHOICES = "--system clipr runs=2 training=false budget=2"
+CHOICES = "--system clipr runs=2 training=false max_questions=2"
 
 
 @pytest.fixture

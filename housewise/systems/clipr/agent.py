@@ -106,7 +106,7 @@ class CliprAgent:
             self._current += seen.decisions
             self._since += len(batch)
             events = []
-            if self._critic and self._since >= self._critic.settings.interval:
+            if self._critic and self._since >= self._critic.settings.feedback_interval:
                 self._since = 0
                 events = yield from self._review(self._critic, seen.decisions)
             self._history.append(accuracy(seen.decisions))

@@ -107,7 +107,7 @@ def test_the_gate_asks_for_two_batches_and_a_drop_beyond_tau_sigma(
 
 OLD = parse_rules("1. For tea: prefer hot tea.")
 QUESTION, ANSWER = "How do you take your tea?", "iced"
-SETTINGS = CriticSettings(batch=2, interval=4, recent=3)
+SETTINGS = CriticSettings(batch=2, feedback_interval=4, recent_choices=3)
 
 
 def adapt(folder: Path, person: Answering, batches: list[list[int]], **replies: list[str]):  # type: ignore[no-untyped-def]
@@ -137,7 +137,7 @@ def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
 
     run, model, _ = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=["NO."])
     assert run.reviews[0].outcome == "no question" and model.calls["feedback_question"] == 1
-    assert model.asked[-1][1].count("A tea for") == SETTINGS.recent, "the last K decisions"
+    assert model.asked[-1][1].count("A tea for") == SETTINGS.recent_choices, "the last K decisions"
 
     run, model, chat = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=[QUESTION])
     assert run.reviews[0].outcome == "left" and chat.usage.questions == 1
@@ -207,7 +207,7 @@ def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path)
     chat, _ = language(
         tmp_path, choose=[reply(scenarios, [0, 0])], **ASKED, update=["1. For tea: prefer cold milk.\nThat is all."]
     )
-    settings = CriticSettings(batch=2, interval=2, accuracy_gate=False)
+    settings = CriticSettings(batch=2, feedback_interval=2, accuracy_gate=False)
     run = AdaptiveClipr(Inference(chat, 2), Answering("milk"), settings).run(scenarios, OLD)
     assert run.reviews[0].outcome == "accepted" and chat.usage.calls == 1 + 4
     assert run.versions[-1][0].preferred == ("cold milk",)

@@ -166,16 +166,16 @@ CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
         (SHED.format("table", "clear") + MILK, (), True),
         # Another place: only where goals are carried over to other places.
         (SHED.format("counter", "store") + MILK, (), False),
-        (SHED.format("counter", "store") + MILK, ("carry.places=true",), True),
+        (SHED.format("counter", "store") + MILK, ("generalisation.other_places=true",), True),
         # Another thing of the kind, there or elsewhere.
         (SHED.format("table", "clear") + CIDER, (), False),
-        (SHED.format("table", "clear") + CIDER, ("carry.kinds=1",), True),
-        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1",), False),
-        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1", "carry.places=true"), True),
+        (SHED.format("table", "clear") + CIDER, ("generalisation.max_kind_levels=1",), True),
+        (SHED.format("counter", "store") + CIDER, ("generalisation.max_kind_levels=1",), False),
+        (SHED.format("counter", "store") + CIDER, ("generalisation.max_kind_levels=1", "generalisation.other_places=true"), True),
         # A fixture that is gone: nothing impossible is tried, whatever is carried over.
         (
             SHED.format("table", "clear").replace("fridge, ", "") + MILK.replace("fridge", "cupboard"),
-            ("carry.kinds=9", "carry.places=true"),
+            ("generalisation.max_kind_levels=9", "generalisation.other_places=true"),
             False,
         ),
         # Open already: the policy does not fit any more, and another way is found.
