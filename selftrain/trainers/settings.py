@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_marks import EXECUTION, SELECTION
 from housewise.core.settings import Settings
 from housewise.language.settings import Dtype
 
@@ -36,7 +38,7 @@ class TrainingConfig(Settings):
     )
     epochs: float = Field(default=2.0, gt=0, description="Number of passes over the examples.")
     batch: int = Field(default=8, ge=1, description="Number of examples per step of the optimiser.")
-    pairs_per_pass: int | None = Field(
+    pairs_per_pass: Annotated[int | None, EXECUTION] = Field(
         default=None,
         ge=1,
         description="Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a "
@@ -48,45 +50,46 @@ class TrainingConfig(Settings):
         description="Maximum number of successive examples with a common beginning that are packed into one sequence. "
         "They count as one example of the batch.",
     )
-    most_tokens: int = Field(
+    most_tokens: Annotated[int, SELECTION] = Field(
         default=2048,
         ge=1,
         description="Maximum number of tokens of an example. Longer ones are left out and counted. If they are more "
         "than half, the training fails.",
     )
-    gradient_checkpointing: bool = Field(
+    gradient_checkpointing: Annotated[bool, EXECUTION] = Field(
         default=False, description="Whether activations are computed again to save memory, which takes longer."
     )
-    checkpoint_steps: int = Field(
+    checkpoint_steps: Annotated[int, EXECUTION] = Field(
         default=10,
         ge=1,
         description="Number of steps between checkpoints. A stopped training resumes from the last one.",
     )
-    device: str = Field(default="auto", description="Device of the training, such as cpu or cuda. auto prefers a GPU.")
+    device: Annotated[str, EXECUTION] = Field(
+        default="auto", description="Device of the training, such as cpu or cuda. auto prefers a GPU."
+    )
     dtype: Dtype = Field(default="auto", description="Precision of the model. auto is the fastest on this machine.")
-    launcher: str | None = Field(
+    launcher: Annotated[str | None, EXECUTION] = Field(
         default=None,
         description="Program that starts the training, such as accelerate launch --num_processes 4. null trains in "
         "this process.",
     )
-    poll_seconds: float = Field(
+    poll_seconds: Annotated[float, EXECUTION] = Field(
         default=20.0, gt=0, description="Seconds between two requests for the state of a job of the fine-tuning API."
     )
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The settings that a trained model depends on: all but how the training is executed."""
-        how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
-        return self.model_dump(exclude=how)
+        """The settings that a trained model depends on."""
+        return settings_by_effect(self, {"result", "selection"})
 
     @property
     def resumable_identity(self) -> dict[str, Any]:
         """The settings that must stay the same to resume a folder of several trainings.
 
-        ``most_tokens`` may be raised for the trainings that are left: only when everything is played is it known
-        whether too many examples are too long.
+        Which examples are left out may change for the trainings that are left: only when everything is played is it
+        known whether too many are too long.
         """
-        return {key: value for key, value in self.identity.items() if key != "most_tokens"}
+        return settings_by_effect(self, {"result"})
 
 
 class PreferenceConfig(TrainingConfig):
