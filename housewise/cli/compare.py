@@ -23,8 +23,8 @@ _MAX_NAMED = 5
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    b: Annotated[Path, typer.Argument(help="Folder of another run.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of a run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of another run.")],
     json_file: JsonFileOption = None,
 ) -> None:
     """Compare two runs on the episodes that both played: mean paired differences, B minus A, with their intervals.

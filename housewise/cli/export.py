@@ -15,7 +15,9 @@ from housewise.core.console import Console
 
 def export(
     renderer: SimulatorOptions,
-    folder: Annotated[Path | None, typer.Argument(help="Folder of a run. Default: the newest one in runs/.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="Folder of a run. Default: the newest one in runs/.")
+    ] = None,
     to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A new folder. Default: one in the run's folder.")

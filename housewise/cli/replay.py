@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def replay(
     renderer: SimulatorOptions,
     folder: Annotated[
-        Path | None, typer.Argument(help="Folder of an earlier run. Default: the newest one in runs/.")
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Folder of an earlier run. Default: the newest one in runs/."),
     ] = None,
     fail_fast: FailFastOption = None,
     out: OutOption = None,
@@ -34,6 +35,7 @@ def replay(
       # the newest run in runs/
       housewise replay
 
+      # the same replies in the other simulator
       housewise replay runs/merom --simulator habitat
     """
     run = folder or newest_run(of_several=False, replays=False)

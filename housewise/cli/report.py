@@ -23,7 +23,8 @@ def report(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/."
+            metavar="FOLDER",
+            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/.",
         ),
     ] = None,
     films: Annotated[
@@ -42,7 +43,8 @@ def report(
         int, typer.Option(min=0, metavar="N", help="Number of episodes in the file of --single, worst first.")
     ] = 12,
     against: Annotated[
-        Path | None, typer.Option("--compare", help="Folder of another run. Adds the paired differences to it.")
+        Path | None,
+        typer.Option("--compare", metavar="FOLDER", help="Folder of another run. Adds the paired differences to it."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make all pages again, for example in a folder from another machine.")

@@ -1,4 +1,14 @@
-"""``housewise rules``: show, add, edit and forget the rules that a person agreed to."""
+"""Show, add, edit and forget the rules that people agreed to.
+
+Examples:
+
+  # ask a person for rules, then see them
+  housewise learn ada
+  housewise rules show ada
+
+  # one rule in your own words
+  housewise rules add ada "Mugs belong on the shelf in the kitchen."
+"""
 
 from __future__ import annotations
 
@@ -29,7 +39,8 @@ if TYPE_CHECKING:
     from housewise.people.memory import Memory, MemoryFolder
 
 TopicOption = Annotated[
-    str | None, typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}.", show_default=False)
+    str | None,
+    typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}. Default: both, or kitchen to add."),
 ]
 
 _MAX_BYTES = 1 << 20
@@ -136,6 +147,8 @@ def forget(
     Examples:
 
       housewise rules forget ada 9c1b04
+
+      housewise rules forget ada 9c1b04 77ad20
     """
     from housewise.agent.clipr.rule_editing import forget_rules
     from housewise.people.memory import MemoryFolder
