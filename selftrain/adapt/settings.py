@@ -60,7 +60,7 @@ class DemonstrationsConfig(Settings):
         "its next action depends on the answer, and first about what most people have preferences about. always asks "
         "before every action. [0] is without questions.",
     )
-    told: Annotated[tuple[Share, Share], _check_ascending("share")] = Field(
+    share_remembered: Annotated[tuple[Share, Share], _check_ascending("share")] = Field(
         default=(0.0, 0.6),
         description="Minimum and maximum share of the possible questions that the person answered on other days.",
     )
@@ -79,7 +79,7 @@ class WarmUpConfig(DemonstrationsConfig):
         le=MAX_COUNT,
         description="Number of invented people. 0 means no warm-up: the model of run.models.agent is used as it is.",
     )
-    wishes: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = Field(
+    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = Field(
         default=(20, 32),
         description="Minimum and maximum number of preferences of an invented person. The default is twice as many as "
         "the bundled people have, so that more of them apply to each breakfast.",
@@ -90,7 +90,7 @@ class WarmUpConfig(DemonstrationsConfig):
 class RolloutsConfig(Settings):
     """How the student cooks for the people of the training."""
 
-    runs: int = Field(
+    repeats: int = Field(
         default=1,
         ge=1,
         le=MAX_COUNT,
@@ -120,13 +120,13 @@ class ReflectionConfig(Settings):
         default=False,
         description="Whether steps at which the student asks are left out. A teacher that knows everything never asks.",
     )
-    most: int | None = Field(
+    max_preferences: int | None = Field(
         default=800,
         ge=1,
         le=MAX_COUNT,
         description="Maximum number of preferences to learn, drawn at random. null takes all.",
     )
-    most_tokens: int = Field(default=40, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a question.")
+    max_tokens: int = Field(default=40, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a question.")
 
     @model_validator(mode="after")
     def _check_shares(self) -> ReflectionConfig:
@@ -145,9 +145,9 @@ class AdaptTrainingConfig(Settings):
     rollouts: RolloutsConfig = RolloutsConfig()
     reflection: ReflectionConfig = ReflectionConfig()
     own_asking: DemonstrationsConfig = DemonstrationsConfig(
-        each=8, seed=1, questions=(50,), told=(0.0, 0.0), reflections=0.0
+        each=8, seed=1, questions=(50,), share_remembered=(0.0, 0.0), reflections=0.0
     )
-    best: Share = Field(
+    best_fraction: Share = Field(
         default=0.3333, description="Share of the student's most satisfying breakfasts that STaR-GATE imitates."
     )
     imitation: TrainingConfig = _WARM_UP.model_copy(update={**_PAPER_ADAPTER, "learning_rate": 3e-4})

@@ -18,7 +18,7 @@ from housewise.systems.stars.settings import StarsSettings
 class GoalLessonsConfig(Settings):
     """Lessons in goals; see housewise.selftrain.stars.goal_lessons."""
 
-    households: str = Field(
+    room_parts: str = Field(
         default="households",
         description="Fixtures and things from which rooms are generated: bundled data by name, or a file.",
     )
@@ -26,7 +26,7 @@ class GoalLessonsConfig(Settings):
     things: tuple[int, int] = Field(
         default=(8, 16), description="Minimum and maximum number of things in a generated room."
     )
-    shared: int = Field(
+    task_object_repeats: int = Field(
         default=2,
         ge=0,
         le=MAX_COUNT,
@@ -36,7 +36,7 @@ class GoalLessonsConfig(Settings):
     goals: int = Field(default=540, ge=0, le=MAX_COUNT, description="Number of goals to write.")
     choices: int = Field(default=180, ge=0, le=MAX_COUNT, description="Number of questions with numbered options.")
     options: tuple[int, int] = Field(default=(2, 8), description="Minimum and maximum number of options of a question.")
-    rotations: int = Field(
+    max_orders: int = Field(
         default=2, ge=1, le=40, description="Maximum number of orders of the options in which each question is asked."
     )
 

@@ -17,7 +17,7 @@ from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
 from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_adapt_training
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6), reflections=0.5)
+CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), share_remembered=(0.2, 0.6), reflections=0.5)
 
 
 @needs_minilm
