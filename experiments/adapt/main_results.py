@@ -40,8 +40,8 @@ SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "br
 QUICK = {
     "warm_up": {"people": 2, "each": 1},
     "own_asking": {"each": 1},
-    "rollouts": {"runs": 1},
-    "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
+    "rollouts": {"repeats": 1},
+    "run": {"tasks": {"task": [3]}, "agent": {"max_steps": 6}},
 }
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 

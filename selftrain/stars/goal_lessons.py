@@ -125,7 +125,7 @@ class GoalLessons:
         goal = right[rng.integers(len(right))]
         if not goal.startswith(lead):
             raise UserError(
-                f"setting run.lead: goals in lessons begin differently ({goal[: len(lead)]!r}); leave it out"
+                f"setting run.goal_prefix: goals in lessons begin differently ({goal[: len(lead)]!r}); leave it out"
             )
         prompt = self._prompts.for_goal(case.task, about)
         rest = goal.removeprefix(lead)

@@ -121,14 +121,14 @@ class StarsAgentSettings(Settings):
     def _check_condition(cls, name: str) -> str:
         return find_condition(name).name
 
-    @field_validator("lead")
+    @field_validator("goal_prefix")
     @classmethod
-    def _can_be_filled_in(cls, lead: str) -> str:
+    def _check_placeholders(cls, goal_prefix: str) -> str:
         try:
-            lead.format(name="mug", are="is")
+            goal_prefix.format(name="mug", are="is")
         except (KeyError, IndexError, ValueError, AttributeError) as error:
             raise ValueError("invalid placeholder; available: {name}, {are}") from error
-        return lead
+        return goal_prefix
 
     @property
     def parts(self) -> StarsCondition:

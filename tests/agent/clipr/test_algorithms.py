@@ -23,7 +23,7 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
         inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
         synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
     )
-    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, budget=10)
+    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, max_questions=10)
     assert elicited.ended == "sufficient"
     assert elicited.dialogue == (DialogueTurn("Hot or iced?", "iced"),)
     assert elicited.unresolved == ((Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",))), ())
@@ -35,9 +35,9 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
     assert "Person: iced" in synthesis and "pour hot tea" in synthesis, "rules come from dialogue and examples"
 
 
-def test_elicitation_ends_with_its_budget_in_at_most_one_call_more(tmp_path: Path) -> None:
+def test_elicitation_ends_after_max_questions_in_at_most_one_call_more(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 3, synthesize=["1. Prefer iced tea."])
-    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, budget=3)
+    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, max_questions=3)
     assert elicited.ended == "budget" and len(elicited.dialogue) == 3
     assert model.calls == {"inquire": 3, "synthesize": 1} and chat.usage.calls == 3 + 1 and not model.left()
 

@@ -68,8 +68,8 @@ def test_every_question_of_the_topics_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("warm_up.told=[0.5,0.1]", "the minimum share exceeds the maximum"),
-        ("warm_up.wishes=[9,3]", "the minimum number exceeds the maximum"),
+        ("warm_up.share_remembered=[0.5,0.1]", "the minimum share exceeds the maximum"),
+        ("warm_up.preferences_per_person=[9,3]", "the minimum number exceeds the maximum"),
         ("reflection.actions=0.9", "questions and actions are shares of all steps"),
         ("warm_up.questions=[]", "warm_up.questions"),
         ("preference.beta=0", "preference.beta"),

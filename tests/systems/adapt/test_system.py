@@ -73,7 +73,7 @@ def test_a_memory_serves_without_questions_and_another_person_s_does_not(tmp_pat
 
 @needs_minilm
 def test_fewer_questions_may_be_asked_and_workers_play_the_same(tmp_path: Path) -> None:
-    words = ("person=[sarah,ethan]", "task=[3]", "most_questions=3")
+    words = ("person=[sarah,ethan]", "task=[3]", "max_questions=3")
     adapt(*words, "--out", tmp_path / "one")
     adapt(*words, "--workers", "2", "--out", tmp_path / "two")
     for name in ("sarah-3", "ethan-3"):

@@ -113,7 +113,7 @@ def test_a_local_model_is_asked_offline(tmp_path: Path) -> None:
     path.write_text(ATTIC)
     for condition, retrieved in (("STARS+O", None), ("grounded+S+O", 8)):
         out = tmp_path / condition
-        words = (f"condition={condition}", "--model", f"local:{model}", "most_tokens=4", "most_calls=20")
+        words = (f"condition={condition}", "--model", f"local:{model}", "max_goal_tokens=4", "max_calls=20")
         stars(f"task={path}", *words, "--out", out)
         record = record_of(out, "tidy-attic-run0")
         scores = record.result.scores
