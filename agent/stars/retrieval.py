@@ -42,14 +42,14 @@ class RetrievalConfig:
     model: CompletionModel
     prompts: StarsPrompts
     thresholds: TreeThresholds = field(default_factory=TreeThresholds)
-    lead: str = ""
-    most_tokens: int = 50
+    goal_prefix: str = ""
+    max_tokens: int = 50
     nearest: NearestMeaning | None = None
 
     @property
     def bounds(self) -> GenerationLimits:
         """Limits of a reply."""
-        return GenerationLimits(self.most_tokens, self.prompts.stop)
+        return GenerationLimits(self.max_tokens, self.prompts.stop)
 
 
 class GoalRetriever:
@@ -69,7 +69,7 @@ class GoalRetriever:
         self._tree = SearchTree(how.model, how.bounds, how.thresholds)
 
     @property
-    def most_calls(self) -> int:
+    def max_calls(self) -> int:
         """Number of calls for one object after which nothing more is repaired."""
         return self._how.thresholds.max_calls
 
@@ -103,7 +103,7 @@ class GoalRetriever:
         self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
     ) -> list[RetrievedGoal]:
         how = self._how
-        lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
+        lead = how.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
         prompt += f" {lead}" if lead else ""
         found: list[RetrievedGoal] = []
         if self._condition.retrieval == "tree" and how.model.can_branch:
