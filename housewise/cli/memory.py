@@ -23,7 +23,7 @@ import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
 from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument, YesOption, panel_option
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def export(
         raise UserError(f"{out}: exists already and may have been edited; name another file")
     else:
         write_text(out, text)
-        Console().print(f"{len(memory)} notes: {out}", soft_wrap=True, highlight=False)
+        print_lines(Console(), f"{len(memory)} notes: {out}")
 
 
 def import_(

@@ -88,7 +88,7 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
     scores = record.result.scores
     assert (scores["questions"], scores["recalled"], scores["executed"]) == (1, 1, 1)
     [note] = record.of_type(NoteEvent)
-    assert note.note.about.situation == "Do you want fruit with your eggs?", "what is known already is not noted again"
+    assert note.note.about.question == "Do you want fruit with your eggs?", "what is known already is not noted again"
     server.play(*lines(ASK, "Declare Done"))
     adapt(*asking(server, "person=juan", "task=[7]", *kept, "asks_again=true", "--out", tmp_path / "third"))
     assert record_of(tmp_path / "third", "juan-7-run0").result.scores["questions"] == 1

@@ -52,7 +52,7 @@ def test_asking_pays_and_answers_are_remembered(tmp_path: Path) -> None:
     assert scores(out, "miranda-2")["questions"] <= second["questions"]
     notes = MemoryFolder(out / "memory").load("miranda").notes
     assert {note.kind for note in notes} == {"answer"} and {note.about.task for note in notes} == {"breakfast"}
-    assert answers[0].question in {note.about.situation for note in notes}
+    assert answers[0].question in {note.about.question for note in notes}
     adapt("person=miranda", "task=[6,1]", "memory.learn=never", "--out", tmp_path / "forgetful")
     assert scores(tmp_path / "forgetful", "miranda-1")["questions"] > second["questions"]
 

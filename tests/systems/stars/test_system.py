@@ -42,7 +42,7 @@ def test_an_episode_is_recorded_object_by_object_and_learned_in_notes(server: Ch
     goals = [note for note in MemoryFolder(tmp_path / "run" / "memory").load("simulated").notes if note.about.task]
     assert len(goals) == 12 and {note.kind for note in goals} == {"goal"}
     pen = next(note for note in goals if note.about.things == ("pen",))
-    assert pen.about.situation == "clear: desk (stationery)"
+    assert (pen.about.subtask, pen.about.situation) == ("clear", "desk (stationery)")
     assert isinstance(pen.value, str) and "put <object> in drawer; close drawer" in pen.value
 
 
