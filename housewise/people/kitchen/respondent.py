@@ -151,7 +151,9 @@ class KitchenRespondent:
             return QuestionMatch()
         vector = self._embedder.embed([text])[0]
         named = {topic.name for topic in self._topics if topic.is_named_in(text)}
-        similarities = self._vectors @ vector + [thresholds.name_bonus * (topic.name in named) for topic, *_ in self._known]
+        similarities = self._vectors @ vector + [
+            thresholds.name_bonus * (topic.name in named) for topic, *_ in self._known
+        ]
         text_similarities = self._preference_vectors @ vector
         return QuestionMatch(self._best_matches(similarities.tolist(), text_similarities.tolist(), thresholds))
 

@@ -29,7 +29,6 @@ _POLYGON = np.dtype(
     [("link", "<u4"), ("verts", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"), ("count", "u1"), ("kind", "u1")]
 )
 _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u1"), ("tri_count", "u1"), ("", "<u2")])
-_DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
 _LINK_BYTES = 12
 _MERGE = 1e-3
 # Path planning considers all pairs of corners. The largest navigation mesh of the data has 293 corners.
@@ -166,7 +165,7 @@ def _detail_vertices(
     corners: NDArray[np.float64], detail: np.void, extra: NDArray[np.float64], triangles: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """Return the vertices of the detail triangles of one polygon, once for each triangle."""
-    vert_base, tri_base, vert_count, tri_count = (int(detail[name]) for name in _DETAIL_FIELDS)
+    vert_base, tri_base, vert_count, tri_count = map(int, detail.tolist()[:4])
     own = np.concatenate([corners, extra[vert_base : vert_base + vert_count]])
     used = triangles[tri_base : tri_base + tri_count, :3]
     return own[used.ravel()]
