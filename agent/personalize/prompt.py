@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 from typing_extensions import Self
 
 from housewise.agent.personalize.placement_candidates import known_placements
@@ -16,7 +16,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.spoken_names import remove_numbers
@@ -37,7 +37,7 @@ def template_text(*placeholders: str, default: Any = ...) -> Any:
     return Field(default, json_schema_extra={"placeholders": [*placeholders]})
 
 
-class Template(BaseModel):
+class Template(StrictModel):
     """Texts with placeholders, from a YAML file in ``housekeep_configs/prompts`` or from the user."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
