@@ -34,8 +34,8 @@ class RetrievalConfig:
         model: Completion model.
         prompts: Prompt templates.
         thresholds: Where the search tree branches.
-        lead: Words that the model's goal begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
-        most_tokens: Maximum number of tokens of a reply.
+        goal_prefix: Words that the model's goal begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
+        max_tokens: Maximum number of tokens of a reply.
         nearest: Baseline that compares meanings, for conditions without a model.
     """
 

@@ -33,7 +33,7 @@ class TreeThresholds(Settings):
         default=0.5,
         ge=0,
         le=1,
-        description="From the second recursion on, the mean token probability of a branch has to be higher than this.",
+        description="From the second recursion on, branches with a lower mean token probability than this are dropped.",
     )
     levels: int = Field(
         default=3,
@@ -159,7 +159,8 @@ class SearchTree:
                 if other.probability <= rules.min_alternative or not _is_different(step.token, other):
                     continue
                 branch = (*sentence.tokens[:place], _lowercase_token(other))
-                if sentence.level >= 1 and not is_sentence_end(other) and _mean_probability(branch) < rules.min_branch_mean:
+                is_inner = sentence.level >= 1 and not is_sentence_end(other)
+                if is_inner and _mean_probability(branch) < rules.min_branch_mean:
                     continue
                 yield branch
 

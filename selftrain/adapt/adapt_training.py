@@ -108,7 +108,8 @@ class AdaptTraining:
 
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
-        people = [invent_profile(warm_up.seed + number, warm_up.preferences_per_person) for number in range(warm_up.people)]
+        count = warm_up.preferences_per_person
+        people = [invent_profile(warm_up.seed + number, count) for number in range(warm_up.people)]
         examples = self.cook_demonstrations(folder, people, warm_up)
         return self.train(folder, examples, warm_up.training, self._training.start)
 

@@ -68,7 +68,11 @@ class FoldTraining:
         changed = {"temperature": rollouts.temperature, "top_p": rollouts.top_p}
         sampling = self._config.run.models.agent.sampling.model_copy(update=changed)
         settings = self._config.run.with_changes(
-            person=list(self._people), runs=rollouts.repeats, model=model.model, adapter=model.adapter, sampling=sampling
+            person=list(self._people),
+            runs=rollouts.repeats,
+            model=model.model,
+            adapter=model.adapter,
+            sampling=sampling,
         )
         records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)
         return sorted(records, key=lambda record: record.header.name)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
+from housewise.core.setting_migrations import former_values
 from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_house_set
 from housewise.worlds.house.preferences import bundled_people
 
-Components = Literal["local", "chat", "learned"]
+Components = Annotated[Literal["local", "chat", "finetuned"], former_values(learned="finetuned")]
 Speech = Literal["local", "chat"]
 
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
@@ -60,7 +61,7 @@ class CliprAgentSettings(CriticSettings):
     components: Components = Field(
         default="local",
         description="What performs the language steps: components without a language model (local), a chat model "
-        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (learned, "
+        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (finetuned, "
         "models.agent).",
     )
     max_questions: int = Field(

@@ -43,7 +43,7 @@ from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_bundled_set, is_house_set, load_choices
 from housewise.worlds.choices.scenario import ChoiceSet
 
-_LOCAL, _LEARNED = "local", "learned"
+_LOCAL, _FINETUNED = "local", "finetuned"
 
 
 class Clipr(System[CliprSettings]):
@@ -107,7 +107,7 @@ class Clipr(System[CliprSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        if {_LOCAL, _LEARNED} & {self.settings.agent.components, self.settings.tasks.speech}:
+        if {_LOCAL, _FINETUNED} & {self.settings.agent.components, self.settings.tasks.speech}:
             minilm_folder()
 
     def files(self) -> dict[str, Path]:
@@ -147,7 +147,7 @@ class Clipr(System[CliprSettings]):
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
             return LocalComponents(shared_minilm())
-        if self.settings.agent.components == _LEARNED:
+        if self.settings.agent.components == _FINETUNED:
             return FineTunedChooser(shared_minilm(), models["agent"])
         return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 

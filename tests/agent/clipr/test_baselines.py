@@ -43,7 +43,7 @@ def setup(minilm: MiniLM) -> tuple[MethodInputs, Watched]:
     language = Watched(minilm)
     person = ChoicesRespondent(read_profile("kitchen"), minilm)
     return MethodInputs(
-        language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7
+        language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, max_questions=4, batch=7
     ), language
 
 

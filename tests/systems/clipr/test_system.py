@@ -101,7 +101,8 @@ def test_two_people_at_a_time_are_compared_and_resumed(tmp_path: Path, small: Pa
     assert misled["accuracy_in_distribution"] < figures["accuracy_in_distribution"]
     shown = housewise("compare", tmp_path / "kind", tmp_path / "unkind")
     assert shown.returncode == 0 and "in distribution, %" in shown.stdout
-    changed = housewise("run", "--system", "clipr", "--out", tmp_path / "kind", "--data", small, *BATCHES, "max_questions=3")
+    words = ("run", "--system", "clipr", "--out", tmp_path / "kind", "--data", small, *BATCHES)
+    changed = housewise(*words, "max_questions=3")
     assert "other settings (max_questions)" in one_line(changed)
 
 
@@ -196,8 +197,8 @@ def server() -> Iterator[ChatServer]:
 
 
 def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: ChatServer) -> None:
-    person = ("feedback_interval=14", "speech=chat", "models.person.model=other", f"models.person.base_url={server.url}")
-    played(tmp_path, small, "--model", "m", "--base-url", server.url, *person)
+    person = ("speech=chat", "models.person.model=other", f"models.person.base_url={server.url}")
+    played(tmp_path, small, "feedback_interval=14", "--model", "m", "--base-url", server.url, *person)
     record = record_of(tmp_path)
     assert record.header.models == {"agent": "m", "person": "other"} and record.header.agent == "adaptive (chat)"
     assert [event.text for event in record.of_type(CliprAnswerEvent)] == ["Iced, please."]

@@ -114,7 +114,8 @@ def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]
     assert drinks is not None and "apple-juice" in str(drinks.path[-2])
     # On the counter, where nothing was learned of drinks.
     assert recall_goal(notes, task, half, state, analyser, GoalGeneralisation(max_kind_levels=1)) is None
-    elsewhere = recall_goal(notes, task, half, state, analyser, GoalGeneralisation(max_kind_levels=1, other_places=True))
+    anywhere = GoalGeneralisation(max_kind_levels=1, other_places=True)
+    elsewhere = recall_goal(notes, task, half, state, analyser, anywhere)
     assert elsewhere is not None and not elsewhere.by_policy
     assert str(elsewhere.path[-2]) == "put half-and-half in fridge"
 
