@@ -19,9 +19,8 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.run_progress import print_lines
 from housewise.cli.selftrain_progress import TrainingDisplay
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance

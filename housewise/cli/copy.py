@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from housewise.cli.catalogue import NAME_KINDS, bundled_files
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
 _KINDS = {"person": "people", "prompt": "prompts", "config": "configs"}
@@ -67,4 +67,4 @@ def copy(
         raise UserError(f"{target}: exists already; name another file") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror}); name another file") from error
-    Console().print(f"{target}: for {NAME_KINDS[_KINDS[kind]].option}", soft_wrap=True, highlight=False)
+    print_lines(Console(), f"{target}: for {NAME_KINDS[_KINDS[kind]].option}")

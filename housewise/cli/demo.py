@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -34,7 +34,7 @@ def demo(
       housewise demo --houses 3 --out runs/three-houses
     """
     from housewise.cli.run_folders import shell_command
-    from housewise.cli.run_progress import play_run, print_lines
+    from housewise.cli.run_progress import play_run
     from housewise.report import write_report
     from housewise.systems.personalize.system import Personalize
 

@@ -29,7 +29,7 @@ import typer
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
 from housewise.cli.options import MemoriesOption, PersonArgument, YesOption
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.printable_text import excerpt
@@ -121,8 +121,7 @@ def edit(
 
     def save(corrections: Corrections, new: bool = False) -> None:
         with folder.edit_memory(person, missing_ok=new) as memory:
-            for line in apply_corrections(memory, corrections, topic or TOPICS[0]):
-                console.print(line, soft_wrap=True, highlight=False)
+            print_lines(console, *apply_corrections(memory, corrections, topic or TOPICS[0]))
 
     if rule is None and text is None:
         with _edit_in_editor(folder.load(person), topic) as corrections:
@@ -155,8 +154,7 @@ def forget(
 
     with MemoryFolder.default(memories).edit_memory(person) as memory:
         notes = forget_rules(memory, ids)
-    for note in notes:
-        Console().print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
+    print_lines(Console(), *(f"forgotten: {note.text}" for note in notes))
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": edit, "forget": forget}

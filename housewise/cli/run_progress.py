@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from housewise.cli.run_folders import shell_command
-from housewise.core.console import print_traceback
+from housewise.core.console import print_lines, print_traceback
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
@@ -127,12 +127,6 @@ def failure_lines(failed: Mapping[str, Any]) -> list[str]:
     return [f"not in the table: {plural(len(errors), 'episode')} that failed", *causes, *more]
 
 
-def print_lines(console: Console, *lines: str) -> None:
-    """Print lines with paths and names unchanged and unwrapped, so that they can be copied."""
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
 @contextmanager
 def resume_hint(console: Console, out: Path) -> Iterator[None]:
     """Add how to resume a run to the error or interrupt that stops it."""
@@ -176,7 +170,7 @@ class RunProgress:
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
         self._remove_bar(job)
-        self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)
+        print_lines(self._progress.console, f"{job.name}: failed: {failure.error}")
         print_traceback(failure.traceback)
 
     def _remove_bar(self, job: Job) -> None:

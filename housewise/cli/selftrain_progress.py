@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from housewise.cli.run_folders import shell_command
-from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
+from housewise.cli.run_progress import RunProgress, resume_hint
+from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.tables import FittedTable, progress_bars, table
