@@ -68,7 +68,7 @@ def unique_placements(result: Result) -> float:
 def recipe(
     quick: bool, config: Path | None = None, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """How models are taught and measured: as in ``SelfTrainingConfig``, with each test played five times as in the paper.
+    """How models are taught and measured: as by default, with each test played five times as in the paper.
 
     Args:
         quick: one task each, played once, for a few steps.
@@ -236,4 +236,5 @@ def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
     times = run.agent.most_steps_per_plan if planner == "saycan" else 1
     limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
-    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "second_look": False, **limits}
+    wrappers = [name for name in run.agent.wrappers if name != "verify_completion"]
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "wrappers": wrappers, **limits}

@@ -94,7 +94,7 @@ WEIGHTS = {
     RULE: Taught(
         changes={
             **{"filter.name": "positive", "wording": "said", "review": 0, "imitation_review": 0},
-            "run.agent.second_look": False,
+            "run.agent.wrappers": "[]",
         }
     ),
 }

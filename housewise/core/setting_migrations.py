@@ -44,6 +44,11 @@ FORMER_SETTINGS = {
     "reflection.most_tokens": "reflection.max_tokens",
     "own_asking.told": "own_asking.share_remembered",
     "best": "best_fraction",
+    "agent.consistent": "agent.judging.constrain_to_judgements",
+    "agent.rated": "agent.judging.score_placements",
+    "agent.confidence_alike": "agent.judging.confidence_similar",
+    "agent.familiar": "agent.familiar_kinds",
+    "agent.explore": "agent.place_at_random",
 }
 """Current name by former name. Names are dotted and begin with a section, which may be inside of other sections.
 

@@ -17,7 +17,7 @@ from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, A
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, check_known_name, merge_nested
 from housewise.core.settings_loading import load_with_derived_defaults
 from housewise.core.user_code import CodeReference, is_code_reference
-from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, adapter_defaults
+from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, Wrapper, adapter_defaults
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
@@ -111,6 +111,42 @@ class WorldSettings(Settings):
         return check_known_name(name, plugin_names(SIMULATORS))
 
 
+class JudgingSettings(Settings):
+    """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements."""
+
+    score_placements: bool = Field(
+        default=False,
+        description="Whether an object without notes goes to its most probable place, if that is more probable than "
+        "its present place. It needs a model that returns log-probabilities.",
+    )
+    constrain_to_judgements: bool = Field(
+        default=False,
+        description="Whether a grammar restricts plans to what follows from the judgements: one object goes to where "
+        "it was judged to belong, or the robot enters one room.",
+    )
+    confidence: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Minimum confidence in a judgement that moves an object without notes. It is the probability of "
+        "the judgement, or, if placements are scored, the share of the best place compared with the present one (0.5: "
+        "equally probable). 0 follows all judgements.",
+    )
+    confidence_similar: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same for objects with notes about similar objects only. null is the value of confidence.",
+    )
+    confidence_unfamiliar: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same for other objects of kinds that are not among familiar_kinds. null is the value of "
+        "confidence.",
+    )
+
+
 class AgentSettings(Settings):
     """The planner and its options."""
 
@@ -143,70 +179,35 @@ class AgentSettings(Settings):
         description="Whether a grammar restricts replies to the four actions and to names that the robot knows. It "
         "needs llguidance (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect).",
     )
-    second_look: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm: Whether the robot visits all rooms and receptacles where it has not been, and asks again, "
-        "when the model says that the task is complete.",
-    )
-    consistent: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm with a prompt that judges placements: Whether a grammar restricts plans to what follows from "
-        "the judgements: one object goes to where it was judged to belong, or the robot enters one room.",
-    )
-    move_on: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm: Whether a plan that repeats earlier actions is replaced by what follows from the judgements, "
-        "or by visits.",
-    )
-    nearest_first: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm: Whether prompts list objects and places by their distance. If false, they are in the order "
-        "of discovery.",
-    )
-    rated: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm with a prompt that judges placements, and a model that returns log-probabilities: Whether an "
-        "object without notes goes to its most probable place, if that is more probable than its present place.",
-    )
-    checked: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="llm: Whether plans that cannot be executed, as far as the robot knows, are asked for again (twice "
-        "at most), and the actions that remain infeasible are left out.",
-    )
-    confidence: Annotated[float, NEEDS_MODEL] = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="llm with a prompt that judges placements: Minimum confidence in a judgement that moves an object "
-        "without notes. It is the probability of the judgement, or, if placements are scored, the share of the best "
-        "place compared with the present one (0.5: equally probable). 0 follows all judgements.",
-    )
-    confidence_alike: Annotated[float | None, NEEDS_MODEL] = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="The same for objects with notes about similar objects only. null is the value of confidence.",
-    )
-    confidence_unfamiliar: Annotated[float | None, NEEDS_MODEL] = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="The same for other objects of kinds that the model was not trained on. null is the value of "
-        "confidence.",
-    )
-    familiar: Annotated[FamiliarKinds | None, NEEDS_MODEL] = Field(
+    familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = Field(
         default=None,
         description="Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds.",
     )
-    explore: bool = Field(
+    place_at_random: bool = Field(
         default=False,
         description="Whether objects are placed even if the planner is not confident, so that people react and their "
         "memory grows: llm ignores the confidence thresholds, the planners without a model place objects at random.",
     )
+    wrappers: Annotated[tuple[Wrapper, ...], NEEDS_MODEL] = Field(
+        default=(),
+        description="Additions to the planner llm: sort_by_distance (prompts list near objects and places first, not "
+        "in the order of discovery), check_feasibility (plans that cannot be executed, as far as the robot knows, are "
+        "asked for again, twice at most, and infeasible actions are left out), loop_recovery (a plan that repeats "
+        "earlier actions is replaced by what follows from the judgements, or by visits), and verify_completion (when "
+        "the model says that the task is complete, the robot visits where it has not been, and asks again).",
+    )
+    judging: Annotated[JudgingSettings, NEEDS_MODEL] = JudgingSettings()
     demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
     records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = Field(
         default=None, description="replay: Folder of the records whose replies are played."
     )
+
+    @field_validator("wrappers")
+    @classmethod
+    def _check_unique(cls, wrappers: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
+        if len(set(wrappers)) < len(wrappers):
+            raise ValueError("each wrapper at most once")
+        return wrappers
 
     @field_validator("planner")
     @classmethod

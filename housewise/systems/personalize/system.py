@@ -122,7 +122,7 @@ class Personalize(System[PersonalizeSettings]):
     def expected_seconds(self) -> float | None:
         """See System.expected_seconds. A model without a grammar writes to the token limit in every plan."""
         expected = super().expected_seconds
-        free = bool(self.roles) and not self.settings.agent.consistent
+        free = bool(self.roles) and not self.settings.agent.judging.constrain_to_judgements
         return expected if expected is None or not free else _SECONDS_WITHOUT_GRAMMAR
 
     @property

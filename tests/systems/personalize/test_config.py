@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
+from housewise.core.settings import flatten_settings
 from housewise.core.settings_loading import short_key
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import read_run_settings
-from housewise.core.settings import flatten_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -126,6 +126,8 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("=5", "unknown setting ''"),
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
+        ("wrappers=[loop_recover]", "setting wrappers.0: no 'loop_recover'; did you mean loop_recovery?"),
+        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: Value error, each wrapper at most once"),
     ],
 )
 def test_what_does_not_fit_is_said(override: str, told: str) -> None:
@@ -171,7 +173,7 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
 
 def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:
     tidy = shutil.copytree(Path(adapters.__file__).parent / "tidy", tmp_path / "tidy")
-    (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
+    (tidy / adapters.ADAPTER_CONFIG_FILE).write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
     config = house_settings(settings={"adapter": str(tidy)})
     assert (config.agent.prompt, config.models.agent.sampling.max_tokens) == (key, 77)
     assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.agent.prompt == key
