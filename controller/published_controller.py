@@ -16,7 +16,7 @@ import numpy as np
 from housewise.controller.skills import Controller, ControllerSettings, Skill
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_vector
-from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction
+from housewise.worlds.house.simulator.base import LowLevelAction
 
 PUBLISHED = ControllerSettings(goal_radius=0.5, most_look=21, follower="greedy")
 """Settings of the published robot's code."""
@@ -39,18 +39,15 @@ class PublishedController(Controller):
     def _next_camera_action(self, aim: Array) -> LowLevelAction:
         body, camera = self.env.simulator.body, self.env.simulator.camera
         camera_position = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
-        ray, wanted = _ray(body), aim - camera_position
+        wanted = aim - camera_position
+        # The optical axis.
+        ray = np.asarray(np.cos(body.pitch) * forward_vector(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
         cross = ray[0] * wanted[2] - ray[2] * wanted[0]
         turn = float(np.arctan2(cross, ray[0] * wanted[0] + ray[2] * wanted[2]))
         rise = _angle_from_vertical(ray) - _angle_from_vertical(wanted)
         if abs(turn) > abs(rise):
             return LowLevelAction.TURN_LEFT if turn < 0 else LowLevelAction.TURN_RIGHT
         return LowLevelAction.LOOK_UP if rise > 0 else LowLevelAction.LOOK_DOWN
-
-
-def _ray(body: BodyPose) -> Array:
-    """Return the optical axis, (3,)."""
-    return np.asarray(np.cos(body.pitch) * forward_vector(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
 
 
 def _angle_from_vertical(way: Array) -> float:

@@ -132,19 +132,11 @@ class RobotInHouse:
             return self._controller.pick_up(self._keys[target])
         if kind == ActionKind.PLACE:
             return self._controller.place(self._keys[target], self._keys[action.destination or ""])
-        if self.graph.kind_of(target) == NodeKind.ROOM:
-            return self._enter_room(target, kind)
-        if self.graph.kind_of(target) == NodeKind.OBJECT:
-            place = self.graph.container_of(target)
-            if place in (None, ROBOT):
-                return failure(f"{target} is in the hand")
-            target = place or ""
-        go = kind == ActionKind.GO_TO
-        return self._controller.go_to(self._keys[target]) if go else self._controller.look_at(self._keys[target])
-
-    def _enter_room(self, room: str, kind: ActionKind) -> Skill:
-        anchor = self._anchors[room]
-        return self._controller.go_to(anchor) if kind == ActionKind.GO_TO else self._controller.look_at(anchor)
+        place = self.graph.container_of(target) if self.graph.kind_of(target) == NodeKind.OBJECT else target
+        if place is None or place == ROBOT:
+            return failure(f"{target} is in the hand")
+        key = self._anchors.get(place) or self._keys[place]
+        return self._controller.go_to(key) if kind == ActionKind.GO_TO else self._controller.look_at(key)
 
     def _run_skill(self, skill: Skill, result: ActionResult) -> SkillOutcome:
         """Run a skill's low-level actions and update the scene graph after each."""

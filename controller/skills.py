@@ -55,23 +55,25 @@ def not_attempted(reason: str) -> SkillOutcome:
 
 
 class ControllerSettings(Settings):
-    """Settings of the robot's movements.
+    """Settings of the robot's movements."""
 
-    Attributes:
-        kind: ``"standard"``, or ``"published"`` for the controller behind the published logs, which ignores the other
-            settings; see published_controller.
-        goal_radius: Distance from the chosen standpoint at which a walk ends, metres.
-        most_walk: Maximum number of low-level steps per walk.
-        most_look: Maximum number of low-level steps per look.
-        follower: How a walk chooses its next step: ``"own"`` turns to the next bend of the path, ``"greedy"`` evaluates
-            every possible step, as habitat-sim does; see greedy_follower.
-    """
-
-    kind: Literal["standard", "published"] = "standard"
-    goal_radius: float = Field(default=0.25, gt=0)
-    most_walk: int = Field(default=500, ge=1, le=MAX_COUNT)
-    most_look: int = Field(default=100, ge=0, le=MAX_COUNT)
-    follower: Literal["own", "greedy"] = "own"
+    kind: Literal["standard", "published"] = Field(
+        default="standard",
+        description="Controller: standard, or published, which behaves as in the published logs of LLM-Personalize "
+        "and ignores the other settings.",
+    )
+    goal_radius: float = Field(
+        default=0.25, gt=0, description="Distance from the chosen standpoint at which a walk ends, in metres."
+    )
+    most_walk: int = Field(default=500, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of a walk.")
+    most_look: int = Field(
+        default=100, ge=0, le=MAX_COUNT, description="Maximum number of low-level steps of a look around."
+    )
+    follower: Literal["own", "greedy"] = Field(
+        default="own",
+        description="How a walk chooses its next step: own turns to the next bend of the path, greedy evaluates every "
+        "possible step, as habitat-sim does.",
+    )
 
 
 class Controller:
@@ -94,7 +96,8 @@ class Controller:
         """
         goal = self._standpoint(receptacle)
         self._before_walk()
-        follower = self._follower(goal) if self.settings.follower == "greedy" else None
+        is_greedy, navmesh = self.settings.follower == "greedy", self.env.simulator.navmesh
+        follower = GreedyFollower(navmesh, goal, self.settings.goal_radius) if is_greedy else None
         for _ in range(self.settings.most_walk):
             action = follower.next_action(self.env.simulator.body) if follower else self._next_walk_action(goal)
             if action is None:
@@ -108,20 +111,20 @@ class Controller:
         """Turn the camera until a receptacle is in view."""
         aim = np.asarray(self.env.world.receptacles[receptacle].pose.position)
         for _ in range(self.settings.most_look):
-            if self._is_in_view(receptacle):
+            if receptacle in self.env.visible:
                 return SUCCESS
             yield self._next_camera_action(aim)
-        return SUCCESS if self._is_in_view(receptacle) else failure("out of sight")
+        return SUCCESS if receptacle in self.env.visible else failure("out of sight")
 
     def pick_up(self, thing: str) -> Skill:
         """Pick up an object that is in view and within reach."""
         world = self.env.world
-        if world.holding == thing:
+        held = world.holding
+        if held == thing:
             return SUCCESS
-        if world.holding is not None:
-            yield from self._grab(thing)
-            return failure(f"already holding {world.objects[world.holding].name}")
         yield from self._grab(thing)
+        if held is not None:
+            return failure(f"already holding {world.objects[held].name}")
         return SUCCESS if world.holding == thing else failure(self._grab_reason)
 
     def place(self, thing: str, receptacle: str) -> Skill:
@@ -145,9 +148,6 @@ class Controller:
     def _before_walk(self) -> None:
         """Called before each walk."""
 
-    def _is_in_view(self, key: str) -> bool:
-        return key in self.env.visible
-
     def _standpoint(self, receptacle: str) -> Array:
         """Return the nearest point to a receptacle that can see and reach it, else the nearest point of the mesh."""
         thing, simulator = self.env.world.receptacles[receptacle], self.env.simulator
@@ -170,9 +170,6 @@ class Controller:
         rise = aim[1] - navmesh.height - camera.above_floor
         yaw = float(np.arctan2(-across[0], -across[1]))
         return BodyPose(float(point[0]), float(point[1]), yaw, float(np.arctan2(rise, np.linalg.norm(across))))
-
-    def _follower(self, goal: Array) -> GreedyFollower:
-        return GreedyFollower(self.env.simulator.navmesh, goal, self.settings.goal_radius)
 
     def _next_walk_action(self, goal: Array) -> LowLevelAction | None:
         """Return the next low-level action on the shortest path to a point, or None on arrival."""

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from housewise.core.files import write_text
 from housewise.core.text_files import numbered_lines, read_text
-from housewise.core.validation import validate_json
+from housewise.core.validation import StrictModel, validate_json
 from housewise.language.base import Message, Role
 
 
-class Example(BaseModel):
+class Example(StrictModel):
     """A prompt with what a model should learn about it; see `Demonstration` and `Preference`.
 
     Attributes:
@@ -37,8 +37,6 @@ class Example(BaseModel):
     noun: ClassVar[str]
     columns: ClassVar[Mapping[str, str]] = {}
     later_fields: ClassVar[tuple[str, ...]] = ()
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     prompt: tuple[dict[str, str], ...]
     prefix: str = ""
 

@@ -15,7 +15,7 @@ import typer
 
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
-from housewise.language.adapters import ADAPTER_CONFIG_FILE
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, FORMER_CONFIG_FILE
 from housewise.language.local.adapters import BASE_MODEL
 from housewise.language.local.libraries import convert_save_errors
 from housewise.rollout.scores import VERSION
@@ -51,7 +51,8 @@ def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | N
     with convert_save_errors(target):
         save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
     # Only adapters of planners have defaults, and earlier versions did not record the base model.
-    files = [*_FILES, *(name for name in (ADAPTER_CONFIG_FILE, BASE_MODEL) if (adapter / name).is_file())]
+    more = (ADAPTER_CONFIG_FILE, FORMER_CONFIG_FILE, BASE_MODEL)
+    files = [*_FILES, *(name for name in more if (adapter / name).is_file())]
     for name in files:
         shutil.copyfile(adapter / name, target / name)
     card = (adapter / "README.md").read_text(encoding="utf-8")

@@ -19,8 +19,10 @@ from typing import Any, Protocol, TypeVar
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
+from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import Settings
-from housewise.core.validation import read_model
+from housewise.core.text_files import read_json
+from housewise.core.validation import convert_validation_errors
 from housewise.language.adapters import ADAPTER_CONFIG_FILE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
@@ -87,7 +89,7 @@ def play_run(name: str, run: Run, observer: TrainingObserver, max_failed: float 
 
 
 def read_training_settings(path: Path, kind: type[SettingsT], description: str) -> SettingsT:
-    """Read the settings in a training's ``config.json``.
+    """Read the settings in a training's ``config.json``, which may have former names.
 
     Args:
         path: Path of the file.
@@ -97,7 +99,12 @@ def read_training_settings(path: Path, kind: type[SettingsT], description: str) 
     Raises:
         UserError: The file holds no such settings.
     """
-    return read_model(path, kind, "choose another folder", f"the settings of {description}")
+    remedy = "choose another folder"
+    content = read_json(path, remedy)
+    if isinstance(content, dict):
+        content = migrate_settings(content, kind().model_dump(mode="json"), str(path))
+    with convert_validation_errors(path, remedy, f"the settings of {description}"):
+        return kind.model_validate(content)
 
 
 def load_or_make_examples(path: Path, make: Callable[[], Iterable[EpisodeDemonstration]]) -> list[EpisodeDemonstration]:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import load_preferences
 from tests.commands import preload
+from tests.embeddings import VARIABLE as EMBEDDINGS
 from tests.worlds.house.toy import toy_task
 
 # Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
@@ -23,7 +25,15 @@ settings.load_profile("housewise")
 def pytest_sessionstart(session: pytest.Session) -> None:
     """What runs tests starts the process that their commands are forks of; what only hands tests out does not."""
     if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workerinput"):
+        name = f"housewise-embeddings-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}"
+        os.environ[EMBEDDINGS] = str(Path(tempfile.gettempdir()) / name)
         preload()
+
+
+def pytest_sessionfinish() -> None:
+    """Delete the file of embeddings that commands share."""
+    if path := os.environ.pop(EMBEDDINGS, None):
+        Path(path).unlink(missing_ok=True)
 
 
 def pytest_collection_finish() -> None:

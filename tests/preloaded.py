@@ -2,6 +2,8 @@
 
 import contextlib
 import gc
+import os
+from pathlib import Path
 
 import housewise.agent.clipr.rule_editing
 import housewise.cli.app
@@ -17,6 +19,9 @@ import housewise.systems.clipr.system
 import housewise.systems.personalize.system
 import housewise.systems.stars.system
 import housewise.worlds.house.simulator.raycast  # noqa: F401
+from housewise.core.errors import UserError
+from housewise.language.embedder import shared_minilm
+from tests.embeddings import VARIABLE, share_embeddings
 
 with contextlib.suppress(ImportError):
     import openai.resources.chat  # noqa: F401
@@ -28,6 +33,12 @@ with contextlib.suppress(ImportError):
     import transformers.models.llama.modeling_llama  # noqa: F401
 with contextlib.suppress(ImportError):
     import peft  # noqa: F401
+
+with contextlib.suppress(UserError):
+    # The weights are compared once with what they should be.
+    shared_minilm()
+if VARIABLE in os.environ:
+    share_embeddings(Path(os.environ[VARIABLE]))
 
 # Forks look through none of it for garbage.
 gc.freeze()

@@ -4,54 +4,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict
 
+from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
-from housewise.core.validation import StrictModel, read_model
+from housewise.core.validation import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
 SHORT_PROMPTS = CONFIGS / "adapt" / "short.yaml"  # templates that small models are fine-tuned with
-_FIELDS = {
-    "robot": {"ask"},
-    "house": {"layout"},
-    "known": {"known"},
-    "task": {"task"},
-    "answer": {"answer"},
-    "failed": {"observation"},
-    "made": {"made"},
-    "next": {"task"},
-    "reflect": {"own", "other"},
-    "person": {"task", "wishes", "things"},
-}
 
 
-class AdaptPrompts(StrictModel):
-    """Prompt templates. ``_FIELDS`` lists the placeholders of each. An empty template is omitted from the prompt."""
+class AdaptPrompts(Template):
+    """Prompt templates. An empty template is omitted from the prompt."""
 
-    robot: str
-    ask: str
-    always: str
-    think: str
-    house: str
-    known: str
-    unknown: str
-    task: str
-    answer: str
-    failed: str
-    made: str
-    next_: str = Field(alias="next")
-    reflect: str
-    person: str
+    model_config = ConfigDict(str_strip_whitespace=True)
 
-    @field_validator("*")
-    @classmethod
-    def _can_be_filled_in(cls, text: str, info: ValidationInfo) -> str:
-        known = _FIELDS.get((info.field_name or "").rstrip("_"), set())
-        try:
-            text.format(**dict.fromkeys(known, ""))
-        except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise ValueError(f"cannot be filled in ({error}); available: {', '.join(sorted(known))}") from error
-        return text.strip()
+    robot: str = template_text("ask")
+    ask: str = template_text()
+    always: str = template_text()
+    think: str = template_text()
+    house: str = template_text("layout")
+    known: str = template_text("known")
+    unknown: str = template_text()
+    task: str = template_text("task")
+    answer: str = template_text("answer")
+    failed: str = template_text("observation")
+    made: str = template_text("made")
+    next_: str = template_text("task", alias="next")
+    reflect: str = template_text("own", "other")
+    person: str = template_text("task", "wishes", "things")
 
 
 def find_prompts(named: str | None) -> Path:

@@ -36,7 +36,7 @@ class CriticSettings(Settings):
     """Hyperparameters of the critic. The paper's text lacks most values; these follow from its efficiency scores."""
 
     batch: int = Field(default=10, ge=1, le=MAX_COUNT, description="Number of scenarios per batch (B in the paper).")
-    interval: Annotated[int, _IF_ADAPTIVE] = Field(
+    feedback_interval: Annotated[int, _IF_ADAPTIVE] = Field(
         default=20,
         ge=1,
         le=MAX_COUNT,
@@ -49,7 +49,7 @@ class CriticSettings(Settings):
         description="Drop of accuracy that makes the critic consider feedback, in standard deviations of the "
         "accuracies so far (τ in the paper).",
     )
-    recent: Annotated[int, _IF_ADAPTIVE] = Field(
+    recent_choices: Annotated[int, _IF_ADAPTIVE] = Field(
         default=10,
         ge=1,
         le=MAX_COUNT,
@@ -58,7 +58,7 @@ class CriticSettings(Settings):
     accuracy_gate: Annotated[bool, _IF_ADAPTIVE] = Field(
         default=True, description="Whether a revision must not lower the accuracy on the processed scenarios."
     )
-    most_replayed: Annotated[int | None, _IF_ADAPTIVE] = Field(
+    max_replayed: Annotated[int | None, _IF_ADAPTIVE] = Field(
         default=None,
         ge=1,
         le=MAX_COUNT,
@@ -68,9 +68,9 @@ class CriticSettings(Settings):
 
     @model_validator(mode="after")
     def _check_interval(self) -> Self:
-        if self.interval % self.batch:
+        if self.feedback_interval % self.batch:
             raise ValueError(
-                f"feedback every {self.interval} scenarios: use a multiple of the batch size ({self.batch})"
+                f"feedback every {self.feedback_interval} scenarios: use a multiple of the batch size ({self.batch})"
             )
         return self
 
@@ -170,13 +170,13 @@ class Critic:
 
     def replay_positions(self, count: int) -> list[int]:
         """Return the indices of the scenarios that the accuracy gate replays, out of ``count`` processed ones."""
-        most = self.settings.most_replayed
+        most = self.settings.max_replayed
         if most is None or most >= count:
             return list(range(count))
         return sorted(random.Random(f"{self.seed}/{count}").sample(range(count), most))
 
     def _recent_choices(self, judged: Sequence[JudgedChoice]) -> Sequence[JudgedChoice]:
-        return judged[-self.settings.recent :]
+        return judged[-self.settings.recent_choices :]
 
 
 @dataclass
@@ -206,7 +206,7 @@ class AdaptiveClipr:
             processed += batch
             current += decisions
             since += len(batch)
-            if since >= self.settings.interval:
+            if since >= self.settings.feedback_interval:
                 since = 0
                 review, replayed = self._review(processed, current, history, decisions, run.versions[-1])
                 run.reviews.append(review)

@@ -46,7 +46,7 @@ def elicit(
     language: Interviewer,
     person: Respondent,
     examples: Sequence[Situation],
-    budget: int = 10,
+    max_questions: int = 10,
     dialogue: Sequence[DialogueTurn] = (),
     on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
 ) -> ElicitationResult:
@@ -56,13 +56,13 @@ def elicit(
         language: Finds open dimensions, judges whether enough is known and words the questions, in one call per turn.
         person: Answers the questions.
         examples: Situations without their correct actions.
-        budget: Maximum number of questions, including those in ``dialogue``.
+        max_questions: Maximum number of questions, including those in ``dialogue``.
         dialogue: Turns of an earlier part of this conversation, which is continued.
         on_exchange: Called after every turn, so that no answer is lost if the conversation is interrupted.
     """
     said, unresolved, silences = list(dialogue), [], 0
-    while len(said) < budget:
-        inquiry = language.inquire(examples, said, budget - len(said))
+    while len(said) < max_questions:
+        inquiry = language.inquire(examples, said, max_questions - len(said))
         unresolved.append(inquiry.unresolved)
         if inquiry.question is None:
             return ElicitationResult(tuple(said), tuple(unresolved), "sufficient")
@@ -80,9 +80,9 @@ def elicit(
 
 
 def learn_rules(
-    language: Interviewer, person: Respondent, examples: Sequence[Situation], budget: int = 10
+    language: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
 ) -> tuple[ElicitationResult, tuple[Rule, ...]]:
     """Run Algorithm 1: elicitation, then synthesis in one call. Without any answer there are no rules and no call."""
-    elicited = elicit(language, person, examples, budget)
+    elicited = elicit(language, person, examples, max_questions)
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]
     return elicited, language.synthesize(examples, answered) if answered else ()

@@ -42,7 +42,9 @@ def house_rule_notes(person: str, rule: Rule, origins: Iterable[str] = (), time:
     return [root, *implied_notes(root, others)]
 
 
-def implied_notes(rule: Note, others: Iterable[PlacementStatement], time: str | None = None) -> list[Note]:
+def implied_notes(
+    rule: Note, others: Iterable[tuple[About, float | str | None]], time: str | None = None
+) -> list[Note]:
     """Create notes of a rule's further statements. They are forgotten together with the rule.
 
     Args:

@@ -1,7 +1,7 @@
 """Conversion between dialogue turns or rules and notes of a person's memory, so that a conversation can be continued.
 
-The ``task`` of a note is the topic (``kitchen``); the ``situation`` of an answer note is the question. Rules about the
-house have no topic; see housewise.agent.clipr.house_notes.
+The ``task`` of a note is the topic (``kitchen``); an answer note states the ``question``. Rules about the house
+have no topic; see housewise.agent.clipr.house_notes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
 from housewise.people.memory import About, Memory, Note
@@ -39,7 +40,7 @@ def answer_note(
         ValueError: The answer is empty.
     """
     about, value = (
-        About(task=topic, situation=exchange.question[:MAX_TEXT_CHARACTERS]),
+        About(task=topic, question=exchange.question[:MAX_TEXT_CHARACTERS]),
         _CONFIRMED if confirmed else None,
     )
     text = exchange.answer[:MAX_TEXT_CHARACTERS]
@@ -79,7 +80,7 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
 
 def turn_from_note(answer: Note) -> DialogueTurn:
     """Return the question and answer of an answer note."""
-    return DialogueTurn(answer.about.situation or "", answer.text)
+    return DialogueTurn(answer.about.question or "", answer.text)
 
 
 def rule_notes(
@@ -90,6 +91,8 @@ def rule_notes(
     time: str | None = None,
 ) -> list[Note]:
     """Create notes of rules. Each is slightly later than the one before, which preserves their order.
+
+    Each rule about the house is followed by the notes that derive from it; see house_rule_notes.
 
     Args:
         person: Person of the memory.
@@ -102,7 +105,10 @@ def rule_notes(
     for rule in rules:
         at, about = next_millisecond(notes[-1].time) if notes else time or current_time(), About(task=topic)
         derived = tuple(origins.get(rule.text, ()))
-        notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=at, derived_from=derived))
+        if topic == HOUSE_TOPIC:
+            notes += house_rule_notes(person, rule, derived, at)
+        else:
+            notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=at, derived_from=derived))
     return notes
 
 

@@ -38,7 +38,7 @@ class MethodInputs:
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...]
     embedder: Embedder
-    budget: int = 10
+    max_questions: int = 10
     batch: int = 10
     seed: int = 0
     critic: CriticSettings = field(default_factory=CriticSettings)
@@ -83,7 +83,7 @@ Method = Callable[[MethodInputs], MethodResult]
 
 def clipr(setup: MethodInputs) -> MethodResult:
     """Run CLIPR: ask questions, write rules and choose by them."""
-    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.budget)
+    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.max_questions)
     training = setup.language.usage.calls
     decisions = setup.inference.decide(setup.test, Guidance(rules=rules))
     return MethodResult(decisions, rules, elicited.dialogue, (), training)
@@ -91,7 +91,7 @@ def clipr(setup: MethodInputs) -> MethodResult:
 
 def adaptive_clipr(setup: MethodInputs) -> MethodResult:
     """Run Adaptive CLIPR: as CLIPR, but revise the rules when accuracy drops."""
-    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.budget)
+    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.max_questions)
     training = setup.language.usage.calls
     run = AdaptiveClipr(setup.inference, setup.person, setup.critic).run(setup.test, rules)
     return MethodResult(run.decisions, run.versions[-1], elicited.dialogue, tuple(run.reviews), training)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from housewise.agent.clipr.house_notes import (
     HOUSE_TOPIC,
     contradicting_notes,
-    house_rule_notes,
     implied_notes,
     placement_statements,
     resolve_conflicts,
@@ -167,26 +166,15 @@ def replace_contradicted(memory: Memory, new: Sequence[Note]) -> list[str]:
 def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
     """Add rules again that were forgotten for a rule that was taken back. Each keeps its original id."""
     for note in root_rule_notes(Memory(memory.person, notes)):
-        rule, topic = parse_rule(note.text), rule_topic(note)
-        if topic == HOUSE_TOPIC:
-            new, others = house_rule_notes(note.person, rule)[0], placement_statements(parse_house_rule(rule))[1:]
-        else:
-            new, others = rule_notes(note.person, topic, [rule])[0], []
+        new, *others = rule_notes(note.person, rule_topic(note), [parse_rule(note.text)])
         root = memory.add(parse_note({**new.fields(), "version_of": note.original_id}, "the rule"))
-        for implied in implied_notes(root, others):
+        for implied in implied_notes(root, [(other.about, other.value) for other in others]):
             memory.add(implied)
 
 
 def notes_from_rules(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
     """Return notes that store rules, each derived from the answers that the rule was written from."""
-    origins = source_answers(rules, answers)
-    if topic != HOUSE_TOPIC:
-        return rule_notes(person, topic, rules, origins)
-    notes: list[Note] = []
-    for rule in rules:
-        time = next_millisecond(notes[-1].time) if notes else None
-        notes += house_rule_notes(person, rule, origins[rule.text], time)
-    return notes
+    return rule_notes(person, topic, rules, source_answers(rules, answers))
 
 
 def short_rule_ids(memory: Memory) -> dict[str, str]:
@@ -266,9 +254,7 @@ def _new_rule_notes(memory: Memory, text: str, topic: str) -> list[Note]:
     rule, time = parse_rule(replace_everyday_words(text)), current_time()
     if memory.notes:
         time = max(time, next_millisecond(memory.notes[-1].time))
-    if topic == HOUSE_TOPIC or parse_house_rule(rule) is not None:
-        return house_rule_notes(memory.person, rule, time=time)
-    return rule_notes(memory.person, topic, [rule], time=time)
+    return rule_notes(memory.person, HOUSE_TOPIC if parse_house_rule(rule) else topic, [rule], time=time)
 
 
 def _find_newer(notes: Sequence[Note]) -> dict[str, str]:

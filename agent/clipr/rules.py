@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
+from housewise.core.validation import StrictModel
 from housewise.language.words import content_words, flatten_if_broken, one_line
 
 MAX_RULES = 200
@@ -47,7 +48,7 @@ _ORDERS = re.compile(
 )
 
 
-class Rule(BaseModel):
+class Rule(StrictModel):
     """One directive.
 
     Attributes:
@@ -60,8 +61,6 @@ class Rule(BaseModel):
         typed: Whether the sentence was parsed into condition, preferred and avoided. Untyped rules influence choices
             only if a language model reads them.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: Annotated[str, Field(min_length=1, max_length=MAX_RULE_CHARACTERS), AfterValidator(flatten_if_broken)]
     condition: str = ""

@@ -13,6 +13,8 @@ from housewise.worlds.house.spoken_names import kind_from_name
 
 _MIN_SIMILARITY = 0.4
 """Cosine similarity of two kinds of objects below which one says little about the other."""
+_CONDITIONS = {"task", "subtask", "situation", "question"}
+"""Fields of a note's subject without which it holds always."""
 _MAX_RECALLED = 20
 """Notes read per question, the most relevant first."""
 
@@ -136,6 +138,6 @@ class RecalledPreferences:
         for found in self._memory.recall(question, _MAX_RECALLED):
             about = found.note.about
             placed = about.room is not None or about.receptacle is not None
-            if placed and about.task is None and about.situation is None and isinstance(found.value, float):
+            if placed and not _CONDITIONS & about.stated_fields.keys() and isinstance(found.value, float):
                 return found.value > 0
         return None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field
 from typing_extensions import Self
 
 from housewise.agent.personalize.placement_candidates import known_placements
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
+from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
@@ -24,61 +24,16 @@ from housewise.worlds.house.spoken_names import remove_numbers
 _MAX_PLACES = 3
 """Correct receptacles of an object that a prompt names, those in its room first."""
 
-_EXAMPLE_VALUES = {"most_steps": 1, "step": 1}
-
 
 def bundled_prompts() -> list[str]:
     """Return the names of the bundled prompt templates."""
     return [file.stem for file in find_paths(CONFIGS / "prompts", "*.yaml")]
 
 
-def template_text(*placeholders: str, default: Any = ...) -> Any:
-    """Return a field for a text that may contain these placeholders. Other fields may contain any text."""
-    return Field(default, json_schema_extra={"placeholders": [*placeholders]})
-
-
-class Template(BaseModel):
-    """Texts with placeholders, from a YAML file in ``housekeep_configs/prompts`` or from the user."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    default_name: ClassVar[str] = ""
-    name: str
-
-    @field_validator("*")
-    @classmethod
-    def _known_placeholders(cls, text: str, info: Any) -> str:
-        extra = cls.model_fields[info.field_name].json_schema_extra
-        if not isinstance(extra, dict):
-            return text
-        known = set(map(str, cast("list[str]", extra["placeholders"])))
-        used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
-        if used - known:
-            raise ValueError(
-                f"unknown placeholder {{{min(used - known)}}}; available here: {', '.join(sorted(known)) or 'none'}"
-            )
-        try:
-            text.format(**{field: _EXAMPLE_VALUES.get(field, "") for field in known})
-        except (KeyError, ValueError) as error:
-            raise ValueError(f"cannot be formatted: {error}") from error
-        return text
-
-    @classmethod
-    def load(cls, name_or_path: str) -> Self:
-        """Load a bundled template by name, or any YAML file by path.
-
-        Raises:
-            UserError: If there is no such file or it is not a template. The message names file, field and remedy.
-        """
-        packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
-        path = packaged if is_file(packaged) else Path(name_or_path)
-        if not is_file(path):
-            known = suggest_names(str(name_or_path), bundled_prompts())
-            raise UserError(f"{name_or_path}: no such prompt template; {known}, or the path of a file")
-        return read_model(path, cls)
-
-
 class HouseTemplate(Template):
     """Texts that describe the robot's scene graph and what it holds.
+
+    They are from a YAML file in ``housekeep_configs/prompts`` or from the user.
 
     Attributes:
         names: How the prompt names things: ``full`` names; ``short`` names, receptacles without their rooms; or
@@ -93,6 +48,8 @@ class HouseTemplate(Template):
         glimpsed_room: A room that was seen but not entered. Defaults to ``room``.
     """
 
+    default_name: ClassVar[str] = ""
+    name: str
     names: Literal["full", "short", "plain"] = "full"
     holding: str = template_text("object", "note")
     empty_hand: str = template_text()
@@ -109,6 +66,20 @@ class HouseTemplate(Template):
     alike: str = template_text("object", "receptacle", default="")
     notes: str = template_text("lines", default="")
     memory: str = template_text(default="")
+
+    @classmethod
+    def load(cls, name_or_path: str) -> Self:
+        """Load a bundled template by name, or any YAML file by path.
+
+        Raises:
+            UserError: If there is no such file or it is not a template. The message names file, field and remedy.
+        """
+        packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
+        path = packaged if is_file(packaged) else Path(name_or_path)
+        if not is_file(path):
+            known = suggest_names(str(name_or_path), bundled_prompts())
+            raise UserError(f"{name_or_path}: no such prompt template; {known}, or the path of a file")
+        return read_model(path, cls)
 
     @property
     def mentions_notes(self) -> bool:

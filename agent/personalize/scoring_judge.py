@@ -49,7 +49,7 @@ class ScoringJudge:
         self, model: ChatModel, words: PromptTemplate, confidence: ConfidenceThresholds, known_first: bool = False
     ) -> None:
         if not isinstance(model, Scorer):
-            raise UserError(f"model {model.name} cannot score texts; set agent.rated=false or use a local model")
+            raise UserError(f"model {model.name} cannot score texts; set score_placements=false or use a local model")
         self._model: Scorer = model
         self._words, self._confidence, self._known_first = words, confidence, known_first
         self._score_cache: dict[Hashable, dict[str, float]] = {}

@@ -14,6 +14,7 @@ from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
+from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.printable_text import excerpt
@@ -33,7 +34,7 @@ TASKS = ("tidy kitchen", "store groceries", "organize office")
 """Bundled tasks."""
 
 
-class _DataFile(StrictModel):
+class _DataFile(Template):
     name: str
 
 
@@ -85,8 +86,8 @@ class _TaskSettings(_DataFile):
 
 
 class _PersonSettings(_DataFile):
-    told: str
-    wish: str
+    told: str = template_text("wishes")
+    wish: str = template_text("seen", "places")
 
 
 class _ExampleSettings(_DataFile):
@@ -94,8 +95,8 @@ class _ExampleSettings(_DataFile):
 
 
 class _DialogueSettings(_DataFile):
-    task: str
-    place: tuple[str, ...]
+    task: str = template_text("task")
+    place: tuple[str, ...] = template_text("relation", "place", "subtask")
     end: str
 
 
@@ -209,14 +210,9 @@ def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
     Raises:
         UserError: See :func:`load_vocabulary`.
     """
-    settings, source = read_data_file(name_or_path, _PersonSettings)
-    try:
-        lines = [settings.wish.format(seen=each.description, places=" or ".join(each.wanted)) for each in task.objects]
-        return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
-    except (KeyError, IndexError, ValueError) as error:
-        raise DataError(
-            f"{source}: cannot be filled in ({error}); available: wishes in told; seen, places in wish"
-        ) from error
+    settings, _ = read_data_file(name_or_path, _PersonSettings)
+    lines = [settings.wish.format(seen=each.description, places=" or ".join(each.wanted)) for each in task.objects]
+    return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
 
 
 def read_data_file(name_or_path: str, model: type[T], called: str | None = None) -> tuple[T, str]:
@@ -258,16 +254,10 @@ def _thing(
 
 
 def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
-    said, source = read_data_file(dialogue, _DialogueSettings)
-    try:
-        yield said.task.format(task=settings.name.capitalize())
-        for place in settings.places:
-            names: Mapping[str, str] = {"relation": place.relation, "place": place.place, "subtask": place.subtask}
-            for sentence in said.place:
-                spoken = sentence.format(**names)
-                yield spoken[:1].upper() + spoken[1:]
-    except (KeyError, IndexError, ValueError) as error:
-        raise DataError(
-            f"{source}: cannot be filled in ({error}); available: task, relation, place, subtask"
-        ) from error
+    said, _ = read_data_file(dialogue, _DialogueSettings)
+    yield said.task.format(task=settings.name.capitalize())
+    for place in settings.places:
+        for sentence in said.place:
+            spoken = sentence.format(relation=place.relation, place=place.place, subtask=place.subtask)
+            yield spoken[:1].upper() + spoken[1:]
     yield said.end

@@ -59,18 +59,18 @@ class LearnedGoal:
 class GoalGeneralisation(Settings):
     """How far learned goals are applied beyond what they were learned for."""
 
-    places: bool = Field(
+    other_places: bool = Field(
         default=False,
         description="Whether goals apply to objects of the same name in other subtasks and places of the task.",
     )
-    kinds: int = Field(
+    max_kind_levels: int = Field(
         default=0,
         ge=0,
         le=100,
         description="Number of levels up the hierarchy of kinds within which goals apply to objects with other names. "
         "0 applies them to objects of the same name only.",
     )
-    confirmed: bool = Field(default=False, description="Whether only goals that a person confirmed are applied.")
+    confirmed_only: bool = Field(default=False, description="Whether only goals that a person confirmed are applied.")
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def recall_goal(
         analyser: Checks the goal again, because fixtures may have disappeared.
         generalisation: How far goals are generalised. None means not at all.
     """
-    carry = generalisation or GoalGeneralisation()
-    matching = _matching_goals(notes, task, about, analyser.language.vocabulary, carry)
+    how_far = generalisation or GoalGeneralisation()
+    matching = _matching_goals(notes, task, about, analyser.language.vocabulary, how_far)
     possible = (_possible(note, task, about, state, analyser) for note in matching)
     return next((found for found in possible if found is not None), None)
 
@@ -203,13 +203,15 @@ def _matching_goals(
     task: StarsTask,
     about: TaskObject,
     vocabulary: RobotVocabulary,
-    carry: GoalGeneralisation,
+    generalisation: GoalGeneralisation,
 ) -> Iterator[LearnedGoal]:
-    nouns = vocabulary.lineage(about.thing.noun)[: carry.kinds + 1]
-    usable = [note for note in notes if note.task == task.name and (note.confirmed or not carry.confirmed)]
+    nouns = vocabulary.lineage(about.thing.noun)[: generalisation.max_kind_levels + 1]
+    usable = [
+        note for note in notes if note.task == task.name and (note.confirmed or not generalisation.confirmed_only)
+    ]
     for noun in nouns:
-        alike = [note for note in usable if noun in note.lineage(vocabulary)[: carry.kinds + 1]]
+        alike = [note for note in usable if noun in note.lineage(vocabulary)[: generalisation.max_kind_levels + 1]]
         exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
         yield from exact
-        if carry.places:
+        if generalisation.other_places:
             yield from (note for note in alike if note not in exact)

@@ -21,7 +21,7 @@ from housewise.worlds.kitchen.manipulation import ManipulationAction
 _UNCONFIRMED = "nobody confirmed: "
 _PUT = re.compile(r"put (?P<thing>.+?) (?P<relation>in|on) (?P<target>.+)")
 _ALONE = re.compile(r"(?P<verb>go to|open|close|pick up) (?P<thing>.+)")
-_SITUATION = re.compile(r"(?P<subtask>.*?): (?P<place>[^()]+?)(?: \((?P<kind>[^()]+)\))?")
+_SITUATION = re.compile(r"(?P<place>[^()]+?)(?: \((?P<kind>[^()]+)\))?")
 _NUMBER = re.compile(r" \d+$")
 
 
@@ -43,7 +43,12 @@ def goal_to_notes(
         person=person,
         kind="goal",
         text=f"{text[:1].upper()}{text[1:]}.",
-        about=About(things=(_unhyphenate(goal.noun),), task=goal.task, situation=_format_situation(goal)),
+        about=About(
+            things=(_unhyphenate(goal.noun),),
+            task=goal.task,
+            subtask=goal.subtask,
+            situation=goal.place + (f" ({goal.kind})" if goal.kind else ""),
+        ),
         value=words if len(words) <= MAX_TEXT_CHARACTERS else None,
     )
     yield learned
@@ -66,13 +71,13 @@ def note_to_goal(note: Note) -> LearnedGoal | None:
     """Return the goal that a note describes, or None if it describes none."""
     about = note.about
     where = _SITUATION.fullmatch(about.situation or "")
-    if note.kind != "goal" or about.task is None or len(about.things) != 1 or where is None:
+    if note.kind != "goal" or about.task is None or about.subtask is None or len(about.things) != 1 or where is None:
         return None
     text = f"{note.text[:1].lower()}{note.text[1:]}".rstrip(".")
     confirmed = not text.startswith(_UNCONFIRMED)
     return LearnedGoal(
         task=about.task,
-        subtask=where["subtask"],
+        subtask=about.subtask,
         place=where["place"],
         noun=about.things[0].replace(" ", "-"),
         statement=text if confirmed else text[len(_UNCONFIRMED) :],
@@ -106,7 +111,3 @@ def _parse_policy(words: str) -> Iterator[dict[str, str | None]]:
 
 def _unhyphenate(noun: str) -> str:
     return noun.replace("-", " ")
-
-
-def _format_situation(goal: LearnedGoal) -> str:
-    return f"{goal.subtask}: {goal.place}" + (f" ({goal.kind})" if goal.kind else "")

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import field_validator
 
 from housewise.agent.stars.analysis import Mismatch, MismatchKind
 from housewise.agent.stars.data_files import read_data_file
 from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.agent.template_text import Template, template_text
 from housewise.core.validation import StrictModel
 
 PROMPTS = "prompts"
 _REASONS = ("unknown-word", "ungrounded-object", "grabbable", "receptacle", "surface", "state")
-_FIELDS = {
-    "example": {"task", "room", "seen", "exchange", "plan"},
-    "job": {"task", "room", "seen", "exchange"},
-    "refused": {"reason"},
-    "question": {"task", "room", "seen", "options"},
-}
 
 
-class _PromptModel(StrictModel):
-    @field_validator("*")
-    @classmethod
-    def _placeholders(cls, value: object, info: ValidationInfo) -> object:
-        known = _FIELDS.get(info.field_name or "")
-        if known is not None and isinstance(value, str):
-            try:
-                value.format(**dict.fromkeys(known, ""))
-            except (KeyError, IndexError, ValueError) as error:
-                raise ValueError(f"cannot be filled in ({error}); available: {', '.join(sorted(known))}") from error
-        return value
-
-
-class _Example(_PromptModel):
+class _Example(StrictModel):
     task: str
     room: str
     seen: str
@@ -42,16 +24,16 @@ class _Example(_PromptModel):
     plan: str
 
 
-class _RepairExample(_PromptModel):
+class _RepairExample(StrictModel):
     wrong: str
     what: str = ""
     thing: str = ""
 
 
-class _SelectionPrompts(_PromptModel):
+class _SelectionPrompts(Template):
     system: str
     example: str
-    question: str
+    question: str = template_text("task", "room", "seen", "options")
     hints: str = ""
 
     def system_message(self, hints: bool) -> str:
@@ -59,7 +41,7 @@ class _SelectionPrompts(_PromptModel):
         return "\n".join(filter(None, (self.system, self.hints if hints else "")))
 
 
-class StarsPrompts(_PromptModel):
+class StarsPrompts(Template):
     """Templates for goals, repairs and selections in one wording.
 
     Attributes:
@@ -70,12 +52,12 @@ class StarsPrompts(_PromptModel):
     chat: str = ""
     opening: str
     closing: str
-    example: str
-    job: str
+    example: str = template_text("task", "room", "seen", "exchange", "plan")
+    job: str = template_text("task", "room", "seen", "exchange")
     goal: str
     goal_end: str
     accepted: str
-    refused: str
+    refused: str = template_text("reason")
     stop: tuple[str, ...]
     reasons: Mapping[str, str]
     examples: Mapping[str, _Example]

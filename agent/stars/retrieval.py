@@ -34,22 +34,22 @@ class RetrievalConfig:
         model: Completion model.
         prompts: Prompt templates.
         thresholds: Where the search tree branches.
-        lead: Words that the model's goal begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
-        most_tokens: Maximum number of tokens of a reply.
+        goal_prefix: Words that the model's goal begins with. ``{name}`` is the object and ``{are}`` is "is" or "are".
+        max_tokens: Maximum number of tokens of a reply.
         nearest: Baseline that compares meanings, for conditions without a model.
     """
 
     model: CompletionModel
     prompts: StarsPrompts
     thresholds: TreeThresholds = field(default_factory=TreeThresholds)
-    lead: str = ""
-    most_tokens: int = 50
+    goal_prefix: str = ""
+    max_tokens: int = 50
     nearest: NearestMeaning | None = None
 
     @property
     def bounds(self) -> GenerationLimits:
         """Limits of a reply."""
-        return GenerationLimits(self.most_tokens, self.prompts.stop)
+        return GenerationLimits(self.max_tokens, self.prompts.stop)
 
 
 class GoalRetriever:
@@ -69,9 +69,9 @@ class GoalRetriever:
         self._tree = SearchTree(how.model, how.bounds, how.thresholds)
 
     @property
-    def most_calls(self) -> int:
+    def max_calls(self) -> int:
         """Number of calls for one object after which nothing more is repaired."""
-        return self._how.thresholds.most_calls
+        return self._how.thresholds.max_calls
 
     def goals(self, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage) -> list[RetrievedGoal]:
         """Return new goals for an object, most probable first.
@@ -103,7 +103,7 @@ class GoalRetriever:
         self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
     ) -> list[RetrievedGoal]:
         how = self._how
-        lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
+        lead = how.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
         prompt += f" {lead}" if lead else ""
         found: list[RetrievedGoal] = []
         if self._condition.retrieval == "tree" and how.model.can_branch:

@@ -23,17 +23,17 @@ _END = re.compile(r"[.(\[\n\r]")
 class TreeThresholds(Settings):
     """Where the search tree branches. All comparisons are strict. (STARS, search tree)"""
 
-    sure: float = Field(
+    branch_below: float = Field(
         default=0.90, ge=0, le=1, description="The tree branches only at tokens that are less probable than this."
     )
-    worth: float = Field(
+    min_alternative: float = Field(
         default=0.05, ge=0, le=1, description="Alternatives to a token have to be more probable than this."
     )
-    mean: float = Field(
+    min_branch_mean: float = Field(
         default=0.5,
         ge=0,
         le=1,
-        description="From the second recursion on, the mean token probability of a branch has to be higher than this.",
+        description="From the second recursion on, branches with a lower mean token probability than this are dropped.",
     )
     levels: int = Field(
         default=3,
@@ -41,7 +41,7 @@ class TreeThresholds(Settings):
         le=10,
         description="Number of levels of completions: the first completion, its branches, and theirs.",
     )
-    most_calls: int = Field(
+    max_calls: int = Field(
         default=1500,
         ge=1,
         le=10_000,
@@ -126,7 +126,7 @@ class SearchTree:
         calls = 0
         branches: list[tuple[Token, ...]] = [()]
         for level in range(0 if kind == "initial" else 1, self._thresholds.levels):
-            branches = branches[: self._thresholds.most_calls - calls]
+            branches = branches[: self._thresholds.max_calls - calls]
             if not branches:
                 break
             calls += len(branches)
@@ -153,13 +153,14 @@ class SearchTree:
         rules = self._thresholds
         for place in range(sentence.first, len(sentence.steps)):
             step = sentence.steps[place]
-            if step.token.probability >= rules.sure:
+            if step.token.probability >= rules.branch_below:
                 continue
             for other in step.alternatives:
-                if other.probability <= rules.worth or not _is_different(step.token, other):
+                if other.probability <= rules.min_alternative or not _is_different(step.token, other):
                     continue
                 branch = (*sentence.tokens[:place], _lowercase_token(other))
-                if sentence.level >= 1 and not is_sentence_end(other) and _mean_probability(branch) < rules.mean:
+                is_inner = sentence.level >= 1 and not is_sentence_end(other)
+                if is_inner and _mean_probability(branch) < rules.min_branch_mean:
                     continue
                 yield branch
 

@@ -222,7 +222,7 @@ class GoalLearner:
         for wrong, found in repair_candidates(first, ask, analyse):
             yield GoalsRetrieved(tuple(found), wrong)
             # The limit of calls of one tree applies to all trees of an object, because a model may never stop.
-            if sum(self.usage.since(before).calls.values()) >= retriever.most_calls:
+            if sum(self.usage.since(before).calls.values()) >= retriever.max_calls:
                 return
 
     def _selectable_goals(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:

@@ -128,7 +128,7 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
         ``least``, ``slack`` and ``named``; ``found`` and ``flexible`` in folds that the thresholds used there were not
         chosen on.
     """
-    grid = [AnswerThresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
+    grid = [AnswerThresholds(least, slack, name_bonus=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
     right = np.array([[listeners.find_wish(asked, each) == asked.preference for asked in questions] for each in grid])
     about = np.array([asked.preference is not None for asked in questions])
     fold = _folds(about)
@@ -145,9 +145,9 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
         held_out[fold == number] = right[best(fold != number)][fold == number]
     chosen = grid[best(np.ones(len(questions), bool))]
     return {
-        "least": chosen.least,
-        "slack": chosen.slack,
-        "named": chosen.named,
+        "least": chosen.min_similarity,
+        "slack": chosen.no_topic_margin,
+        "named": chosen.name_bonus,
         "found": float(held_out[about].mean()),
         "flexible": float(held_out[~about].mean()),
         "folds": FOLDS,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -18,12 +19,12 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.run_progress import print_lines
 from housewise.cli.selftrain_progress import TrainingDisplay
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
+from housewise.core.settings import merge_nested
 from housewise.core.tables import FittedTable, table
 from housewise.core.text_files import read_json
 from housewise.experiments.adapt.figures import in_words
@@ -38,8 +39,8 @@ SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "br
 QUICK = {
     "warm_up": {"people": 2, "each": 1},
     "own_asking": {"each": 1},
-    "rollouts": {"runs": 1},
-    "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
+    "rollouts": {"repeats": 1},
+    "run": {"tasks": {"task": [3]}, "agent": {"max_steps": 6}},
 }
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
@@ -64,18 +65,8 @@ def _settings(
     named = {} if people is None else {"run": {"tasks": {"people": str(people)}}}
     start = {"run": {"models": {"agent": {"model": model}}}} if model else {} if quick or warm_up else SHIPPED
     few = {"run": {"tasks": {"person": [person.name for person in load_profiles(found)[:2]]}}} if quick else {}
-    return load_adapt_training(
-        settings=_merge_settings([named, start, few, QUICK if quick else {}]), overrides=overrides
-    )
-
-
-def _merge_settings(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    whole: dict[str, Any] = {}
-    for part in parts:
-        for key, value in part.items():
-            both = isinstance(value, Mapping) and isinstance(whole.get(key), Mapping)
-            whole[key] = _merge_settings([whole[key], value]) if both else value
-    return whole
+    settings: dict[str, Any] = reduce(merge_nested, [named, start, few, QUICK if quick else {}], {})
+    return load_adapt_training(settings=settings, overrides=overrides)
 
 
 def _folder(config: AdaptTrainingConfig) -> Path:

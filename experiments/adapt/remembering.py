@@ -167,7 +167,7 @@ def main(
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
-    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in most_questions=5.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in max_questions=5.")] = None,
 ) -> None:
     """Compare breakfasts with and without a memory, and with another person's.
 

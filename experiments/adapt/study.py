@@ -73,12 +73,12 @@ AGENTS: Mapping[str, StudyAgent] = {
         StudyAgent("no DPO", learner="no DPO"),
         StudyAgent("oracle questions", learner="oracle questions"),
         StudyAgent("own asking", learner="own asking"),
-        StudyAgent("own asking, at most 2", {"most_questions": 2}, "own asking"),
-        StudyAgent("own asking, at most 5", {"most_questions": 5}, "own asking"),
-        StudyAgent("own asking, at most 10", {"most_questions": 10}, "own asking"),
+        StudyAgent("own asking, at most 2", {"max_questions": 2}, "own asking"),
+        StudyAgent("own asking, at most 5", {"max_questions": 5}, "own asking"),
+        StudyAgent("own asking, at most 10", {"max_questions": 10}, "own asking"),
         StudyAgent("warm-up without questions", quiet=True),
         StudyAgent("scripted, never asks", {"planner": "never"}),
-        *(StudyAgent(f"scripted, at most {n}", {"planner": "always", "most_questions": n}) for n in (2, 5, 10)),
+        *(StudyAgent(f"scripted, at most {n}", {"planner": "always", "max_questions": n}) for n in (2, 5, 10)),
         StudyAgent("scripted, all that matters", {"planner": "always"}),
     )
 }

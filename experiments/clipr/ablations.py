@@ -48,15 +48,15 @@ from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
-SETTINGS = CriticSettings(batch=10, interval=10)
+SETTINGS = CriticSettings(batch=10, feedback_interval=10)
 """Feedback after each batch, so that the critic has more to decide than in the main table."""
 VARIED = {
     "τ = 0": SETTINGS.model_copy(update={"sensitivity": 0.0}),
     "τ = 2": SETTINGS.model_copy(update={"sensitivity": 2.0}),
     "B = 5, F = 10": SETTINGS.model_copy(update={"batch": 5}),
-    "B = 20, F = 20": SETTINGS.model_copy(update={"batch": 20, "interval": 20}),
-    "F = 20": SETTINGS.model_copy(update={"interval": 20}),
-    "F = 50": SETTINGS.model_copy(update={"interval": 50}),
+    "B = 20, F = 20": SETTINGS.model_copy(update={"batch": 20, "feedback_interval": 20}),
+    "F = 20": SETTINGS.model_copy(update={"feedback_interval": 20}),
+    "F = 50": SETTINGS.model_copy(update={"feedback_interval": 50}),
 }
 BUDGETS = (1, 3, 5, 15)
 

@@ -8,7 +8,7 @@ People are invented over a user's AmbiK and IntroPlan and our kitchen's training
 answers are kept in the folder, where the same command goes on. ``another's rules`` asks with the rules of somebody
 else and scores by what the person wants: a model that follows rules is no better there than chance among what
 satisfies the request.
-``--adapter`` measures one that was trained before, as with ``housewise run --system clipr components=learned``.
+``--adapter`` measures one that was trained before, as with ``housewise run --system clipr components=finetuned``.
 """
 
 from __future__ import annotations

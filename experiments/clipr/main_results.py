@@ -78,7 +78,7 @@ EXAMPLES = 10
 _QUICK_METHODS = ("CLIPR", "TidyBot")
 BUDGET = {"ambik": 10, "introplan": 10, "housekeep": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
-CRITICS = {HOUSE_SET: CriticSettings(interval=50)}
+CRITICS = {HOUSE_SET: CriticSettings(feedback_interval=50)}
 """Of data sets in which feedback is considered less often, as the paper has it for Housekeep."""
 AnnotatorsOption = Annotated[
     Path | None, typer.Option(help="Housekeep's folder: its annotators in place of the people who come along.")

@@ -3,7 +3,7 @@
     python -m housewise.experiments.clipr.transfer --adapter tidy [--person gita ...] [--row "store, rules" ...] \\
         [--seed 1 --seed 2] [--workers 8] [--quick] [--out runs/transfer] [--json FILE]
 
-Every person answers ten questions about where things belong, as with ``housewise learn PERSON --about house``; then
+Every person answers ten questions about where things belong, as with ``housewise learn PERSON --topic house``; then
 every row tidies the same 25 generated houses, with what it says of the person in its memory. ``full preferences`` is
 the same kind of memory with all that the person's file says, ``usual places`` what most people would agree on. Rows of
 ``store`` and ``nearest`` ask no language model. Where one of the six people is asked, the questions are put together

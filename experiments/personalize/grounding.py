@@ -54,15 +54,15 @@ def configs(
         quick: few houses and plans.
         overrides: further settings, as in ``sampling.temperature=0.7``.
         checked: whether plans are checked in further runs.
-        **given: settings that are not as in ``run.yaml``; None leaves them so.
+        **given: settings that differ from the defaults; None keeps the default.
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
     settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}
-    return {
-        f"{arm}{more}": house_settings(None, {**settings, "grounded": held, "checked": bool(more)}, overrides)
-        for more in ("", CHECKED)[: 2 if checked else 1]
-        for arm, held in ARMS.items()
-    }
+    found = {arm: house_settings(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
+    if checked:
+        for arm, run in list(found.items()):
+            found[f"{arm}{CHECKED}"] = run.with_changes(wrappers=[*run.agent.wrappers, "check_feasibility"])
+    return found
 
 
 def play(config: PersonalizeSettings, folder: Path) -> list[HouseRecord]:

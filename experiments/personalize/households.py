@@ -19,7 +19,8 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run_memory import continued_memory_settings
-from housewise.rollout.settings import MemorySettings
+from housewise.rollout.saved_settings import parse_saved_settings
+from housewise.rollout.settings import MemorySettings, RunSettings
 from housewise.selftrain.personalize.self_training import play
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -202,7 +203,7 @@ class Stage:
             whose: name of the memory; the household's own by default.
         """
         folder = str(memory or self.folder / "nothing")
-        alone = settings.with_changes(agent={"explore": False})
+        alone = settings.with_changes(agent={"place_at_random": False})
         start = whose or self.household.name
         self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
 
@@ -218,7 +219,12 @@ class Stage:
     def settings(self) -> dict[str, Any] | None:
         """How the robot was set that played them, for a JSON file; None before anything was played."""
         played = next(iter(read_house_records(self.folder / "episodes")), None)
-        return None if played is None else shareable_run(PersonalizeSettings.model_validate(played.header.settings))
+        if played is None:
+            return None
+        header = played.header
+        return shareable_run(
+            parse_saved_settings(header.system, header.settings, played.name, strict=False, trust_code=True)
+        )
 
     def notes(self) -> Iterator[Note]:
         """What was learned, episode after episode in the order of the tasks."""
@@ -315,12 +321,12 @@ def starts_of(records: Iterable[HouseRecord]) -> dict[str, dict[str, str]]:
     return {record.header.task: dict(record.initial_state.placements) for record in records}
 
 
-def shareable_run(settings: PersonalizeSettings) -> dict[str, Any]:
+def shareable_run(settings: RunSettings) -> dict[str, Any]:
     """Settings of a robot without where things are on this machine, and without what its stages set."""
     found = settings.model_dump(
         mode="json",
         include={"world", "agent", "models"},
-        exclude={"agent": {"records", "explore"}, "models": {"agent": {"base_url"}}},
+        exclude={"agent": {"records", "place_at_random"}, "models": {"agent": {"base_url"}}},
     )
     acting = found["models"]["agent"]
     return found | {"models": {"agent": {**acting, "adapter": acting["adapter"] and Path(acting["adapter"]).name}}}

@@ -91,7 +91,7 @@ class StudyRobot:
 
     def learn_stages(self, setup: Setup, observer: TrainingObserver) -> Iterator[tuple[str, Path | None]]:
         """Every stage with the folder of the memory that it has by then, filled as far as it is asked for."""
-        robot = setup.settings(self.row.planner).with_changes(agent={"explore": True})
+        robot = setup.settings(self.row.planner).with_changes(agent={"place_at_random": True})
         memory = self.demonstrate(setup, observer) if self.row.learns else None
         yield self.row.stages[0], memory
         for number, stage in enumerate(self.row.stages[1:], start=1):

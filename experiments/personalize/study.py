@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.cli.selftrain_progress import draw_curve
 from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
 from housewise.experiments.results import Cell, Figure, published_figure
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
+from housewise.selftrain.personalize.learning_curve import draw_learning_curve
 from housewise.selftrain.personalize.phases import UNTRAINED
 from housewise.selftrain.personalize.quick_settings import QUICK, first_tasks
 from housewise.selftrain.personalize.self_training import SelfTraining, play
@@ -68,7 +68,7 @@ def unique_placements(result: Result) -> float:
 def recipe(
     quick: bool, config: Path | None = None, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """How models are taught and measured: as in ``selftrain.yaml``, with each test played five times as in the paper.
+    """How models are taught and measured: as by default, with each test played five times as in the paper.
 
     Args:
         quick: one task each, played once, for a few steps.
@@ -171,7 +171,7 @@ class SceneStudy:
         iterations = max(list(PHASES).index(row) - list(PHASES).index("IL") for row in rows)
         config = self.config.model_copy(update={"iterations": min(iterations, self.config.iterations)})
         lines = SelfTraining(config, self.folder / "selftraining", observer).run()["phases"]
-        draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
+        draw_learning_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
         return {rows_of[line["phase"]]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in lines}
 
@@ -236,4 +236,5 @@ def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
     times = run.agent.most_steps_per_plan if planner == "saycan" else 1
     limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
-    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "second_look": False, **limits}
+    wrappers = [name for name in run.agent.wrappers if name != "verify_completion"]
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "wrappers": wrappers, **limits}

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.cli.selftrain_progress import draw_curve
 from housewise.experiments.personalize.households import QUICK_STEPS, TRAIN, Household, Setup, Stage
 from housewise.experiments.personalize.paper import shareable
 from housewise.experiments.personalize.robots import (
@@ -21,6 +20,7 @@ from housewise.experiments.personalize.robots import (
     VERDICTS,
 )
 from housewise.experiments.personalize.study import PHASES, recipe, scene_recipe
+from housewise.selftrain.personalize.learning_curve import draw_learning_curve
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import EvaluationConfig, NamedTasksConfig, SelfTrainingConfig
 from housewise.selftrain.training_folder import TrainingObserver
@@ -94,7 +94,7 @@ WEIGHTS = {
     RULE: Taught(
         changes={
             **{"filter.name": "positive", "wording": "said", "review": 0, "imitation_review": 0},
-            "run.agent.second_look": False,
+            "run.agent.wrappers": "[]",
         }
     ),
 }
@@ -135,7 +135,7 @@ class Pupil:
 
     def play(self, setup: Setup, observer: TrainingObserver) -> None:
         """Teach and play what is missing."""
-        draw_curve(self.training(setup, observer).run()["phases"], self._folder / "learning_curve.png")
+        draw_learning_curve(self.training(setup, observer).run()["phases"], self._folder / "learning_curve.png")
 
     def attempts(self, number: int) -> Stage:
         """A round of attempts at the training tasks, from 1."""

@@ -41,7 +41,7 @@ def cost(
     token = _seconds(lambda: model.extend(prompt, [()], bounds)) / max(1, reply.completion_tokens)
     opened.clear_cache()
     usage = ModelUsage()
-    tree = SearchTree(model, bounds, TreeThresholds(mean=mean))
+    tree = SearchTree(model, bounds, TreeThresholds(min_branch_mean=mean))
     whole = _seconds(lambda: tree.grow(prompt, RetrievedTexts(name), usage, lead=lead))
     tokens = sum(usage.completion_tokens.values())
     further = tokens - reply.completion_tokens

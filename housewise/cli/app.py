@@ -19,7 +19,7 @@ from housewise.cli.experiment import experiment
 from housewise.cli.export import export
 from housewise.cli.learn import learn
 from housewise.cli.list import list_
-from housewise.cli.registration import DebugOption, register
+from housewise.cli.registration import DebugOption, format_help, register
 from housewise.cli.replay import replay
 from housewise.cli.report import report
 from housewise.cli.run import run
@@ -29,28 +29,21 @@ from housewise.core.console import enable_tracebacks
 from housewise.core.errors import UserError, suggest_names
 
 # Typer bundles click since version 0.26, so the class has to be that of the installed typer.
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+_UsageError: Any = typer.BadParameter.__mro__[1]
 
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "run": run,
-    "report": report,
-    "compare": compare,
-    "experiment": experiment,
-    "export": export,
-    "replay": replay,
-    "selftrain": selftrain,
-    "learn": learn,
-    "list": list_,
-    "settings": settings,
-    "copy": copy,
-    "doctor": doctor,
+_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "Try and check": {"demo": demo, "doctor": doctor},
+    "Play and train": {"run": run, "selftrain": selftrain, "experiment": experiment, "replay": replay},
+    "Look at runs": {"report": report, "compare": compare, "export": export},
+    "Find names and settings": {"list": list_, "settings": settings, "copy": copy},
+    "Teach the robot what people want": {"learn": learn},
 }
 _GROUPS = {
-    "play": ("Play the robot yourself.", play.COMMANDS),
-    "memory": ("Show, correct, forget, export and import what is remembered of people.", memory.COMMANDS),
-    "rules": ("Show, add, edit and forget the rules that people agreed to.", rules.COMMANDS),
+    "play": (play, "Play and train"),
+    "memory": (memory, "Teach the robot what people want"),
+    "rules": (rules, "Teach the robot what people want"),
 }
+"""Module and panel of each group of commands. The docstrings of the modules are the help texts."""
 
 
 def _print_version(is_asked: bool) -> None:
@@ -74,22 +67,39 @@ class _CommandGroup(typer.core.TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
-@app.callback()
 def _housewise(
     is_version_asked: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     debug: DebugOption = False,
 ) -> None:
-    """Simulate a household robot that learns what its people want."""
+    """Simulate a household robot that learns what its people want.
+
+    Examples:
+
+      # see it work: one house, three robots, and a report with films
+      housewise demo
+
+      # play three houses, then look at them in the browser
+      housewise run --houses 3 --planner scripted
+      housewise report --open
+
+      # tell a robot what you want, and let it tidy by that
+      housewise learn ada --topic house
+      housewise run --memory ada
+
+    Each command explains itself: housewise run --help.
+    """
     enable_tracebacks(debug)
 
 
-register(_COMMANDS, app)
-for _name, (_help, _commands) in _GROUPS.items():
-    _group = typer.Typer(cls=_CommandGroup, no_args_is_help=True, help=_help)
-    register(_commands, _group, f"{_name} ")
-    app.add_typer(_group, name=_name)
+app.callback(help=format_help(_housewise.__doc__ or ""))(_housewise)
+for _panel, _commands in _COMMANDS.items():
+    register(_commands, app, panel=_panel)
+for _name, (_module, _panel) in _GROUPS.items():
+    _group = typer.Typer(cls=_CommandGroup, no_args_is_help=True, help=format_help(_module.__doc__ or ""))
+    register(_module.COMMANDS, _group, f"{_name} ")
+    app.add_typer(_group, name=_name, rich_help_panel=_panel)
 
 
 def run_app() -> None:
@@ -104,16 +114,21 @@ def run_app() -> None:
     except typer.Abort:
         raise SystemExit(1) from None
     except _UsageError as error:
+        # The help is printed already where a group is named without a command.
+        if not error.format_message():
+            sys.exit(2)
         raise UserError(_describe_usage_error(error)) from None
 
 
 def _describe_usage_error(error: Any) -> str:
     """Describe on one line why a command line cannot be understood."""
-    path = error.ctx.command_path
-    if unknown := getattr(error, "option_name", None) if hasattr(error, "possibilities") else None:
-        close = difflib.get_close_matches(
-            unknown, [flag for each in error.ctx.command.params for flag in each.opts], n=1
-        )
-        return f"{path}: no option {unknown}; {f'did you mean {close[0]}? ' if close else ''}{path} --help lists all"
+    context = error.ctx
+    path = context.command_path if context else "housewise"
+    # Only the error about an unknown option has possibilities.
+    if hasattr(error, "possibilities"):
+        flags = [flag for each in context.command.params if not each.hidden for flag in each.opts]
+        close = difflib.get_close_matches(error.option_name, flags, n=1)
+        remedy = f"{path} --help lists all" if context.parent else "options of a command follow its name"
+        return f"{path}: no option {error.option_name}; {f'did you mean {close[0]}?' if close else remedy}"
     message = error.format_message().rstrip(".")
     return f"{path}: {message[:1].lower()}{message[1:]}; see {path} --help"

@@ -66,8 +66,24 @@ def bundled_files(kind: str) -> dict[str, Path]:
     return {name: file for folder in folders for name, file in _yaml_files(folder).items()}
 
 
-def _people(data: Path | None) -> Descriptions:
-    """Return the people whose preferences can count: bundled people, and the annotators of the Housekeep data."""
+def find_people(data: Path | None = None, system: str | None = None) -> Descriptions:
+    """Return the people that ``--person`` accepts.
+
+    Args:
+        data: Housekeep folder, or None.
+        system: System in which they live, or None for all systems.
+    """
+    if system is not None:
+        return _PEOPLE[system](data) if system in _PEOPLE else {}
+    return {
+        name: about if system == "personalize" else f"--system {system}: {about}"
+        for system, find in _PEOPLE.items()
+        for name, about in find(data).items()
+    }
+
+
+def _house_people(data: Path | None) -> Descriptions:
+    """Return the bundled people whose preferences can count in houses, and the annotators of the Housekeep data."""
     bundled = {name: str(_read_yaml(file).get("about", "")) for name, file in bundled_files("people").items()}
     found = {"majority": "what most people want, in any house", **bundled}
     if data is not None:
@@ -76,6 +92,27 @@ def _people(data: Path | None) -> Descriptions:
         about = "in the scenes of the Housekeep data: one of its annotators"
         found |= dict.fromkeys(HousekeepData(data).annotators(), about)
     return found
+
+
+def _kitchen_people(_: Path | None) -> Descriptions:
+    from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files
+
+    return {each["name"]: each["about"] for each in map(_read_yaml, find_profile_files(ADAPT_PROFILES))}
+
+
+_PEOPLE: dict[str, Callable[[Path | None], Descriptions]] = {
+    "personalize": _house_people,
+    "clipr": lambda _: {
+        "cooperative": "answers questions as their preferences are",
+        "adversarial": "contradicts, changes their mind, and is vague",
+    },
+    "adapt": _kitchen_people,
+    "stars": lambda _: {
+        "simulated": "confirms goals that the task wants",
+        "terminal": "you answer",
+        "model": "a chat model answers (models.person)",
+    },
+}
 
 
 def _scenes(data: Path | None) -> Descriptions:
@@ -123,7 +160,7 @@ NAME_KINDS: dict[str, NameKind] = {
     "systems": NameKind("--system", _describe_plugins(plugins.SYSTEMS, SYSTEMS)),
     "planners": NameKind("--planner", _describe_plugins(plugins.PLANNERS, PLANNERS)),
     "simulators": NameKind("--simulator", _describe_plugins(plugins.SIMULATORS, SIMULATORS)),
-    "people": NameKind("--person", _people),
+    "people": NameKind("--person", find_people),
     "scenes": NameKind("--scene", _scenes),
     "task-sets": NameKind("--episodes", _task_sets),
     "adapters": NameKind("--adapter", _adapters),

@@ -10,21 +10,21 @@ import typer
 from rich.text import Text
 
 from housewise.cli.options import JsonFileOption
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.formatting import plural
 
 if TYPE_CHECKING:
     from housewise.report.entries import EpisodeEntry
-    from housewise.rollout.comparison import Comparison, Difference
+    from housewise.rollout.comparison import Comparison
 
 _MAX_NAMED = 5
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    b: Annotated[Path, typer.Argument(help="Folder of another run.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of a run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of another run.")],
     json_file: JsonFileOption = None,
 ) -> None:
     """Compare two runs on the episodes that both played: mean paired differences, B minus A, with their intervals.
@@ -58,7 +58,7 @@ def compare_runs(a: Path, b: Path, json_file: Path | None, console: Console) -> 
     _print_comparison(found, entries, console)
     if json_file is not None:
         write_json(json_file, found.content)
-        console.print(f"figures: {json_file}", soft_wrap=True)
+        print_lines(console, f"figures: {json_file}")
     return found
 
 
@@ -85,6 +85,7 @@ def _read_run(folder: Path) -> list[EpisodeEntry]:
 def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
     from housewise.core.tables import table
     from housewise.report.drawing.control_characters import neutralize_text
+    from housewise.rollout.comparison import COLUMNS
 
     first, second = found.episodes
     lines = [
@@ -102,30 +103,16 @@ def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]],
     ):
         if names:
             lines.append(f"{heading}: {_join_names(names)}")
-    for line in lines:
-        console.print(neutralize_text(line), highlight=False, soft_wrap=True)
+    print_lines(console, *map(neutralize_text, lines))
     for warning in found.warnings:
-        console.print(
-            Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)), soft_wrap=True, highlight=False
-        )
-    columns = ("mean of", "A", "B", "B - A", "±", "95 % interval", "> = <")
-    rows = [(row.figure, *_format_row(row, found.common > 1)) for row in found.differences]
-    console.print(table("B minus A, over the episodes in common", columns, rows))
+        print_lines(console, Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)))
+    console.print(table("B minus A, over the episodes in common", COLUMNS, found.rows))
     if found.common > 1:
-        for line in (
+        print_lines(
+            console,
             "±: standard error; the repeats of a task form one cluster.",
             "95 % interval: Student's t. > = <: number of episodes in which B is higher, equal, lower.",
-        ):
-            console.print(line, highlight=False, soft_wrap=True)
-
-
-def _format_row(row: Difference, has_several: bool) -> tuple[str, ...]:
-    """Format the figures of a row. With a single episode only the values mean something."""
-    form = f".{row.decimals}f"
-    error = "–" if row.error is None else f"{row.error:{form}}"
-    interval = "–" if row.low is None or row.high is None else f"{row.low:+{form}} to {row.high:+{form}}"
-    signs = f"{row.higher} {row.same} {row.lower}" if has_several else "–"
-    return f"{row.a:{form}}", f"{row.b:{form}}", f"{row.mean:+{form}}", error, interval, signs
+        )
 
 
 def _join_names(names: Sequence[str]) -> str:

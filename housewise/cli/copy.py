@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from housewise.cli.catalogue import NAME_KINDS, bundled_files
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
 _KINDS = {"person": "people", "prompt": "prompts", "config": "configs"}
@@ -50,6 +50,10 @@ def copy(
     if kind not in _KINDS:
         raise UserError(f"no kind of file is called {kind}; {suggest_names(kind, list(_KINDS))}")
     files = bundled_files(_KINDS[kind])
+    if kind == "config" and name not in files:
+        from housewise.core.settings_loading import find_config
+
+        find_config(Path(name))  # says what replaces a former file
     if name not in files:
         raise UserError(f"no {kind} {name!r} is bundled; {suggest_names(name, list(files))}")
     target = to or Path(f"{name}.yaml")
@@ -63,4 +67,4 @@ def copy(
         raise UserError(f"{target}: exists already; name another file") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror}); name another file") from error
-    Console().print(f"{target}: for {NAME_KINDS[_KINDS[kind]].option}", soft_wrap=True, highlight=False)
+    print_lines(Console(), f"{target}: for {NAME_KINDS[_KINDS[kind]].option}")

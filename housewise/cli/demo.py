@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -34,7 +34,7 @@ def demo(
       housewise demo --houses 3 --out runs/three-houses
     """
     from housewise.cli.run_folders import shell_command
-    from housewise.cli.run_progress import play_without_table, print_lines
+    from housewise.cli.run_progress import play_run
     from housewise.report import write_report
     from housewise.systems.personalize.system import Personalize
 
@@ -43,7 +43,7 @@ def demo(
     runs = demo_runs(houses, seed)
     for number, (name, settings) in enumerate(runs.items(), start=1):
         console.rule(f"{number} of {len(runs)}: {_HEADINGS[name]}")
-        figures[name] = play_without_table(Personalize(settings), out / name, console)["overall"]
+        figures[name] = play_run(Personalize(settings), out / name, console, summary=False)["overall"]
     with console.status("making the report and the films"):
         path = write_report(out)
     print_lines(console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it")

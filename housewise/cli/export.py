@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +11,14 @@ import typer
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import SimulatorOptions
 from housewise.cli.run_folders import newest_run
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 
 
 def export(
     renderer: SimulatorOptions,
-    folder: Annotated[Path | None, typer.Argument(help="Folder of a run. Default: the newest one in runs/.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="Folder of a run. Default: the newest one in runs/.")
+    ] = None,
     to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A new folder. Default: one in the run's folder.")
@@ -40,14 +43,11 @@ def export(
     target = out or folder / to
     console = Console()
 
-    def print_line(line: str) -> None:
-        console.print(line, soft_wrap=True, highlight=False)
-
     with progress_bars(console) as progress:
         task = progress.add_task("episodes", total=None)
 
         def show_progress(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        export_run(folder, to, target, simulator_choice(**vars(renderer)), show_progress, print_line)
-    print_line(f"{to}: {target}")
+        export_run(folder, to, target, simulator_choice(**vars(renderer)), show_progress, partial(print_lines, console))
+    print_lines(console, f"{to}: {target}")

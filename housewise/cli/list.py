@@ -11,7 +11,7 @@ from rich.text import Text
 
 from housewise.cli.catalogue import NAME_KINDS
 from housewise.cli.options import DataOption
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
 
@@ -40,7 +40,7 @@ def list_(
     console = Console()
     found = {each: NAME_KINDS[each].find(data) for each in ([kind] if kind else NAME_KINDS)}
     if as_json:
-        console.print(json.dumps(found, indent=1), highlight=False, soft_wrap=True)
+        print_lines(console, json.dumps(found, indent=1))
         return
     for number, (each, names) in enumerate(found.items()):
         if number:

@@ -1,18 +1,29 @@
-"""``housewise memory``: show, correct, forget, export and import what is remembered of people."""
+"""Show, correct, forget, export and import what is remembered of people.
+
+Examples:
+
+  # everybody with a memory, and the notes about one person
+  housewise memory show
+  housewise memory show ada
+
+  # a robot that tidies by these notes
+  housewise run --memory ada
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
-from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument, YesOption
-from housewise.core.console import Console
+from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument, YesOption, panel_option
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
 if TYPE_CHECKING:
@@ -20,9 +31,15 @@ if TYPE_CHECKING:
 
 _NOTE_KINDS = ("reaction", "rule", "answer", "goal")
 _FORMATS = ("yaml", "jsonl")
+_subject_option = partial(panel_option, "Subject")
 
 KindOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Kind of notes: reaction, rule, answer or goal.", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Kind of notes: reaction, rule, answer or goal. Default: all, or unchanged.",
+        show_default=False,
+    ),
 ]
 TextOption = Annotated[str | None, typer.Option(metavar="WORDS", help="Text of the note.")]
 ValueOption = Annotated[
@@ -36,12 +53,12 @@ class SubjectOptions:
 
     things: Annotated[
         list[str] | None,
-        typer.Option("--thing", metavar="KIND", help="Kind of thing that it is about. May be given several times."),
+        _subject_option("KIND", "Kind of thing that it is about. May be given several times.", "--thing"),
     ] = None
-    room: Annotated[str | None, typer.Option(metavar="KIND", help="Kind of room that it is about.")] = None
-    receptacle: Annotated[str | None, typer.Option(metavar="KIND", help="Kind of receptacle that it is about.")] = None
-    task: Annotated[str | None, typer.Option(metavar="NAME", help="Task that it is about.")] = None
-    situation: Annotated[str | None, typer.Option(metavar="WORDS", help="Situation in which it holds.")] = None
+    room: Annotated[str | None, _subject_option("KIND", "Kind of room that it is about.")] = None
+    receptacle: Annotated[str | None, _subject_option("KIND", "Kind of receptacle that it is about.")] = None
+    task: Annotated[str | None, _subject_option("NAME", "Task that it is about.")] = None
+    situation: Annotated[str | None, _subject_option("WORDS", "Situation in which it holds.")] = None
 
     def about(self) -> About:
         """Return the subject as in notes.
@@ -233,7 +250,7 @@ def export(
         raise UserError(f"{out}: exists already and may have been edited; name another file")
     else:
         write_text(out, text)
-        Console().print(f"{len(memory)} notes: {out}", soft_wrap=True, highlight=False)
+        print_lines(Console(), f"{len(memory)} notes: {out}")
 
 
 def import_(
@@ -248,6 +265,9 @@ def import_(
     Examples:
 
       housewise memory import ada ada.yaml
+
+      # the memory that a run left
+      housewise memory import ada runs/tidy/memory/ada/notes.jsonl
 
     Notes that the file lacks are kept, and notes that were forgotten stay forgotten.
     """

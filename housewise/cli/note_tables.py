@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.printable_text import excerpt
@@ -29,7 +30,7 @@ def print_people(folder: MemoryFolder, console: Console) -> None:
     """
     names = folder.folder_names()
     if not names:
-        console.print(f"no memories in {folder.root}; `housewise memory add` creates one", soft_wrap=True)
+        print_lines(console, f"no memories in {folder.root}; `housewise memory add` creates one")
         return
     grid, damaged = _new_grid(2), []
     for name in names:
@@ -41,8 +42,7 @@ def print_people(folder: MemoryFolder, console: Console) -> None:
             damaged.append(f"left out: {error}")
     if grid.rows:
         console.print(grid)
-    for line in damaged:
-        console.print(line, soft_wrap=True, highlight=False)
+    print_lines(console, *damaged)
 
 
 def print_whole_memory(memory: Memory, kinds: Collection[Kind] | None, limit: int | None, console: Console) -> None:
@@ -99,15 +99,15 @@ def print_notes(heading: str, notes: Iterable[Note], console: Console) -> None:
 
 def print_import(result: ImportResult, console: Console) -> None:
     """Print how many notes an import added, corrected and skipped."""
-    console.print(
+    print_lines(
+        console,
         f"{plural(len(result.added), 'note')} added, {len(result.edited)} corrected, {result.known} known already, "
         f"{len(result.dropped)} forgotten as the file says",
-        soft_wrap=True,
     )
     if result.forgotten:
-        console.print(
+        print_lines(
+            console,
             f"{result.forgotten} had been forgotten and stay so; to add one again, write it without its id and time",
-            soft_wrap=True,
         )
 
 
@@ -130,7 +130,7 @@ def print_rules(memory: Memory, topic: str | None, console: Console) -> None:
 
 
 def _print_digest(memory: Memory, console: Console) -> None:
-    console.print(f"{plural(len(memory), 'note')} of {memory.person}, digest {memory.digest}", soft_wrap=True)
+    print_lines(console, f"{plural(len(memory), 'note')} of {memory.person}, digest {memory.digest}")
 
 
 def _new_grid(columns: int, no_wrap: int = 3) -> Table:

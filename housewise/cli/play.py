@@ -1,4 +1,11 @@
-"""``housewise play``: be the robot yourself."""
+"""Play the robot yourself.
+
+Examples:
+
+  housewise play kitchen
+
+  housewise play kitchen --task 2 --person nalini
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import complete_from
+from housewise.cli.catalogue import find_people
 from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
 
@@ -22,13 +29,13 @@ def kitchen(
         typer.Option(
             metavar="NAME|FILE|FILE:NAME",
             help="Person that you cook for (see housewise list people), or a file of people of your own.",
-            autocompletion=complete_from("people"),
+            autocompletion=lambda: list(find_people(system="adapt")),
         ),
     ] = "miranda",
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of the kitchen.")] = 0,
     people: Annotated[Path | None, typer.Option(hidden=True, help="Former option, see --person.")] = None,
 ) -> None:
-    """Prepare breakfast in the text kitchen yourself.
+    """Prepare breakfast in the text kitchen, where a simulated person answers and judges.
 
     Examples:
 

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.console import Console
 
+from housewise.core.console import print_lines
 from housewise.core.printable_text import make_printable
 from housewise.language.words import one_line
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, read_bounded_line
@@ -38,7 +39,7 @@ class Prompt:
         """
         for line in make_printable(text).split("\n"):
             for part in textwrap.wrap(line, self._width - 1, subsequent_indent=indent) or [""]:
-                self._console.print(part, soft_wrap=True, highlight=False)
+                print_lines(self._console, part)
 
     def read(self) -> str:
         """Read a line, and return it without invisible characters.
@@ -55,7 +56,7 @@ class Prompt:
             said = one_line(line or "")
             if line is None or not self._stream.isatty():
                 # Without a terminal there is no echo of the answer and of its line end.
-                self._console.print(said[: self._width - 3], soft_wrap=True, highlight=False)
+                print_lines(self._console, said[: self._width - 3])
             if line is None:
                 raise InputEnded
             if len(line.rstrip("\n")) <= MAX_ANSWER_CHARACTERS:

@@ -20,7 +20,9 @@ from housewise.core.option_migrations import FORMER_OPTIONS
 DebugOption = Annotated[bool, typer.Option("--debug", help="Print the whole traceback of an error.")]
 
 
-def register(commands: Mapping[str, Callable[..., None]], group: typer.Typer, prefix: str = "") -> None:
+def register(
+    commands: Mapping[str, Callable[..., None]], group: typer.Typer, prefix: str = "", panel: str | None = None
+) -> None:
     """Add commands to a group.
 
     A parameter of a command whose type is a dataclass is a group of options: its fields become options, and the command
@@ -30,9 +32,11 @@ def register(commands: Mapping[str, Callable[..., None]], group: typer.Typer, pr
         commands: Functions by name. Their docstrings are the help texts.
         group: Group that they are added to.
         prefix: Name of the group, with a space, as in ``memory ``.
+        panel: Heading of the commands in the help text of the group.
     """
     for name, command in commands.items():
-        group.command(name, help=_format_help(command.__doc__ or ""))(_build_command(command, prefix + name))
+        text = format_help(command.__doc__ or "")
+        group.command(name, help=text, rich_help_panel=panel)(_build_command(command, prefix + name))
 
 
 def given_options(context: typer.Context) -> set[str]:
@@ -112,7 +116,7 @@ def _hide_option(option: Parameter, flag: str) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[type_ | None, info])
 
 
-def _format_help(docstring: str) -> str:
+def format_help(docstring: str) -> str:
     """Return a docstring as help text: lines are joined unless they are indented, and brackets are escaped."""
     parts = inspect.cleandoc(docstring).replace("[", r"\[").split("\n\n")
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)

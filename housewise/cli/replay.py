@@ -11,7 +11,7 @@ import typer
 from housewise.cli.option_values import drop_unset
 from housewise.cli.options import FailFastOption, OutOption, SimulatorOptions
 from housewise.cli.run_folders import newest_run, run_folder
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def replay(
     renderer: SimulatorOptions,
     folder: Annotated[
-        Path | None, typer.Argument(help="Folder of an earlier run. Default: the newest one in runs/.")
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Folder of an earlier run. Default: the newest one in runs/."),
     ] = None,
     fail_fast: FailFastOption = None,
     out: OutOption = None,
@@ -34,6 +35,7 @@ def replay(
       # the newest run in runs/
       housewise replay
 
+      # the same replies in the other simulator
       housewise replay runs/merom --simulator habitat
     """
     run = folder or newest_run(of_several=False, replays=False)
@@ -82,7 +84,7 @@ def replay_run(
     Raises:
         UserError: The records cannot be replayed with these settings.
     """
-    from housewise.cli.run_progress import play_run, print_lines
+    from housewise.cli.run_progress import play_run
     from housewise.playback.replay import replay_settings
     from housewise.systems.personalize.record import read_house_records
     from housewise.systems.personalize.system import Personalize

@@ -12,7 +12,7 @@ import typer
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import SimulatorOptions
 from housewise.cli.run_folders import newest_run
-from housewise.core.console import Console, print_note
+from housewise.core.console import Console, print_lines, print_note
 from housewise.core.hardware import usable_cores
 
 _MAX_WORKERS = 4
@@ -23,7 +23,8 @@ def report(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/."
+            metavar="FOLDER",
+            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/.",
         ),
     ] = None,
     films: Annotated[
@@ -42,7 +43,8 @@ def report(
         int, typer.Option(min=0, metavar="N", help="Number of episodes in the file of --single, worst first.")
     ] = 12,
     against: Annotated[
-        Path | None, typer.Option("--compare", help="Folder of another run. Adds the paired differences to it.")
+        Path | None,
+        typer.Option("--compare", metavar="FOLDER", help="Folder of another run. Adds the paired differences to it."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make all pages again, for example in a folder from another machine.")
@@ -89,7 +91,7 @@ def report(
 
         def show_progress_and_index(what: str, done: int, total: int) -> None:
             if (what, done) == ("pages", 0) and total:
-                console.print(f"all figures: {folder / 'report.html'}; its pages follow", soft_wrap=True)
+                print_lines(console, f"all figures: {folder / 'report.html'}; its pages follow")
             show_progress(what, done, total)
 
         if is_selftraining_folder(folder):
@@ -102,7 +104,7 @@ def report(
             path = write_report(
                 folder, options=options, against=against, fresh=fresh, workers=count, progress=show_progress_and_index
             )
-    console.print(f"report: {path}", soft_wrap=True, highlight=False)
+    print_lines(console, f"report: {path}")
     if show:
         open_in_browser(path)
 

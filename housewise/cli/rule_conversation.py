@@ -86,7 +86,7 @@ class RuleConversation:
         self._prompt = Prompt(stream, console)
         self._say = self._prompt.say
         memory = folder.load(person, missing_ok=True)
-        self._unconfirmed = {note.about.situation or "": note for note in answers_without_rules(memory, topic)}
+        self._unconfirmed = {note.about.question or "": note for note in answers_without_rules(memory, topic)}
         confirmed = [note for note in recall_answers(memory, topic) if note not in self._unconfirmed.values()]
         self._before = [turn_from_note(note) for note in confirmed]
         self._outcomes: list[_QuestionOutcome] = []

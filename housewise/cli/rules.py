@@ -1,4 +1,14 @@
-"""``housewise rules``: show, add, edit and forget the rules that a person agreed to."""
+"""Show, add, edit and forget the rules that people agreed to.
+
+Examples:
+
+  # ask a person for rules, then see them
+  housewise learn ada
+  housewise rules show ada
+
+  # one rule in your own words
+  housewise rules add ada "Mugs belong on the shelf in the kitchen."
+"""
 
 from __future__ import annotations
 
@@ -19,7 +29,7 @@ import typer
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
 from housewise.cli.options import MemoriesOption, PersonArgument, YesOption
-from housewise.core.console import Console
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.printable_text import excerpt
@@ -29,7 +39,8 @@ if TYPE_CHECKING:
     from housewise.people.memory import Memory, MemoryFolder
 
 TopicOption = Annotated[
-    str | None, typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}.", show_default=False)
+    str | None,
+    typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}. Default: both, or kitchen to add."),
 ]
 
 _MAX_BYTES = 1 << 20
@@ -110,8 +121,7 @@ def edit(
 
     def save(corrections: Corrections, new: bool = False) -> None:
         with folder.edit_memory(person, missing_ok=new) as memory:
-            for line in apply_corrections(memory, corrections, topic or TOPICS[0]):
-                console.print(line, soft_wrap=True, highlight=False)
+            print_lines(console, *apply_corrections(memory, corrections, topic or TOPICS[0]))
 
     if rule is None and text is None:
         with _edit_in_editor(folder.load(person), topic) as corrections:
@@ -136,14 +146,15 @@ def forget(
     Examples:
 
       housewise rules forget ada 9c1b04
+
+      housewise rules forget ada 9c1b04 77ad20
     """
     from housewise.agent.clipr.rule_editing import forget_rules
     from housewise.people.memory import MemoryFolder
 
     with MemoryFolder.default(memories).edit_memory(person) as memory:
         notes = forget_rules(memory, ids)
-    for note in notes:
-        Console().print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
+    print_lines(Console(), *(f"forgotten: {note.text}" for note in notes))
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": edit, "forget": forget}

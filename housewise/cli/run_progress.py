@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from housewise.cli.run_folders import shell_command
-from housewise.core.console import print_traceback
+from housewise.core.console import print_lines, print_traceback
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
@@ -23,7 +23,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, truncation_warning
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError
-from housewise.tracking import Curves, EpisodeTrackingCallback, open_curves
+from housewise.tracking import EpisodeTrackingCallback, open_curves
 
 _MAX_FAILURES = 5
 _LONG_SECONDS = 10 * 60
@@ -31,44 +31,37 @@ _QUICK_SECONDS = 2 * 60
 """Expected duration of the episodes of a quick run."""
 
 
-def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
-    """Play a run with live progress, print its table, and return its figures.
+def play_run(
+    system: System[Any], out: Path, console: Console, log_to: Sequence[str] = (), summary: bool = True
+) -> dict[str, Any]:
+    """Play a run with live progress and one line per episode, and return its figures.
 
     Args:
         system: The system to play.
         out: Folder of the run.
         console: Where progress is shown.
         log_to: Names of the trackers that log the figures of episodes.
+        summary: Whether the run is announced before, and its table and its files are printed after it.
     """
     session = Run(system, out)
     session.check_start()
     with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
-        return _play(session, curves, console)
-
-
-def play_without_table(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
-    """Play a run with live progress and one line per episode, without its table; see play_run."""
-    session = Run(system, out)
-    with resume_hint(console, out), progress_bars(console) as progress:
-        return session.play(RunProgress(progress, session))
-
-
-def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
-    system, out = session.system, session.folder
-    print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
-    print_lines(console, *announcement_lines(session))
-    try:
-        with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
-            tracked = EpisodeTrackingCallback(RunProgress(progress, session), curves, session)
-            figures = session.play(tracked)
-            # Log what an earlier process could not, if it was killed right after its last episode.
-            tracked.catch_up()
-    except RunEndedError as error:
-        if session.finished_jobs:
-            _print_figures(error.figures, system, out, console)
-        raise
-    _print_figures(figures, system, out, console)
-    return figures
+        if summary:
+            print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
+            print_lines(console, *announcement_lines(session))
+        try:
+            with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
+                tracked = EpisodeTrackingCallback(RunProgress(progress, session), curves, session)
+                figures = session.play(tracked)
+                # Log what an earlier process could not, if it was killed right after its last episode.
+                tracked.catch_up()
+        except RunEndedError as error:
+            if summary and session.finished_jobs:
+                _print_figures(error.figures, system, out, console)
+            raise
+        if summary:
+            _print_figures(figures, system, out, console)
+        return figures
 
 
 def announcement_lines(session: Run) -> list[str]:
@@ -134,12 +127,6 @@ def failure_lines(failed: Mapping[str, Any]) -> list[str]:
     return [f"not in the table: {plural(len(errors), 'episode')} that failed", *causes, *more]
 
 
-def print_lines(console: Console, *lines: str) -> None:
-    """Print lines with paths and names unchanged and unwrapped, so that they can be copied."""
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
 @contextmanager
 def resume_hint(console: Console, out: Path) -> Iterator[None]:
     """Add how to resume a run to the error or interrupt that stops it."""
@@ -183,7 +170,7 @@ class RunProgress:
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
         self._remove_bar(job)
-        self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)
+        print_lines(self._progress.console, f"{job.name}: failed: {failure.error}")
         print_traceback(failure.traceback)
 
     def _remove_bar(self, job: Job) -> None:

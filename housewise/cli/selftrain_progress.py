@@ -11,15 +11,16 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from housewise.cli.phase_timer import PhaseTimer
 from housewise.cli.run_folders import shell_command
-from housewise.cli.run_progress import RunProgress, print_lines, resume_hint
+from housewise.cli.run_progress import RunProgress, resume_hint
+from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
-from housewise.core.plots import new_figure, save_figure
 from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
+from housewise.selftrain.personalize.learning_curve import draw_learning_curve
+from housewise.selftrain.personalize.phase_timer import PhaseTimer
 from housewise.selftrain.personalize.phases import remaining_phases
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
@@ -56,13 +57,21 @@ def run_selftraining(
         )
         with resume_hint(console, out):
             summary = training.run()
-    curve = _draw_curve_if_possible(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
+    curve = out / "learning_curve.png"
+    try:
+        draw_learning_curve(summary["phases"], curve)
+        drawn = f"curve:      {curve}"
+    except UserError as error:
+        drawn = f"curve:      not drawn; {error}"
     last = summary["phases"][-1]
-    model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
-    print_lines(console, f"figures:    {out / 'summary.json'}", f"curve:      {curve}")
-    print_lines(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
-    print_lines(console, f"look at it: {shell_command('report', out)}")
+    print_lines(
+        console,
+        f"figures:    {out / 'summary.json'}",
+        drawn,
+        f"use it:     {_run_command(last['model'], last['adapter'])}",
+        f"look at it: {shell_command('report', out)}",
+    )
     return summary
 
 
@@ -82,15 +91,19 @@ def run_goal_training(
         print_lines(console, f"training in goals: {out}")
         with resume_hint(console, out):
             trained = training.run()
-    model = ["--model", trained.model, *(["--adapter", trained.adapter] if trained.adapter else [])]
     figures = trained.metrics
     print_lines(
         console,
         f"learned: {figures['pairs']:.0f} lessons in {figures['steps']:.0f} steps, loss "
         f"{figures['first_loss']:.2f} to {figures['last_loss']:.2f}, {figures['seconds']:.0f} s",
-        f"use it:  {shlex.join(['housewise', 'run', '--system', 'stars', *model])}",
+        f"use it:  {_run_command(trained.model, trained.adapter, '--system', 'stars')}",
     )
     return trained
+
+
+def _run_command(model: str, adapter: str | None, *options: str) -> str:
+    """Return the command that plays with a trained model."""
+    return shlex.join(["housewise", "run", *options, "--model", model, *(["--adapter", adapter] if adapter else [])])
 
 
 class TrainingDisplay:
@@ -151,36 +164,3 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))
     title = "self-training: success ± standard error, and executable steps, %"
     return table(title, columns, rows, left=("tasks",))
-
-
-def _draw_curve_if_possible(phases: Sequence[dict[str, Any]], path: Path) -> str:
-    """Draw the learning curve. Returns its path, or why it could not be drawn."""
-    try:
-        draw_curve(phases, path)
-    except UserError as error:
-        return f"not drawn; {error}"
-    return str(path)
-
-
-def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw success with standard errors by phase, one line per set of tasks.
-
-    Args:
-        phases: Phases of a summary.
-        path: Path of the picture.
-
-    Raises:
-        UserError: matplotlib is not installed.
-    """
-    figure = new_figure(6, 3.5)
-    axes = figure.subplots()
-    names = [phase["phase"] for phase in phases]
-    for tasks in phases[0]["evaluation"]:
-        rows = [phase["evaluation"][tasks] for phase in phases]
-        success, errors = ([100 * row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
-        axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
-    axes.set_ylabel("success, %")
-    axes.grid(axis="y", alpha=0.3)
-    if phases[0]["evaluation"]:
-        axes.legend()
-    save_figure(figure, path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict
-from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -17,12 +17,14 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
 
 if TYPE_CHECKING:
+    from omegaconf import DictConfig
     from pydantic import BaseModel
 
-    from housewise.core.settings_reference import SettingReference
+    from housewise.core.settings_reference import SettingReference, SettingSection
 
-_TRAININGS = ("selftrain", "selftrain-goals")
+_TRAININGS = ("selftrain", "selftrain-goals", "selftrain-adapt")
 _PLANNER_SECTION = "agent"
+_LONGEST_VALUE = 60
 
 
 def _list_names() -> list[str]:
@@ -34,11 +36,13 @@ def settings(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A system or a planner (see housewise list), selftrain, or selftrain-goals (of STARS).",
+            help="A system or a planner (see housewise list), or a training: selftrain, selftrain-goals (STARS), "
+            "selftrain-adapt.",
             autocompletion=_list_names,
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="Print a file for --config, with all defaults.")] = False,
 ) -> None:
     """Print all settings of a system, a planner or a self-training: type, default, bounds and description.
 
@@ -46,46 +50,95 @@ def settings(
 
       housewise settings personalize
 
+      housewise settings personalize --yaml > my.yaml
+
       housewise settings selftrain --json
 
     Settings are given on the command line as KEY=VALUE, or in the YAML file of --config. A name may be written without
     its section if no other section has it: housewise run max_steps=500.
     """
-    from housewise.core.settings_reference import list_settings
+    from housewise.core.settings_reference import format_settings_yaml
 
-    found = list(list_settings(*_load_defaults(name)))
+    if as_json and as_yaml:
+        raise UserError("--json and --yaml: give one of them")
+    found = _find_sections(name)
     if as_json:
-        Console().print(json.dumps([asdict(each) for each in found], indent=1), highlight=False, soft_wrap=True)
-        return
-    console, width = Console(), max(len(each.name.rpartition(".")[2]) for each in found)
-    for number, (section, rows) in enumerate(groupby(found, lambda each: each.name.rpartition(".")[0])):
+        rows = [asdict(each) for section in found for each in section.settings]
+        Console().print(json.dumps(rows, indent=1), highlight=False, soft_wrap=True, markup=False)
+    elif as_yaml:
+        Console().print(format_settings_yaml(name, found), highlight=False, soft_wrap=True, markup=False, end="")
+    else:
+        _print_tables([each for each in found if each.settings])
+
+
+def _print_tables(sections: Sequence[SettingSection]) -> None:
+    console = Console()
+    names = [each.name.rpartition(".")[2] for section in sections for each in _list_with_items(section.settings)]
+    for number, section in enumerate(sections):
         if number:
             console.print()
-        if section:
-            console.print(Text(section, "bold"))
-        console.print(_build_table(rows, width))
+        if section.name:
+            console.print(Text(section.name, "bold"))
+        if section.description:
+            console.print(Text(section.description))
+        console.print(_build_table(section.settings, max(map(len, names))))
 
 
-def _load_defaults(name: str) -> tuple[BaseModel, str]:
-    """Return default settings, and the dotted name of their section.
+def _find_sections(name: str) -> list[SettingSection]:
+    """Return the sections of settings.
+
+    Raises:
+        UserError: No system, planner or training has this name.
+    """
+    from omegaconf import OmegaConf
+
+    from housewise.core.settings import merge_nested, nested_differences
+    from housewise.core.settings_reference import list_sections
+
+    loaded, base = _load_defaults(name)
+    defaults: Any = OmegaConf.to_container(base)
+    if name in plugin_names(PLANNERS):
+        defaults = merge_nested(defaults, {_PLANNER_SECTION: {"planner": name}})
+    derived = nested_differences(loaded.model_dump(mode="json"), defaults)
+    if name in plugin_names(PLANNERS):
+        part, section = getattr(loaded, _PLANNER_SECTION), _PLANNER_SECTION
+        return list(list_sections(part, section, defaults[section], derived.get(section)))
+    return list(list_sections(loaded, "", defaults, derived))
+
+
+def _load_defaults(name: str) -> tuple[BaseModel, DictConfig]:
+    """Return the settings of a run in which nothing is set, and the default of every setting.
 
     Raises:
         UserError: No system, planner or training has this name.
     """
     from housewise.rollout.system import find_system
 
-    if name in _TRAININGS:
-        from housewise.selftrain.personalize.settings import load_selftraining
-        from housewise.selftrain.stars.settings import load_goal_training
-
-        return (load_selftraining() if name == "selftrain" else load_goal_training()), ""
     if name in plugin_names(SYSTEMS):
-        return find_system(name).load(), ""
+        return find_system(name).load(), find_system(name).defaults()
     if name in plugin_names(PLANNERS):
-        loaded = find_system("personalize").load(overrides=[f"planner={name}"])
-        agent: BaseModel = getattr(loaded, _PLANNER_SECTION)
-        return agent, _PLANNER_SECTION
-    raise UserError(f"no settings of {name!r}; {suggest_names(name, _list_names())}")
+        system = find_system("personalize")
+        return system.load(overrides=[f"planner={name}"]), system.defaults()
+    if name not in _TRAININGS:
+        raise UserError(f"no settings of {name!r}; {suggest_names(name, _list_names())}")
+    if name == "selftrain-adapt":
+        from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
+
+        return load_adapt_training(), adapt_training_defaults()
+    if name == "selftrain-goals":
+        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
+
+        return load_goal_training(), goal_training_defaults()
+    from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
+
+    return load_selftraining(), selftraining_defaults()
+
+
+def _list_with_items(settings: Iterable[SettingReference]) -> Iterator[SettingReference]:
+    """Yield settings, each followed by the settings of its items."""
+    for setting in settings:
+        yield setting
+        yield from (replace(item, name=f"  {item.name}") for item in setting.items)
 
 
 def _build_table(settings: Iterable[SettingReference], width: int) -> Table:
@@ -98,13 +151,18 @@ def _build_table(settings: Iterable[SettingReference], width: int) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=width + 2)
     grid.add_column(overflow="fold")
-    for setting in settings:
+    for setting in _list_with_items(settings):
         grid.add_row(Text(f"  {setting.name.rpartition('.')[2]}", "cyan"), _describe(setting))
     return grid
 
 
 def _describe(setting: SettingReference) -> Text:
-    default = json.dumps(setting.default, ensure_ascii=False)
     bounds = f", {setting.bounds}" if setting.bounds else ""
-    text = Text(f"{setting.type}{bounds}; default {default}")
-    return text.append(f"\n{setting.description}", "dim") if setting.description else text
+    default = "required" if setting.is_required else f"default {_shorten(setting.default)}"
+    derived = "" if setting.derived is None else f" ({_shorten(setting.derived)} with the other defaults)"
+    text = Text(f"{setting.description}\n" if setting.description else "")
+    return text.append(f"{setting.type}{bounds}; {default}{derived}", "dim")
+
+
+def _shorten(value: Any) -> str:
+    return textwrap.shorten(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE, placeholder=" ...")

@@ -37,6 +37,12 @@ class Console(rich.console.Console):
             yield segment if segment.control else segment._replace(text=make_printable(segment.text))
 
 
+def print_lines(console: rich.console.Console, *lines: str | Text) -> None:
+    """Print lines with paths and names unchanged and unwrapped, so that they can be copied."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 class _Debugging:
     """Whether full tracebacks are printed, as the option ``--debug`` requests."""
 

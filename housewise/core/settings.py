@@ -11,6 +11,8 @@ from typing_extensions import Self
 
 from housewise.core.errors import suggest_names
 
+SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
+"""Sections of a run's settings."""
 MAX_COUNT = 1_000_000
 """Largest value of a setting that counts something. A larger one is a typing error that would fill the memory."""
 LARGEST_SEED = 2**63 - 1

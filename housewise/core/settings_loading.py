@@ -11,7 +11,6 @@ import difflib
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +25,7 @@ from housewise.core.literals import DEEPEST, Literals
 from housewise.core.redaction import redact_passwords
 from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
+    SECTIONS,
     merge_nested,
     nest_value,
     record_dotted_keys,
@@ -34,9 +34,6 @@ from housewise.core.settings import (
 )
 from housewise.core.text_files import read_text
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
-
-SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
-"""Sections of a run's settings."""
 
 _LONGEST_VALUE, _LONGEST_LIST = 200, 400
 # A model's setting without a role means the model that acts.
@@ -73,12 +70,6 @@ def load_with_derived_defaults(
     config = load_settings(model, base, file, settings, overrides)
     defaults = advice(config)
     return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
-
-
-@lru_cache
-def packaged_defaults(name: str) -> DictConfig:
-    """Return the bundled defaults in a file of ``housekeep_configs``, by its name; do not modify them."""
-    return _read_config(CONFIGS / f"{name}.yaml")
 
 
 def load_settings(
@@ -287,6 +278,10 @@ def packaged_configs() -> dict[str, Path]:
     return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
 
 
+_FORMER_CONFIGS = {"run": "personalize", "selftrain": "selftrain"}
+"""Names in ``housewise settings`` by former bundled files, which held all defaults."""
+
+
 def find_config(name_or_path: Path) -> Path:
     """Return a configuration file: the path if there is such a file, else the bundled file of that name.
 
@@ -297,6 +292,11 @@ def find_config(name_or_path: Path) -> Path:
         if name_or_path.exists() and not name_or_path.is_dir():
             return name_or_path
     known, name = packaged_configs(), str(name_or_path).removesuffix(".yaml")
+    if name in _FORMER_CONFIGS:
+        raise UserError(
+            f"{name_or_path}: is no longer a bundled file; `housewise settings {_FORMER_CONFIGS[name]} --yaml` prints "
+            "all settings as such a file"
+        )
     if name not in known:
         raise UserError(
             f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, known)}"

@@ -158,7 +158,7 @@ class _ModelTest:
             return Finding(SERVER, "log-probabilities", "ok", "of every token, and of what else was likely")
         if log_probabilities(offered) is not None:
             return Finding(SERVER, "log-probabilities", "ok", "of every token, but not of what else was likely")
-        return Finding(SERVER, "log-probabilities", "missing", "not given: leave out what rates places (rated=true)")
+        return Finding(SERVER, "log-probabilities", "missing", "not given: leave out score_placements=true")
 
     def _grammars(self) -> Finding:
         from housewise.language.gbnf import complete_grammar

@@ -33,6 +33,25 @@ class ExportedEpisode:
     playback: Playback | None
     id: str
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What identifies the episode among all episodes, and how it ended."""
+        header = self.record.header
+        return {
+            "run": self.run,
+            "record": self.record.name,
+            "id": self.id,
+            "system": header.system,
+            "task": header.task,
+            "person": header.person,
+            "agent": header.agent,
+            "models": header.models,
+            "seed": header.seed,
+            "started": header.started,
+            "end_reason": self.record.result.end_reason,
+            "scores": self.record.result.scores,
+        }
+
 
 class Manifest:
     """Collects the episodes of an export and those that are left out."""
@@ -53,23 +72,8 @@ class Manifest:
             episode: The episode.
             place: Where it is in the export, by name.
         """
-        header, result = episode.record.header, episode.record.result
-        facts = {
-            "run": episode.run,
-            "record": episode.record.name,
-            "id": episode.id,
-            "system": header.system,
-            "task": header.task,
-            "person": header.person,
-            "agent": header.agent,
-            "models": header.models,
-            "seed": header.seed,
-            "started": header.started,
-            "end_reason": result.end_reason,
-            "scores": result.scores,
-            "differences": list(episode.playback.differences) if episode.playback else [],
-        }
-        self._episodes.append({**place, **facts})
+        differences = list(episode.playback.differences) if episode.playback else []
+        self._episodes.append({**place, **episode.facts, "differences": differences})
 
     def leave_out(self, name: str, reason: str) -> None:
         """Add an episode that is not exported.

@@ -43,7 +43,7 @@ class LeRobotWriter(ExportWriter):
         if player is None:
             raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
         if importlib.util.find_spec("lerobot") is None:
-            raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
+            raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/records.md)")
 
     def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """See `ExportWriter.write`."""

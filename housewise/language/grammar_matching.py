@@ -25,21 +25,22 @@ def matches_grammar(text: str, grammar: str, prefix: str = "") -> bool:
     Raises:
         ChatModelError: If llguidance is missing, or the rules are not a grammar.
     """
-    require_llguidance()
-    from llguidance import LLTokenizer
-
-    written = text.encode(errors="replace")
-    taken: int = compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix)).validate_tokens(list(written))
-    return taken == len(written)
+    written = list(text.encode(errors="replace"))
+    return bool(_byte_matcher(grammar, prefix).validate_tokens(written) == len(written))
 
 
 def accepts_empty_reply(grammar: str, prefix: str = "") -> bool:
     """Whether a grammar allows an empty reply; see ``matches_grammar``."""
+    made = _byte_matcher(grammar, prefix)
+    return bool(not prefix or made.consume_tokens(list(prefix.encode()))) and bool(made.is_accepting())
+
+
+def _byte_matcher(grammar: str, prefix: str) -> Any:
+    """Return a matcher whose tokens are bytes."""
     require_llguidance()
     from llguidance import LLTokenizer
 
-    made = compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix))
-    return bool(not prefix or made.consume_tokens(list(prefix.encode()))) and bool(made.is_accepting())
+    return compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix))
 
 
 def compile_matcher(tokenizer: Any, grammar: str) -> Any:

@@ -66,13 +66,9 @@ def word_stems(text: str) -> list[str]:
     return [stem(word) for word in _TOKEN.findall(normalize_letters(text))]
 
 
-def content_words(text: str) -> list[str]:
-    """Return the stems of the words that are not stop words, in order; all words if every word is a stop word."""
-    return list(_content_words(text))
-
-
 @lru_cache(maxsize=1 << 15)
-def _content_words(text: str) -> tuple[str, ...]:
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the stems of the words that are not stop words, in order; all words if every word is a stop word."""
     found = [stem(word) for word in _TOKEN.findall(normalize_letters(text)) if word not in STOP_WORDS]
     return tuple(found or word_stems(text))
 

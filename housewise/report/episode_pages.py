@@ -28,7 +28,7 @@ from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
 from housewise.report.entries import EpisodeEntry, wrap_record_errors
 from housewise.report.rendering import render, version
-from housewise.report.views.base import EpisodeContent, EventListView, SaveFilm
+from housewise.report.views.base import EpisodeContent, EpisodeView, SaveFilm
 from housewise.rollout.comparison_settings import setting_label
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
@@ -307,7 +307,7 @@ def make_content(
         with wrap_record_errors(entry.path):
             return entry.view.make_content(number, record, entry.path, simulator, keep)
     except UserError as error:
-        plain = EventListView(entry.header.system).list_events(number, record)
+        plain = EpisodeView(entry.header.system).list_events(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -29,6 +30,7 @@ from housewise.selftrain.personalize.record_demonstrations import demonstrations
 from housewise.systems.personalize.record import read_house_record
 
 _EXAMPLES = 3
+_T = TypeVar("_T")
 
 
 class _Figures(BaseModel):
@@ -165,7 +167,7 @@ def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
     """Return the folders of a phase's evaluations. Symbolic links are ignored, since they may lead anywhere."""
     if Path(phase.phase).name != phase.phase:
         return []
-    runs = find_paths(folder, f"{_escape_pattern(phase.phase)}/evaluation/*/episodes")
+    runs = find_paths(folder, f"{glob.escape(phase.phase)}/evaluation/*/episodes")
     own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
     return [run for run in own if find_paths(run, "episodes/*.jsonl")]
 
@@ -219,8 +221,8 @@ def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
     if Path(phase.phase).name != phase.phase:
         return PhaseContent(phase, reports, notes=notes)
     place = folder / phase.phase
-    filtered = _read_filter_report(place / "filter.json", notes)
-    learned = _read_learned_pairs(place / "pairs.jsonl", notes)
+    filtered = _read_if_present(place / "filter.json", _read_filter_report, notes)
+    learned = _read_if_present(place / "pairs.jsonl", _read_pairs, notes) or []
     kept, thrown = _examples(learned, place / "grow" / "episodes", notes)
     rewards, moved = _shares(filtered)
     why = _describe_filter(filtered)
@@ -229,24 +231,21 @@ def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
     )
 
 
-def _read_filter_report(path: Path, notes: list[str]) -> _FilterReport | None:
-    if not path.exists():
-        return None
+def _read_if_present(path: Path, read: Callable[[Path], _T], notes: list[str]) -> _T | None:
+    """Read a file, or return None where it does not exist, or where it is damaged, which is noted."""
     try:
-        return read_model(path, _FilterReport, what="the report of a filter")
+        return read(path) if path.exists() else None
     except UserError as error:
         notes.append(str(error))
         return None
 
 
-def _read_learned_pairs(path: Path, notes: list[str]) -> list[EpisodeDemonstration]:
-    if not path.exists():
-        return []
-    try:
-        return read_examples(path, EpisodeDemonstration)
-    except UserError as error:
-        notes.append(str(error))
-        return []
+def _read_filter_report(path: Path) -> _FilterReport:
+    return read_model(path, _FilterReport, what="the report of a filter")
+
+
+def _read_pairs(path: Path) -> list[EpisodeDemonstration]:
+    return read_examples(path, EpisodeDemonstration)
 
 
 def _examples(
@@ -312,8 +311,3 @@ def _curve(path: Path, phase: str) -> Markup | str:
 
 def _link(folder: Path, report: Path) -> str:
     return quote(report.relative_to(folder).as_posix()) if report.is_file() else ""
-
-
-def _escape_pattern(name: str) -> str:
-    """Escape the wildcards of a name."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

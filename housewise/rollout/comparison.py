@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
+from housewise.core.html_tables import html_table, html_text
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import Header
 from housewise.rollout.comparison_settings import (
@@ -25,6 +26,9 @@ from housewise.rollout.system import find_system, system_scores
 
 Key = tuple[str, str, int]
 """System, task and run of an episode."""
+
+COLUMNS = ("mean of", "A", "B", "B - A", "±", "95 % interval", "> = <")
+"""Headings of the table of a comparison; the last is the number of episodes in which B is higher, equal, lower."""
 
 _CONFIDENCE = 0.95
 
@@ -60,6 +64,18 @@ class Difference:
     same: int
     lower: int
     decimals: int
+
+    def format_cells(self, has_several: bool) -> tuple[str, ...]:
+        """Return the cells of a table's row, as in ``COLUMNS``.
+
+        Args:
+            has_several: Whether several episodes are compared. With a single one, only the values mean something.
+        """
+        form = f".{self.decimals}f"
+        error = "–" if self.error is None else f"{self.error:{form}}"
+        interval = "–" if self.low is None or self.high is None else f"{self.low:+{form}} to {self.high:+{form}}"
+        signs = f"{self.higher} {self.same} {self.lower}" if has_several else "–"
+        return self.figure, f"{self.a:{form}}", f"{self.b:{form}}", f"{self.mean:+{form}}", error, interval, signs
 
 
 _MOST_SETTINGS = 3
@@ -99,6 +115,17 @@ class Comparison:
     def content(self) -> dict[str, Any]:
         """The comparison as JSON-compatible values."""
         return asdict(self)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The rows of its table, as in ``COLUMNS``."""
+        return [each.format_cells(self.common > 1) for each in self.differences]
+
+    def _repr_html_(self) -> str:
+        """Return the comparison as a table for notebooks."""
+        settings = [f"{key}: {a} | {b}" for key, (a, b) in self.settings.items()]
+        caption = f"A: {self.a}; B: {self.b}; {plural(self.common, 'episode')} in common"
+        return "".join([html_table(caption, COLUMNS, self.rows), *map(html_text, [*settings, *self.warnings])])
 
     @property
     def episode_summary(self) -> str:

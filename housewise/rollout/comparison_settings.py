@@ -102,7 +102,8 @@ def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        text = " to ".join(map(_format_value, value))
+        is_range = len(value) == 2 and all(isinstance(each, (int, float)) for each in value)
+        text = (" to " if is_range else ", ").join(map(_format_value, value)) or NONE
         # The digest tells long lists of equal length apart.
         return text if len(text) <= _LONGEST else f"{len(value)} ({sha256(text.encode()).hexdigest()[:6]})"
     text = f"{value:g}" if isinstance(value, float) else str(value)

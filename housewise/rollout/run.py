@@ -12,8 +12,11 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, write_json
 from housewise.core.folder_locks import exclusive_lock
+from housewise.core.formatting import plural
+from housewise.core.html_tables import html_table, html_text
 from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED
+from housewise.core.text_files import read_json
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executor import NullCallback, RunCallback
 from housewise.rollout.executor_choice import open_executor
@@ -64,6 +67,17 @@ class Run:
         self.skipped_episodes = len(jobs) - len(self.jobs)
         """Number of episodes beyond `max_episodes`."""
         self._can_start = False
+
+    def _repr_html_(self) -> str:
+        """Return the run's state, and its mean scores if it has been played, as a table for notebooks."""
+        summary = f"{self.folder}: {self.system.name}, {len(self.finished_jobs)} of {plural(len(self.jobs), 'episode')}"
+        try:
+            means = read_json(self.folder / "metrics.json")["overall"]
+            scores = [score for score in self.system.scores if score.name in means]
+            rows = [(score.heading, f"{score.in_display_units(means[score.name]):.1f}") for score in scores]
+        except (UserError, KeyError, TypeError, ValueError):  # nothing has been played, or the file is damaged
+            return html_text(f"{summary} finished")
+        return html_table(f"{summary} finished", ("score", "mean"), rows)
 
     @property
     def settings(self) -> RunSettings:

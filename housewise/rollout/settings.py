@@ -74,8 +74,8 @@ class MemorySettings(Settings):
 class Price(Settings):
     """Price of a model per million tokens."""
 
-    prompt: float = Field(ge=0, description="Price of tokens that it reads.")
-    reply: float = Field(ge=0, description="Price of tokens that it writes.")
+    prompt: float = Field(ge=0, description="Price of a million tokens that the model reads.")
+    reply: float = Field(ge=0, description="Price of a million tokens that the model writes.")
 
 
 class ExecutionSettings(Settings):
@@ -89,7 +89,8 @@ class ExecutionSettings(Settings):
     )
     gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = Field(
         default=ANY,
-        description="CUDA devices on which simulators render: any, none, or numbers. Workers take them in turn.",
+        description="CUDA device on which simulators render: a number, several that workers take in turn, such as "
+        "[0, 1], auto (all), or -1 (the first that EGL offers, which is software without a GPU).",
     )
     max_episodes: int | None = Field(
         default=None,
@@ -105,7 +106,9 @@ class ExecutionSettings(Settings):
     max_minutes: float | None = Field(
         default=None, gt=0, description="Maximum duration of the run, over all its sessions."
     )
-    prices: dict[str, Price] = Field(default_factory=dict, description="Prices of models by their names.")
+    prices: dict[str, Price] = Field(
+        default_factory=dict, description="Prices by model, such as {my-model: {prompt: 0.5, reply: 1.5}}."
+    )
 
     @property
     def is_limited(self) -> bool:

@@ -82,7 +82,7 @@ class AdaptTraining:
         start = ModelReference(model=model.model, adapter=model.adapter)
         self._training = TrainingFolder(folder, start, observer, self.seed, model.base_url)
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
-        self.conversation = CookingConversation(self.prompts, turns=config.run.agent.turns)
+        self.conversation = CookingConversation(self.prompts, turns=config.run.agent.max_turns)
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:
@@ -108,7 +108,8 @@ class AdaptTraining:
 
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
-        people = [invent_profile(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
+        count = warm_up.preferences_per_person
+        people = [invent_profile(warm_up.seed + number, count) for number in range(warm_up.people)]
         examples = self.cook_demonstrations(folder, people, warm_up)
         return self.train(folder, examples, warm_up.training, self._training.start)
 

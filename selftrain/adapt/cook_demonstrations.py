@@ -70,7 +70,7 @@ class CookDemonstration:
         seed = rng.getrandbits(31)
         self._oracle = QuestionOracle(make_scene(person, task, seed, embedder), person, topics)
         questions = self._oracle.questions
-        asked = rng.sample(questions, round(rng.uniform(*config.told) * len(questions)))
+        asked = rng.sample(questions, round(rng.uniform(*config.share_remembered) * len(questions)))
         self._answered: AnsweredQuestions = tuple((question, self._oracle.answer(question)) for question in asked)
         self._scene = make_scene(person, task, seed, embedder, known=self._answered)
         self._asking = AskingCook(

@@ -68,7 +68,11 @@ class FoldTraining:
         changed = {"temperature": rollouts.temperature, "top_p": rollouts.top_p}
         sampling = self._config.run.models.agent.sampling.model_copy(update=changed)
         settings = self._config.run.with_changes(
-            person=list(self._people), runs=rollouts.runs, model=model.model, adapter=model.adapter, sampling=sampling
+            person=list(self._people),
+            runs=rollouts.repeats,
+            model=model.model,
+            adapter=model.adapter,
+            sampling=sampling,
         )
         records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)
         return sorted(records, key=lambda record: record.header.name)
@@ -84,7 +88,7 @@ class FoldTraining:
         scored = [record for record in self.rollouts if "satisfaction" in record.result.scores]
         ranked = sorted(scored, key=lambda record: (-record.result.scores["satisfaction"], record.header.name))
         examples = []
-        for record in ranked[: max(round(self._config.best * len(ranked)), 1)]:
+        for record in ranked[: max(round(self._config.best_fraction * len(ranked)), 1)]:
             scene, decide = recorded_scene(record, self._training.people, self._training.embedder)
             turns = drop_failed_turns(list(play_breakfast(scene.world, decide)))
             if turns:

@@ -20,6 +20,7 @@ from housewise.agent.adapt.llm_cook import PREFIX, QUESTION, CookingConversation
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.core.record import Record
+from housewise.core.validation import StrictModel
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
@@ -89,7 +90,7 @@ class ReflectionStep(BaseModel):
         return is_question(self.student)
 
 
-class EpisodeReflection(BaseModel):
+class EpisodeReflection(StrictModel):
     """The reflection on an episode.
 
     Attributes:
@@ -97,8 +98,6 @@ class EpisodeReflection(BaseModel):
         steps: Number of its steps.
         data: The steps at which the teacher would have done something else.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     episode: str
     steps: int
@@ -126,7 +125,7 @@ class Reflector:
         conversation: Writes the student's prompts.
         people: People by name.
         embedder: Embedder of the answering person.
-        most_tokens: Largest number of tokens of a question.
+        max_question_tokens: Maximum number of tokens of a question.
         oracle: What can be asked, to replace the student's question with one whose answer is known to change the
             teacher's action. This ablation is not in the paper.
     """
@@ -137,12 +136,12 @@ class Reflector:
         conversation: CookingConversation,
         people: Mapping[str, KitchenProfile],
         embedder: Embedder,
-        most_tokens: int,
+        max_question_tokens: int,
         oracle: Sequence[QuestionTopic] | None = None,
     ) -> None:
         self._student, self._conversation, self._people, self._embedder = student, conversation, people, embedder
         self._oracle = oracle
-        self._sampling = Sampling(temperature=0.0, max_tokens=most_tokens, stop=("\n",))
+        self._sampling = Sampling(temperature=0.0, max_tokens=max_question_tokens, stop=("\n",))
 
     def reflect(self, record: Record) -> EpisodeReflection:
         """Return the teacher's actions at the steps of an episode, with the student's questions and their answers.

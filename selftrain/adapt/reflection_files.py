@@ -76,7 +76,7 @@ class ReflectionFiles:
 
     def _sample(self, preferences: list[Preference]) -> list[Preference]:
         """Return random preferences in order, at most as many as are learned."""
-        most = self._config.most
+        most = self._config.max_preferences
         if most is None or len(preferences) <= most:
             return preferences
         chosen = random.Random(self._training.seed).sample(range(len(preferences)), most)
@@ -110,7 +110,7 @@ class ReflectionFiles:
         topics = default_topics() if self._oracle else None
         with closing(_check_scores_texts(student.open(workers))) as model:
             reflector = Reflector(
-                model, training.conversation, training.people, training.embedder, self._config.most_tokens, topics
+                model, training.conversation, training.people, training.embedder, self._config.max_tokens, topics
             )
             threads = ThreadPoolExecutor(workers)
             try:

@@ -1,4 +1,4 @@
-"""Settings of training for ADAPT: defaults from ``adapt/training.yaml``, a file, the command line."""
+"""Settings of training for ADAPT."""
 
 from __future__ import annotations
 
@@ -10,58 +10,123 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, flatten_settings
-from housewise.core.settings_loading import load_with_derived_defaults, packaged_defaults
+from housewise.core.settings_loading import load_settings
+from housewise.rollout.settings import ExecutionSettings, MemorySettings
 from housewise.selftrain.personalize.settings import Share
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
-from housewise.systems.adapt.settings import AdaptSettings
-from housewise.systems.adapt.system import Adapt
+from housewise.systems.adapt.settings import AdaptAgentSettings, AdaptModelsSettings, AdaptSettings
+
+# What the warm-up learned is merged into the weights, where bfloat16 would round small changes away.
+_RUN = AdaptSettings(
+    agent=AdaptAgentSettings(planner="llm", prompt="short"),
+    models=AdaptModelsSettings(agent=AdaptModelsSettings().agent.model_copy(update={"dtype": "float32"})),
+    memory=MemorySettings(learn="never"),
+    execution=ExecutionSettings(workers=16),
+)
+_WARM_UP = TrainingConfig(
+    learning_rate=5e-4,
+    epochs=1,
+    batch=2,
+    pairs_per_pass=1,
+    together=8,
+    most_tokens=3072,
+    checkpoint_steps=20,
+    dtype="float32",
+)
+# Rank, scale and layers of the paper's adapters.
+_PAPER_ADAPTER = {"rank": 4, "alpha": 8, "targets": ("q_proj", "v_proj"), "together": 4}
 
 
 def _check_ascending(what: str) -> AfterValidator:
-    """Return a validator of a pair of a smallest and a largest value."""
+    """Return a validator of a pair of a minimum and a maximum."""
 
     def check(span: tuple[float, float]) -> tuple[float, float]:
         if span[0] > span[1]:
-            raise ValueError(f"the least {what} is more than the greatest")
+            raise ValueError(f"the minimum {what} exceeds the maximum")
         return span
 
     return AfterValidator(check)
 
 
 class DemonstrationsConfig(Settings):
-    """Breakfasts of the scripted cook to learn from; the file of defaults explains every key."""
+    """Breakfasts of the scripted cook to learn from."""
 
-    each: int = Field(ge=1, le=MAX_COUNT)
-    seed: int = Field(ge=0, le=LARGEST_SEED)
-    questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(min_length=1)
-    told: Annotated[tuple[Share, Share], _check_ascending("share")]
-    reflections: Share
+    each: int = Field(default=5, ge=1, le=MAX_COUNT, description="Number of breakfasts for each person.")
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="Seed of the random number generator.")
+    questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(
+        default=(0, 2, 2, 10, "always"),
+        min_length=1,
+        description="Maximum number of questions per breakfast, for one breakfast after the other. The cook asks where "
+        "its next action depends on the answer, and first about what most people have preferences about. always asks "
+        "before every action. [0] is without questions.",
+    )
+    share_remembered: Annotated[tuple[Share, Share], _check_ascending("share")] = Field(
+        default=(0.0, 0.6),
+        description="Minimum and maximum share of the possible questions that the person answered on other days.",
+    )
+    reflections: Share = Field(
+        default=0.12,
+        description="Share of the steps at which the model also learns which question would have helped.",
+    )
 
 
 class WarmUpConfig(DemonstrationsConfig):
-    """Demonstrations for invented people, and the training on them. With ``people=0`` there is no warm-up."""
+    """Demonstrations for invented people, and the training on them."""
 
-    people: int = Field(ge=0, le=MAX_COUNT)
-    wishes: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")]
-    training: TrainingConfig
+    people: int = Field(
+        default=160,
+        ge=0,
+        le=MAX_COUNT,
+        description="Number of invented people. 0 means no warm-up: the model of run.models.agent is used as it is.",
+    )
+    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = Field(
+        default=(20, 32),
+        description="Minimum and maximum number of preferences of an invented person. The default is twice as many as "
+        "the bundled people have, so that more of them apply to each breakfast.",
+    )
+    training: TrainingConfig = _WARM_UP
 
 
 class RolloutsConfig(Settings):
     """How the student cooks for the people of the training."""
 
-    runs: int = Field(ge=1, le=MAX_COUNT)
-    temperature: float = Field(gt=0)
-    top_p: float = Field(gt=0, le=1)
+    repeats: int = Field(
+        default=1,
+        ge=1,
+        le=MAX_COUNT,
+        description="How often the student plays each task for each person (twice in the paper).",
+    )
+    temperature: float = Field(
+        default=0.2,
+        gt=0,
+        description="Temperature of its replies. It is near the temperature of the evaluation, so that the student "
+        "reflects on what it will do.",
+    )
+    top_p: float = Field(
+        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
+    )
 
 
 class ReflectionConfig(Settings):
-    """How steps of reflection become preferences."""
+    """How steps at which the teacher acts differently become preferences (arXiv 2504.04040, algorithm 1)."""
 
-    questions: Share
-    actions: Share
-    skip_asked: bool
-    most: int | None = Field(ge=1, le=MAX_COUNT)
-    most_tokens: int = Field(ge=1, le=MAX_COUNT)
+    questions: Share = Field(
+        default=0.37,
+        description="Share of these steps at which a question is preferred. The thresholds of algorithm 1, which are "
+        "not published, follow from this share and the next one.",
+    )
+    actions: Share = Field(default=0.48, description="Share of these steps at which the teacher's action is preferred.")
+    skip_asked: bool = Field(
+        default=False,
+        description="Whether steps at which the student asks are left out. A teacher that knows everything never asks.",
+    )
+    max_preferences: int | None = Field(
+        default=800,
+        ge=1,
+        le=MAX_COUNT,
+        description="Maximum number of preferences to learn, drawn at random. null takes all.",
+    )
+    max_tokens: int = Field(default=40, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a question.")
 
     @model_validator(mode="after")
     def _check_shares(self) -> ReflectionConfig:
@@ -73,16 +138,22 @@ class ReflectionConfig(Settings):
 
 
 class AdaptTrainingConfig(Settings):
-    """Settings of a training for ADAPT; ``housekeep_configs/adapt/training.yaml`` explains every key."""
+    """A warm-up; then STaR-GATE, Reflection-DPO, its ablations, and imitation of the scripted cook's own asking."""
 
-    run: AdaptSettings
-    warm_up: WarmUpConfig
-    rollouts: RolloutsConfig
-    reflection: ReflectionConfig
-    own_asking: DemonstrationsConfig
-    best: Share
-    imitation: TrainingConfig
-    preference: PreferenceConfig
+    run: AdaptSettings = _RUN
+    warm_up: WarmUpConfig = WarmUpConfig()
+    rollouts: RolloutsConfig = RolloutsConfig()
+    reflection: ReflectionConfig = ReflectionConfig()
+    own_asking: DemonstrationsConfig = DemonstrationsConfig(
+        each=8, seed=1, questions=(50,), share_remembered=(0.0, 0.0), reflections=0.0
+    )
+    best_fraction: Share = Field(
+        default=0.3333, description="Share of the student's most satisfying breakfasts that STaR-GATE imitates."
+    )
+    imitation: TrainingConfig = _WARM_UP.model_copy(update={**_PAPER_ADAPTER, "learning_rate": 3e-4})
+    preference: PreferenceConfig = PreferenceConfig(
+        **{**_WARM_UP.model_dump(), **_PAPER_ADAPTER, "learning_rate": 1e-4}
+    )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -100,6 +171,11 @@ def load_adapt_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> AdaptTrainingConfig:
     """Load the settings of a training; see core.settings.load_settings."""
-    base = OmegaConf.merge({"run": Adapt.defaults()}, packaged_defaults("adapt/training"))
-    assert isinstance(base, DictConfig)
-    return load_with_derived_defaults(AdaptTrainingConfig, base, lambda config: {}, file, settings, overrides)
+    return load_settings(AdaptTrainingConfig, adapt_training_defaults(), file, settings, overrides)
+
+
+def adapt_training_defaults() -> DictConfig:
+    """Return every setting with its default."""
+    made = OmegaConf.create(AdaptTrainingConfig().model_dump(mode="json"))
+    assert isinstance(made, DictConfig)
+    return made

@@ -295,7 +295,7 @@ class SelfTraining:
             "system": run.system,
             **run.agent.model_dump(mode="json"),
             **run.models.agent.model_dump(mode="json"),
-            "familiar": _familiar_kinds(start, examples),
+            "familiar_kinds": _familiar_kinds(start, examples),
         }
         defaults = {key: settings[key] for key in AdapterConfig.model_fields}
         return self._training.train(f"{name}: train", name, examples, config, start, defaults)
@@ -356,11 +356,11 @@ class SelfTraining:
 
 def _model_settings(model: ModelReference) -> dict[str, Any]:
     """Return the settings of a run that uses a model."""
-    familiar = adapter_defaults(model.adapter).get("familiar")
-    return {"model": model.model, "adapter": model.adapter, "familiar": familiar}
+    familiar = adapter_defaults(model.adapter).get("familiar_kinds")
+    return {"model": model.model, "adapter": model.adapter, "familiar_kinds": familiar}
 
 
 def _familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:
     """Return the kinds of objects that a model has learned to judge, including those of new examples."""
-    kinds = set(adapter_defaults(start.adapter).get("familiar", ()))
+    kinds = set(adapter_defaults(start.adapter).get("familiar_kinds", ()))
     return sorted(kinds.union(*(find_judged_kinds(example.reply) for example in examples))) or None

@@ -1,4 +1,4 @@
-"""Settings of self-training: defaults from ``housekeep_configs/selftrain.yaml``, a file, the command line."""
+"""Settings of self-training in houses."""
 
 from __future__ import annotations
 
@@ -11,68 +11,75 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.settings import Settings, flatten_settings
+from housewise.core.settings import Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
-    packaged_defaults,
     place_in_sections,
     validate_settings,
 )
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
+from housewise.language.adapters import NONE
 from housewise.selftrain.personalize.record_demonstrations import Wording
 from housewise.selftrain.trainers.settings import TrainingConfig
-from housewise.systems.personalize.settings import PersonalizeSettings, derived_defaults
+from housewise.systems.personalize.settings import AgentSettings, PersonalizeSettings, derived_defaults
 
 
 class TasksConfig(Settings):
-    """A set of tasks: episodes of the data, or generated houses with consecutive seeds.
+    """A set of tasks: episodes of the data, or generated houses with consecutive seeds."""
 
-    ``objects`` and ``misplaced`` are the numbers of objects in generated houses, where they differ from ``run``.
-    """
-
-    episodes: list[int] | str | None = None
-    houses: int = Field(default=1, ge=1)
-    seed: int = Field(default=0, ge=0)
-    objects: tuple[int, int] | None = None
-    misplaced: tuple[int, int] | None = None
+    episodes: list[int] | str | None = Field(
+        default=None, description="Episodes of the data: their ids, or the name of a task set."
+    )
+    houses: int = Field(default=1, ge=1, description="Number of generated houses, if there is no data.")
+    seed: int = Field(default=0, ge=0, description="Seed of the first generated house.")
+    objects: tuple[int, int] | None = Field(
+        default=None,
+        description="Minimum and maximum number of objects in a generated house. null is the value of run.",
+    )
+    misplaced: tuple[int, int] | None = Field(
+        default=None,
+        description="Minimum and maximum number of misplaced objects in a generated house. null is the value of run.",
+    )
 
 
 class NamedTasksConfig(TasksConfig):
-    """A set of tasks whose results have a name. ``runs`` is how often each task is played, if not as all others."""
+    """A set of tasks whose results have a name."""
 
-    name: str = Field(min_length=1, pattern=r"^[\w-]+$")
-    runs: int | None = Field(default=None, ge=1)
+    name: str = Field(min_length=1, pattern=r"^[\w-]+$", description="Name of the results.")
+    runs: int | None = Field(
+        default=None, ge=1, description="Number of episodes per task. null is the value of evaluation."
+    )
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class LessonsConfig(Settings):
-    """Lessons of one kind; see housewise.selftrain.personalize.lessons.
+    """Lessons of one kind; see housewise.selftrain.personalize.lessons."""
 
-    Attributes:
-        houses, seed: Number of generated houses, and the first one's seed.
-        each: Number of lessons in each house.
-        places, things: Smallest and largest number of receptacles and objects that the robot knows.
-        unseen: Whether it also knows rooms in which it has seen nothing.
-        held: Share of the lessons in which the robot holds one of the objects.
-        elsewhere: Whether objects without a known right place may be misplaced.
-        invented: Whether each house has its own invented person, instead of the person of the run.
-        remembered: Smallest and largest share of the kinds of objects that the memory has notes about; None without a
-            memory.
-    """
-
-    houses: int = Field(ge=1)
-    each: int = Field(ge=1)
-    seed: int = Field(default=3000, ge=0)
-    places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
-    things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
-    unseen: bool = False
-    held: float = Field(default=0.0, ge=0, le=1)
-    elsewhere: bool = True
-    invented: bool = False
-    remembered: tuple[Share, Share] | None = None
+    houses: int = Field(ge=1, description="Number of generated houses.")
+    each: int = Field(ge=1, description="Number of lessons in each house.")
+    seed: int = Field(default=3000, ge=0, description="Seed of the first house.")
+    places: tuple[NonNegativeInt, NonNegativeInt] = Field(
+        default=(6, 20), description="Minimum and maximum number of receptacles that the robot knows."
+    )
+    things: tuple[NonNegativeInt, NonNegativeInt] = Field(
+        default=(10, 24), description="Minimum and maximum number of objects that the robot knows."
+    )
+    unseen: bool = Field(default=False, description="Whether the robot also knows rooms in which it has seen nothing.")
+    held: float = Field(
+        default=0.0, ge=0, le=1, description="Fraction of the lessons in which the robot holds one of the objects."
+    )
+    elsewhere: bool = Field(default=True, description="Whether objects without a known correct place may be misplaced.")
+    invented: bool = Field(
+        default=False, description="Whether each house has an invented person of its own. If false, it is run's person."
+    )
+    remembered: tuple[Share, Share] | None = Field(
+        default=None,
+        description="Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no "
+        "memory.",
+    )
 
     @model_validator(mode="after")
     def _check_ranges(self) -> LessonsConfig:
@@ -85,26 +92,48 @@ class LessonsConfig(Settings):
 class GrowConfig(Settings):
     """How the model generates plans to learn from."""
 
-    runs: int = Field(ge=1)
-    replies: int = Field(default=1, ge=1)
-    temperature: float = Field(gt=0)
-    top_p: float = Field(gt=0, le=1)
+    runs: int = Field(default=3, ge=1, description="Number of episodes per training task.")
+    replies: int = Field(
+        default=1,
+        ge=1,
+        description="Number of replies per prompt. The first is followed; the others are tried from the same state and "
+        "undone.",
+    )
+    temperature: float = Field(default=1.0, gt=0, description="Temperature of the replies.")
+    top_p: float = Field(
+        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
+    )
 
 
 class FilterConfig(Settings):
     """Which of the generated plans are learned; see housewise.selftrain.personalize.filters."""
 
-    name: CodeReference
-    thresholds: list[float] = Field(min_length=1)
-    most_per_object: int = Field(ge=1)
+    name: CodeReference = Field(
+        default="positive",
+        description="Filter: positive (plans that improved the house), corrected (these, and relabelled ones), rising "
+        "(plans with a reward above the iteration's threshold), balanced (positive, with a limit for each kind of "
+        "object), or your own function as MODULE:NAME or FILE.py:NAME.",
+    )
+    thresholds: list[float] = Field(
+        default=[0.0, 0.0, 1.0], min_length=1, description="Thresholds of rising by iteration. The last one stays."
+    )
+    most_per_object: int = Field(
+        default=10, ge=1, description="Maximum number of plans of balanced that move objects of one kind."
+    )
 
 
 class EvaluationConfig(Settings):
     """On which tasks, and how often, each phase is evaluated."""
 
-    tasks: list[NamedTasksConfig]
-    runs: int = Field(ge=1)
-    untrained: bool
+    tasks: list[NamedTasksConfig] = Field(
+        default=[
+            NamedTasksConfig(name="train", episodes="train", houses=5, seed=2000),
+            NamedTasksConfig(name="test", episodes="test", houses=5),
+        ],
+        description="Sets of tasks that are played after every phase.",
+    )
+    runs: int = Field(default=1, ge=1, description="Number of episodes per task.")
+    untrained: bool = Field(default=False, description="Whether the model is also evaluated before any training.")
 
     @model_validator(mode="after")
     def _check_unique_names(self) -> EvaluationConfig:
@@ -115,25 +144,63 @@ class EvaluationConfig(Settings):
 
 
 class SelfTrainingConfig(Settings):
-    """Settings of a self-training; ``housekeep_configs/selftrain.yaml`` explains every key."""
+    """Settings of a self-training in houses: what it starts from, and every phase."""
 
-    run: PersonalizeSettings
-    demonstrations: TasksConfig
-    training_tasks: TasksConfig
-    iterations: int = Field(ge=0)
-    imitation_epochs: float = Field(gt=0)
-    imitation_learning_rate: float | None = Field(default=None, gt=0)
-    imitation_review: int = Field(default=0, ge=0)
-    learning_rate_decay: float = Field(default=1.0, gt=0, le=1)
-    imitation_plans: int | None = Field(default=None, ge=1)
-    lessons: list[LessonsConfig]
-    grow: GrowConfig
-    wording: Wording
-    filter: FilterConfig
-    rehearse: float = Field(ge=0, le=1)
-    review: int = Field(default=0, ge=0)
-    training: TrainingConfig
-    evaluation: EvaluationConfig
+    run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(most_plans=60))
+    demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
+    training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
+    iterations: int = Field(
+        default=2, ge=0, description="Number of iterations in which the model acts and learns from the result."
+    )
+    imitation_epochs: float = Field(default=4.0, gt=0, description="Number of passes over the demonstrations.")
+    imitation_learning_rate: float | None = Field(
+        default=None,
+        gt=0,
+        description="Learning rate on the demonstrations. null is training.learning_rate.",
+    )
+    imitation_review: int = Field(
+        default=0,
+        ge=0,
+        description="Number of lessons about what the demonstrations say, learned with them. It needs a prompt that "
+        "judges placements.",
+    )
+    learning_rate_decay: float = Field(
+        default=1.0, gt=0, le=1, description="Factor of the learning rate from each iteration to the next."
+    )
+    imitation_plans: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of plans of each demonstration that are learned, drawn at random. null is all.",
+    )
+    lessons: list[LessonsConfig] = Field(
+        default=[],
+        description="Lessons learned with the demonstrations, by kind, such as [{houses: 100, each: 20, seed: 3000}]: "
+        "what the demonstrator would say in generated houses with random objects. Their houses must not be among "
+        "evaluation.tasks.",
+    )
+    grow: GrowConfig = GrowConfig()
+    wording: Wording = Field(
+        default="said",
+        description="Text that is learned of a reply: said (the reply), done (only the actions that succeeded), proven "
+        "(these, and only the judgements that they act on), or corrected (the reply that demonstrations and reactions "
+        "call for). The last two need a prompt that judges placements.",
+    )
+    filter: FilterConfig = FilterConfig()
+    rehearse: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="Fraction of the demonstrations that every iteration learns again, so that exploring, which has no "
+        "reward, is not forgotten.",
+    )
+    review: int = Field(
+        default=0,
+        ge=0,
+        description="Number of lessons per iteration about what demonstrations and reactions have said so far, in the "
+        "houses of the training tasks. It needs a prompt that judges placements.",
+    )
+    training: TrainingConfig = TrainingConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
 
     def identity(self, *, imitated: bool, improved: bool, finished: bool = False) -> dict[str, Any]:
         """Return the settings that must stay the same to resume a folder, by dotted key.
@@ -261,7 +328,7 @@ def load_selftraining(
         advised = derived_defaults(config.run)
         return {"run": advised} if advised else {}
 
-    return load_with_derived_defaults(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)
+    return load_with_derived_defaults(SelfTrainingConfig, selftraining_defaults(), advice, file, settings, overrides)
 
 
 def read_selftraining(path: Path) -> SelfTrainingConfig:
@@ -272,14 +339,17 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
     """
     try:
         content = read_json(path)
-        base: Any = OmegaConf.to_container(_defaults())
+        base: Any = OmegaConf.to_container(selftraining_defaults())
         return validate_settings(SelfTrainingConfig, place_in_sections(content, base, str(path)))
     except (UserError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
 
 
-def _defaults() -> DictConfig:
-    base = OmegaConf.merge({"run": packaged_defaults("run")}, packaged_defaults("selftrain"))
+def selftraining_defaults() -> DictConfig:
+    """Return every setting with its default."""
+    own = SelfTrainingConfig().model_dump(mode="json")
+    start = {"agent": {"prompt": None}, "models": {"agent": {"adapter": NONE}}}  # the prompt depends on the adapter
+    base = OmegaConf.create(merge_nested(own, {"run": start}))
     assert isinstance(base, DictConfig)
     return base
 
@@ -291,9 +361,9 @@ def generated_house_tasks(houses: int) -> dict[str, Any]:
         houses: Number of houses to train in. Demonstrations have half as many, each evaluation a quarter.
     """
     few = max(houses // 4, 1)
-    tasks = packaged_defaults("selftrain").evaluation.tasks
+    tasks = EvaluationConfig().tasks
     return {
         "demonstrations": {"houses": max(houses // 2, 1)},
         "training_tasks": {"houses": houses},
-        "evaluation": {"tasks": [{**chosen, "houses": few} for chosen in tasks]},
+        "evaluation": {"tasks": [{**chosen.model_dump(), "houses": few} for chosen in tasks]},
     }

@@ -69,7 +69,7 @@ class GoalLessons:
     def __init__(self, run: StarsSettings, lessons: GoalLessonsConfig) -> None:
         self._agent, self._lessons, self._seed = run.agent, lessons, run.tasks.seed
         self._prompts = load_prompts(run.agent.prompt)
-        self._parts = load_room_parts(lessons.households)
+        self._parts = load_room_parts(lessons.room_parts)
 
     def demonstrations(self) -> Iterator[EpisodeDemonstration]:
         """Yield all lessons: first goals to write, then goals to choose."""
@@ -98,11 +98,11 @@ class GoalLessons:
             seed = (self._seed, 0, number)
             task, words = generate_room(self._parts, analysers.vocabulary, self._lessons.things, seed)
             found += [GoalCase(task, about, analysers.for_vocabulary(words)) for about in task.objects]
-        for name in TASKS if self._lessons.shared else ():
+        for name in TASKS if self._lessons.task_object_repeats else ():
             task, words = load_task(name, analysers.vocabulary)
             share, analyser = learnable_nouns(task), analysers.for_vocabulary(words)
             shared = [GoalCase(task, about, analyser) for about in task.objects if about.thing.noun in share]
-            found += shared * self._lessons.shared
+            found += shared * self._lessons.task_object_repeats
         return found
 
     def _cases_by_lesson(self) -> tuple[list[GoalCase], list[GoalCase]]:
@@ -121,11 +121,11 @@ class GoalLessons:
     def _goal_demonstration(self, case: GoalCase, rng: np.random.Generator, number: int) -> EpisodeDemonstration:
         """Return the prompt that asks for a goal, with a right goal after the words that it begins with."""
         about, right = case.about, case.goals(right=True)
-        lead = self._agent.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
+        lead = self._agent.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
         goal = right[rng.integers(len(right))]
         if not goal.startswith(lead):
             raise UserError(
-                f"setting run.lead: goals in lessons begin differently ({goal[: len(lead)]!r}); leave it out"
+                f"setting run.goal_prefix: goals in lessons begin differently ({goal[: len(lead)]!r}); leave it out"
             )
         prompt = self._prompts.for_goal(case.task, about)
         rest = goal.removeprefix(lead)
@@ -146,7 +146,7 @@ class GoalLessons:
         count = min(int(rng.integers(few, many + 1)) - 1, len(wrong))
         options = [right[rng.integers(len(right))], *(wrong[index] for index in rng.permutation(len(wrong))[:count])]
         best, order = options[0], [options[index] for index in rng.permutation(len(options))]
-        for turn in rng.permutation(len(order))[: self._lessons.rotations]:
+        for turn in rng.permutation(len(order))[: self._lessons.max_orders]:
             shown = order[turn:] + order[:turn]
             yield EpisodeDemonstration(
                 prompt=(),

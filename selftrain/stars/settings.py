@@ -1,4 +1,4 @@
-"""Settings of the training in goals: ``housekeep_configs/goals.yaml`` is an example."""
+"""Settings of the training in goals."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from housewise.core.settings import MAX_COUNT, Settings, flatten_settings
 from housewise.core.settings_loading import load_settings
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
-from housewise.systems.stars.system import Stars
 
 
 class GoalLessonsConfig(Settings):
     """Lessons in goals; see housewise.selftrain.stars.goal_lessons."""
 
-    households: str = Field(
+    room_parts: str = Field(
         default="households",
         description="Fixtures and things from which rooms are generated: bundled data by name, or a file.",
     )
     rooms: int = Field(default=60, ge=1, le=MAX_COUNT, description="Number of generated rooms.")
     things: tuple[int, int] = Field(
-        default=(8, 16), description="Smallest and largest number of things in a generated room."
+        default=(8, 16), description="Minimum and maximum number of things in a generated room."
     )
-    shared: int = Field(
+    task_object_repeats: int = Field(
         default=2,
         ge=0,
         le=MAX_COUNT,
@@ -36,10 +35,8 @@ class GoalLessonsConfig(Settings):
     )
     goals: int = Field(default=540, ge=0, le=MAX_COUNT, description="Number of goals to write.")
     choices: int = Field(default=180, ge=0, le=MAX_COUNT, description="Number of questions with numbered options.")
-    options: tuple[int, int] = Field(
-        default=(2, 8), description="Smallest and largest number of options of a question."
-    )
-    rotations: int = Field(
+    options: tuple[int, int] = Field(default=(2, 8), description="Minimum and maximum number of options of a question.")
+    max_orders: int = Field(
         default=2, ge=1, le=40, description="Maximum number of orders of the options in which each question is asked."
     )
 
@@ -54,18 +51,12 @@ class GoalLessonsConfig(Settings):
 
 
 class GoalTrainingConfig(Settings):
-    """Settings of a training in goals.
+    """Settings of a training in goals: the model and its prompts, what it learns, and how."""
 
-    Attributes:
-        run: The model that is trained, and its prompts.
-        lessons: What it learns.
-        training: How it learns; see ``housekeep_configs/selftrain.yaml``.
-    """
-
-    system: Literal["stars"] = "stars"
-    run: StarsSettings
-    lessons: GoalLessonsConfig
-    training: TrainingConfig
+    system: Literal["stars"] = Field(default="stars", description="Name of the system.")
+    run: StarsSettings = StarsSettings()
+    lessons: GoalLessonsConfig = GoalLessonsConfig()
+    training: TrainingConfig = TrainingConfig()
 
     def identity(self, learned: bool) -> dict[str, Any]:
         """Return the settings that must stay the same to resume a folder, by dotted key.
@@ -91,13 +82,6 @@ def load_goal_training(
 
 def goal_training_defaults() -> DictConfig:
     """Return every setting with its default."""
-    made = OmegaConf.create(
-        {
-            "system": "stars",
-            "run": Stars.defaults(),
-            "lessons": GoalLessonsConfig().model_dump(mode="json"),
-            "training": TrainingConfig().model_dump(mode="json"),
-        }
-    )
+    made = OmegaConf.create(GoalTrainingConfig().model_dump(mode="json"))
     assert isinstance(made, DictConfig)
     return made

@@ -13,12 +13,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from openai import OpenAI
 from openai.types.fine_tuning import FineTuningJob
-from pydantic import BaseModel, ConfigDict
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.responses import token_count
 from housewise.language.server.status_errors import is_fine_tuned
@@ -45,7 +44,7 @@ ExampleT = TypeVar("ExampleT", bound=Example)
 Turn = dict[str, str]
 
 
-class _Submission(BaseModel):
+class _Submission(StrictModel, frozen=False):
     """The content of ``job.json``: a job at the server, so that it is resumed and not paid for again.
 
     Attributes:
@@ -53,8 +52,6 @@ class _Submission(BaseModel):
         file: The server's name of the uploaded examples; None until they are uploaded.
         job: The server's name of the job; None until it is started.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     digest: str
     file: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -13,12 +14,7 @@ from housewise.selftrain.trainers.tokenization import IGNORED
 
 def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
     """Count the tokens that all rows begin with."""
-    length = 0
-    for column in zip(*rows, strict=False):
-        if len(set(column)) > 1:
-            break
-        length += 1
-    return length
+    return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))))
 
 
 def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:

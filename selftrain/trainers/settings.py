@@ -2,56 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_marks import EXECUTION, SELECTION
 from housewise.core.settings import Settings
 from housewise.language.settings import Dtype
 
 
 class TrainingConfig(Settings):
-    """How a model learns from demonstrations; ``housekeep_configs/selftrain.yaml`` explains every key."""
+    """How a model learns from demonstrations."""
 
-    trainer: str
-    method: Literal["lora", "full"]
-    rank: int = Field(ge=1)
-    alpha: int = Field(ge=1)
-    targets: str | tuple[str, ...] = "all-linear"
-    learning_rate: float = Field(gt=0)
-    epochs: float = Field(gt=0)
-    batch: int = Field(ge=1)
-    pairs_per_pass: int | None = Field(ge=1)
-    together: int = Field(default=1, ge=1)
-    most_tokens: int = Field(ge=1)
-    gradient_checkpointing: bool
-    checkpoint_steps: int = Field(ge=1)
-    device: str
-    dtype: Dtype
-    launcher: str | None
-    poll_seconds: float = Field(gt=0)
+    trainer: str = Field(
+        default="local",
+        description="Where the model is trained: local (PEFT and TRL on this machine), or openai (a fine-tuning API at "
+        "base_url, with the key in OPENAI_API_KEY).",
+    )
+    method: Literal["lora", "full"] = Field(
+        default="lora", description="What is trained: lora (a small adapter) or full (all weights)."
+    )
+    rank: int = Field(default=32, ge=1, description="Rank of the adapter.")
+    alpha: int = Field(default=64, ge=1, description="Scale of the adapter (LoRA's alpha).")
+    targets: str | tuple[str, ...] = Field(
+        default="all-linear",
+        description="Layers that get an adapter: all-linear, or their names, such as [q_proj, v_proj]. Of a model that "
+        "also reads images, only the layers for text are trained.",
+    )
+    learning_rate: float = Field(
+        default=3e-4,
+        gt=0,
+        description="Learning rate. It may change while a folder has phases that are not trained; a stopped phase then "
+        "starts again.",
+    )
+    epochs: float = Field(default=2.0, gt=0, description="Number of passes over the examples.")
+    batch: int = Field(default=8, ge=1, description="Number of examples per step of the optimiser.")
+    pairs_per_pass: Annotated[int | None, EXECUTION] = Field(
+        default=None,
+        ge=1,
+        description="Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a "
+        "GPU.",
+    )
+    together: int = Field(
+        default=1,
+        ge=1,
+        description="Maximum number of successive examples with a common beginning that are packed into one sequence. "
+        "They count as one example of the batch.",
+    )
+    most_tokens: Annotated[int, SELECTION] = Field(
+        default=2048,
+        ge=1,
+        description="Maximum number of tokens of an example. Longer ones are left out and counted. If they are more "
+        "than half, the training fails.",
+    )
+    gradient_checkpointing: Annotated[bool, EXECUTION] = Field(
+        default=False, description="Whether activations are computed again to save memory, which takes longer."
+    )
+    checkpoint_steps: Annotated[int, EXECUTION] = Field(
+        default=10,
+        ge=1,
+        description="Number of steps between checkpoints. A stopped training resumes from the last one.",
+    )
+    device: Annotated[str, EXECUTION] = Field(
+        default="auto", description="Device of the training, such as cpu or cuda. auto prefers a GPU."
+    )
+    dtype: Dtype = Field(default="auto", description="Precision of the model. auto is the fastest on this machine.")
+    launcher: Annotated[str | None, EXECUTION] = Field(
+        default=None,
+        description="Program that starts the training, such as accelerate launch --num_processes 4. null trains in "
+        "this process.",
+    )
+    poll_seconds: Annotated[float, EXECUTION] = Field(
+        default=20.0, gt=0, description="Seconds between two requests for the state of a job of the fine-tuning API."
+    )
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The settings that a trained model depends on: all but how the training is executed."""
-        how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
-        return self.model_dump(exclude=how)
+        """The settings that a trained model depends on."""
+        return settings_by_effect(self, {"result", "selection"})
 
     @property
     def resumable_identity(self) -> dict[str, Any]:
         """The settings that must stay the same to resume a folder of several trainings.
 
-        ``most_tokens`` may be raised for the trainings that are left: only when everything is played is it known
-        whether too many examples are too long.
+        Which examples are left out may change for the trainings that are left: only when everything is played is it
+        known whether too many are too long.
         """
-        return {key: value for key, value in self.identity.items() if key != "most_tokens"}
+        return settings_by_effect(self, {"result"})
 
 
 class PreferenceConfig(TrainingConfig):
-    """How a model learns which of two replies is better (DPO, arXiv 2305.18290).
+    """How a model learns which of two replies is better (DPO, arXiv 2305.18290)."""
 
-    Attributes:
-        beta: Strength of the penalty for differing from the reference model.
-    """
-
-    beta: float = Field(gt=0)
+    beta: float = Field(
+        default=0.1, gt=0, description="Strength of the penalty for differing from the reference model (DPO's beta)."
+    )

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from typing_extensions import Self
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.adapters import ADAPTER_CONFIG_FILE
 
 ADAPTER, MODEL = "adapter", "model"
@@ -24,15 +24,13 @@ MODEL_FILE = "model.json"
 _DEEPEST = 2
 
 
-class ModelReference(BaseModel):
+class ModelReference(StrictModel):
     """A model and its adapter, as arguments for ``housewise.language.open_model``.
 
     Attributes:
         model: ``"local"``, ``"local:<folder or name>"``, or the name of a server's model.
         adapter: Folder of a PEFT adapter for a local model.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
     adapter: str | None = None

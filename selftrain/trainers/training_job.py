@@ -10,11 +10,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic_core import to_json
 
 from housewise.core.errors import UserError
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2
@@ -27,7 +27,7 @@ JOB = "job.json"
 _POLL_SECONDS = 1.0
 
 
-class TrainingJob(BaseModel):
+class TrainingJob(StrictModel):
     """The content of ``job.json``: what checkpoints belong to, and what a launcher's processes carry out together.
 
     Attributes:
@@ -36,8 +36,6 @@ class TrainingJob(BaseModel):
         weights: Digests of the model and the adapter that training starts from, where they are known; see
             weights_digest. Files of earlier versions have none.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     config: PreferenceConfig | TrainingConfig
     seed: int

@@ -131,7 +131,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
         lambda path: Personalize.load(path),
         "planner: scripted\ntasks: {seed: 3}\nhouses: 2\n",
     ),
-    "systems (clipr)": (lambda path: Clipr.load(path), "system: clipr\nbudget: 2\ndata: kitchen\n"),
+    "systems (clipr)": (lambda path: Clipr.load(path), "system: clipr\nmax_questions: 2\ndata: kitchen\n"),
     "selftrain/personalize/settings.py": (load_selftraining, "iterations: 1\nrun: {tasks: {houses: 2}}\n"),
     "selftrain/adapt/settings.py": (load_adapt_training, "run: {tasks: {task: [1]}}\n"),
     "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),

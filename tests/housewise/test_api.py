@@ -142,3 +142,14 @@ def test_the_wheel_has_one_name_at_the_top(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in names if not name.endswith(".dist-info")} == {"housewise"}
+
+
+def test_notebooks_show_the_state_and_the_means_of_a_run(tmp_path: Path) -> None:
+    folder = tmp_path / "<b>mine"
+    program(tmp_path, *RUN, "--out", str(folder))
+    shown = housewise.load_run(folder)._repr_html_()
+    assert "&lt;b&gt;mine: personalize, 1 of 1 episode finished" in shown and "<b>" not in shown
+    assert "<td>success, %</td><td>0.0</td>" in shown
+    for damaged in ("", "[]", '{"overall": {"success_rate": "<script>"}}'):
+        (folder / "metrics.json").write_text(damaged)
+        assert housewise.load_run(folder)._repr_html_().endswith("1 of 1 episode finished</p>")

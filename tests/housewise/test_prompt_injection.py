@@ -162,7 +162,9 @@ def clipr_replies(handler: Handler, body: Body) -> None:
 
 def test_scenarios_answers_questions_rules_and_reasons_of_choices(server: ChatServer, tmp_path: Path) -> None:
     server.play(clipr_replies)
-    words = asking(server, "components=chat", "speech=chat", "--data", choices(tmp_path), "batch=2", "interval=4")
+    words = asking(
+        server, "components=chat", "speech=chat", "--data", choices(tmp_path), "batch=2", "feedback_interval=4"
+    )
     done = housewise("run", "--system", "clipr", *map(str, words), "--out", tmp_path / "first")
     assert done.returncode == 0, done.stderr
     rule = Note(person="ada", kind="rule", text=HOSTILE, about=About(task="ambik"))
@@ -301,7 +303,7 @@ def test_notes_and_answers_of_a_breakfast_with_a_local_model(
 ) -> None:
     note = Note(person="juan", kind="answer", text=HOSTILE, about=About(task="breakfast", situation=HOSTILE))
     kept = remembering(tmp_path / "memory", note)
-    words = ("--system", "adapt", "--model", f"local:{local}", "person=juan", "task=[4]", "most_steps=3", *kept)
+    words = ("--system", "adapt", "--model", f"local:{local}", "person=juan", "task=[4]", "max_steps=3", *kept)
     run(monkeypatch, *words, "asking=always", f"people={people(tmp_path)}", "--out", tmp_path / "run")
     assert reads.hostile > 2
 

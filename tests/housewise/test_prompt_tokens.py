@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,9 +33,9 @@ RUNS = {
     "tidy": (*HOUSE, "most_plans=2", "most_idle_plans=2", f"prompt={adapter_defaults('tidy')['prompt']}"),
     "saycan": (*HOUSE, "--planner", "saycan", "most_plans=2", "most_idle_plans=2"),
     "sayplan": (*HOUSE, "--planner", "sayplan", "most_plans=2", "most_idle_plans=2"),
-    "adapt": ("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
+    "adapt": ("--system", "adapt", "person=juan", "task=[4]", "max_steps=4"),
     "breakfast": (
-        *("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
+        *("--system", "adapt", "person=juan", "task=[4]", "max_steps=4"),
         f"prompt={adapter_defaults('breakfast', 'adapt')['prompt']}",
     ),
     "clipr": ("--system", "clipr", "components=chat", "training=false"),
@@ -42,14 +43,18 @@ RUNS = {
 }
 
 
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return AutoTokenizer.from_pretrained(smollm2_folder())
+
+
 @pytest.mark.parametrize("name", RUNS)
-def test_prompts_have_the_tokens_of_the_whole_text(name: str, tmp_path: Path) -> None:
+def test_prompts_have_the_tokens_of_the_whole_text(name: str, tokenizer: Any, tmp_path: Path) -> None:
     with serving(ChatServer()) as server:
         server.play(says('Action: Ask "Coffee or tea?"\nstep 1: go to kitchen 0\n1. Prefer tea.'))
         words = (*RUNS[name], "--model", "m", "--base-url", server.url, "--out", tmp_path)
         done = housewise("run", *words)
         assert server.requests, done.stderr
-    tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())
     for body in server.requests[:12]:
         messages = [Message(**turn) for turn in body["messages"]]
         contents = [message.content for message in messages]

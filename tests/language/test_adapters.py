@@ -8,7 +8,13 @@ import pytest
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language import ChatModelError
-from housewise.language.adapters import ADAPTER_CONFIG_FILE, adapter_defaults, adapter_folder, bundled_adapters
+from housewise.language.adapters import (
+    ADAPTER_CONFIG_FILE,
+    FORMER_CONFIG_FILE,
+    adapter_defaults,
+    adapter_folder,
+    bundled_adapters,
+)
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.settings import house_settings
@@ -64,13 +70,14 @@ def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) 
 
 def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_path: Path) -> None:
     told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
-    told |= {"move_on": True, "rated": True, "confidence": 0.4, "confidence_alike": 0.2}
+    told |= {"wrappers": ["loop_recovery"]}
+    told |= {"judging": {"score_placements": True, "confidence": 0.4, "confidence_similar": 0.2}}
     (tmp_path / ADAPTER_CONFIG_FILE).write_text(json.dumps(told), encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     config = house_settings(settings=adapter)
     assert config.agent.grounded and config.agent.prompt == "judging"
-    assert config.agent.move_on and config.agent.rated
-    assert (config.agent.confidence, config.agent.confidence_alike) == (0.4, 0.2)
+    assert config.agent.wrappers == ("loop_recovery",) and config.agent.judging.score_placements
+    assert (config.agent.judging.confidence, config.agent.judging.confidence_similar) == (0.4, 0.2)
     assert (config.models.agent.sampling.temperature, config.models.agent.sampling.max_tokens) == (0.25, 400)
     assert config.models.agent.sampling.top_p == house_settings().models.agent.sampling.top_p
     own = house_settings(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
@@ -79,6 +86,23 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
         50,
     )
     assert not house_settings(settings={**adapter, "planner": "saycan"}).agent.grounded
+
+
+def test_the_former_file_and_former_names_count(tmp_path: Path) -> None:
+    former = {"prompt": "judging", "second_look": True, "move_on": True, "nearest_first": False, "rated": True}
+    former |= {"confidence": 0.4, "confidence_alike": 0.2, "familiar": ["mug"], "consistent": None}
+    (tmp_path / FORMER_CONFIG_FILE).write_text(json.dumps(former), encoding="utf-8")
+    assert adapter_defaults(tmp_path) == {
+        "prompt": "judging",
+        "wrappers": ("loop_recovery", "verify_completion"),
+        "judging": {"score_placements": True, "confidence": 0.4, "confidence_similar": 0.2},
+        "familiar_kinds": ("mug",),
+    }
+    (tmp_path / FORMER_CONFIG_FILE).write_text(json.dumps({**former, "wrappers": []}), encoding="utf-8")
+    with pytest.raises(ChatModelError, match=f"{FORMER_CONFIG_FILE}.* is now called .agent.wrappers.; give"):
+        adapter_defaults(tmp_path)
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "compact"}', encoding="utf-8")
+    assert adapter_defaults(tmp_path) == {"prompt": "compact"}
 
 
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
@@ -90,7 +114,15 @@ def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, sett
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}', '{"prompt": "planner", "confidence": 2}']
+    "content",
+    [
+        "",
+        "{}",
+        "[]",
+        "{",
+        '{"prompt": "planner", "sampling": 3}',
+        '{"prompt": "planner", "judging": {"confidence": 2}}',
+    ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / ADAPTER_CONFIG_FILE).write_text(content, encoding="utf-8")

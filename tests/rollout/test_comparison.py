@@ -122,3 +122,10 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     for wrong, said in ((both, "holds 2 experiments"), (tmp_path, "holds"), (tmp_path / "no", "no such folder")):
         refused = compared(a, wrong)
         assert refused.returncode == 2 and said in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_notebooks_show_the_table_and_the_settings_that_differ() -> None:
+    shown = compare(A, B, ("<first>", "second"))._repr_html_()
+    assert "A: &lt;first&gt;; B: second; 5 episodes in common" in shown
+    assert "<tr><td>success, %</td><td>45.0</td><td>65.0</td><td>+20.0</td>" in shown and "<td>3 1 1</td>" in shown
+    assert all(f"<p>{warning}</p>" in shown for warning in compare(A, B).warnings)

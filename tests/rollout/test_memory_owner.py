@@ -106,7 +106,7 @@ def test_a_self_training_plays_for_the_person_of_its_memory_and_an_older_one_as_
 
 
 def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path, memories: MemoryFolder) -> None:
-    words = ("--system", "clipr", "method=clipr", "training=false", "budget=1", "examples=2", "--memory", "ada")
+    words = ("--system", "clipr", "method=clipr", "training=false", "max_questions=1", "examples=2", "--memory", "ada")
     # Nothing has to be played for it to be said.
     said = run(tmp_path, *words, "data=housekeep:farid", "max_minutes=0.0001", code=4).stderr
     assert "scored by the preferences of farid; --memory farid or data=housekeep:ada keeps reactions" in said

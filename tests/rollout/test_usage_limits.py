@@ -30,7 +30,7 @@ EACH = READ + WRITTEN
 KITCHEN = "--system adapt person=juan task=[1,2,4]"
 HOUSES = "--houses 3 max_steps=60 most_plans=3"
 ROOMS = "--system stars runs=3"
-CHOICES = "--system clipr runs=2 training=false budget=2"
+CHOICES = "--system clipr runs=2 training=false max_questions=2"
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_run_ends_between_requests_and_says_how_it_goes_on(
 
 
 def test_a_higher_limit_plays_the_rest_and_finished_episodes_are_kept(server: ChatServer, tmp_path: Path) -> None:
-    words = (*KITCHEN.split(), "most_steps=3")
+    words = (*KITCHEN.split(), "max_steps=3")
     first = run(server, tmp_path, *words, f"max_total_tokens={5 * EACH}", code=4)
     assert "1 of 3 episodes are played and 2 are left" in first.stderr and "satisfaction" in first.stdout
     episodes = tmp_path / "run" / "episodes"
@@ -89,7 +89,7 @@ def test_a_higher_limit_plays_the_rest_and_finished_episodes_are_kept(server: Ch
 
 
 def test_what_was_played_without_a_limit_counts(server: ChatServer, tmp_path: Path) -> None:
-    words = ("--system", "adapt", "person=juan", "most_steps=3")
+    words = ("--system", "adapt", "person=juan", "max_steps=3")
     run(server, tmp_path, *words, "task=[1]")
     assert not (tmp_path / "run" / "spending.json").exists()
     run(server, tmp_path, *words, "task=[1,2]", f"max_total_tokens={4 * EACH}", code=4)
@@ -99,7 +99,7 @@ def test_what_was_played_without_a_limit_counts(server: ChatServer, tmp_path: Pa
 def test_cost_is_what_the_prices_say_and_is_shown(server: ChatServer, tmp_path: Path) -> None:
     prices = {"m": {"prompt": 1e6, "reply": 2e6}}
     (tmp_path / "prices.yaml").write_text(yaml.safe_dump({"prices": prices}))
-    words = (*KITCHEN.split(), "most_steps=3", "--config", "prices.yaml")
+    words = (*KITCHEN.split(), "max_steps=3", "--config", "prices.yaml")
     # Three requests of an episode cost 3 * (11 + 14); a fourth one reaches 100.
     ended = run(server, tmp_path, *words, "max_cost=100", code=4)
     assert "54 tokens, cost 75 so far" in ended.stdout

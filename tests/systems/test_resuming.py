@@ -27,9 +27,17 @@ CELLAR = ATTIC.replace("tidy attic", "tidy cellar").replace("pen,", "candle,").r
 GROUNDED = ["grounded=true", "max_tokens=24"]
 SYSTEMS: dict[str, list[str]] = {
     "personalize": ["houses=1", "runs=2", "most_plans=3", *GROUNDED],
-    "clipr": ["data=small.yaml", "components=chat", "budget=2", "batch=2", "interval=4", "max_tokens=24", "runs=2"],
-    "stars": ["condition=STARS+O", "task=[attic.yaml,cellar.yaml]", "most_tokens=4", "most_calls=20"],
-    "adapt": ["planner=llm", "person=juan", "task=[1,2]", "most_steps=6", "asking=always", *GROUNDED],
+    "clipr": [
+        "data=small.yaml",
+        "components=chat",
+        "max_questions=2",
+        "batch=2",
+        "feedback_interval=4",
+        "max_tokens=24",
+        "runs=2",
+    ],
+    "stars": ["condition=STARS+O", "task=[attic.yaml,cellar.yaml]", "max_goal_tokens=4", "max_calls=20"],
+    "adapt": ["planner=llm", "person=juan", "task=[1,2]", "max_steps=6", "asking=always", *GROUNDED],
 }
 
 

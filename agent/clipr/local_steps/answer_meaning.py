@@ -201,12 +201,12 @@ def find_meant_options(
     return AnswerMeaning(tuple(named), scores)
 
 
-def _drop_contained_options(named: list[int], words: list[list[str]]) -> list[int]:
+def _drop_contained_options(named: list[int], words: Sequence[Sequence[str]]) -> list[int]:
     """Drop options whose words are part of another mentioned option: "glass" if the answer says "glass mug"."""
     return [one for one in named if not any(set(words[one]) < set(words[other]) for other in named)]
 
 
-def _mentioned_shares(words: list[list[str]], said: list[str]) -> list[float]:
+def _mentioned_shares(words: Sequence[Sequence[str]], said: Sequence[str]) -> list[float]:
     """Return the share of each option's words that were said. Words that all options share have little weight."""
     count = len(words)
     weight = {

@@ -12,9 +12,10 @@ from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.plan_simulator import PlanSimulator
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan
-from housewise.agent.personalize.prompt import HouseTemplate, template_text
+from housewise.agent.personalize.prompt import HouseTemplate
 from housewise.agent.personalize.step_phrasing import canonical_steps
 from housewise.agent.personalize.step_splitter import split_into_steps
+from housewise.agent.template_text import template_text
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
 from housewise.worlds.house.high_level_actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -11,7 +11,8 @@ from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
-from housewise.agent.personalize.prompt import HouseTemplate, template_text
+from housewise.agent.personalize.prompt import HouseTemplate
+from housewise.agent.template_text import template_text
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.language.markup import strip_markup
 from housewise.worlds.house.name_resolution import Vocabulary

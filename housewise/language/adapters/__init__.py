@@ -5,17 +5,26 @@ from __future__ import annotations
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from housewise.core.errors import suggest_names
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.setting_migrations import migrate_settings
+from housewise.core.settings import merge_nested
 from housewise.core.user_folders import expand_user
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import ChatModelError
 
-ADAPTER_CONFIG_FILE = "housewise.json"
+ADAPTER_CONFIG_FILE = "adapter_settings.json"
 """File in an adapter's folder with the settings to ask the model with; see ``AdapterConfig``."""
+FORMER_CONFIG_FILE = "housewise.json"
+"""Former name of that file."""
+
+
+Wrapper = Literal["sort_by_distance", "check_feasibility", "loop_recovery", "verify_completion"]
+"""Additions to the planner ``llm``."""
 
 
 class AdapterSampling(StrictModel):
@@ -33,6 +42,16 @@ FamiliarKinds = Annotated[
 """Kinds of objects that a model was trained to judge."""
 
 
+class AdapterJudging(StrictModel):
+    """How judgements are followed; see ``JudgingSettings`` of LLM-Personalize. None leaves it to the caller."""
+
+    score_placements: bool | None = None
+    constrain_to_judgements: bool | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    confidence_similar: float | None = Field(default=None, ge=0, le=1)
+    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
+
+
 PERSONALIZE = "personalize"
 
 AUTO, NONE = "auto", "none"
@@ -43,7 +62,7 @@ BUNDLED = "tidy"
 
 
 class AdapterConfig(BaseModel):
-    """Settings to ask a model with an adapter with; keys of a run's settings (``housekeep_configs/run.yaml``).
+    """Settings to ask a model with an adapter with; keys of a run's settings.
 
     Attributes:
         system: System that the adapter was trained in. The other keys are settings of that system.
@@ -52,16 +71,26 @@ class AdapterConfig(BaseModel):
     system: str = PERSONALIZE
     prompt: str
     grounded: bool | None = None
-    consistent: bool | None = None
-    move_on: bool | None = None
-    nearest_first: bool | None = None
-    second_look: bool | None = None
-    rated: bool | None = None
-    confidence: float | None = Field(default=None, ge=0, le=1)
-    confidence_alike: float | None = Field(default=None, ge=0, le=1)
-    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
-    familiar: FamiliarKinds | None = None
+    wrappers: tuple[Wrapper, ...] | None = None
+    judging: AdapterJudging | None = None
+    familiar_kinds: FamiliarKinds | None = None
     sampling: AdapterSampling | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _migrate(cls, content: Any) -> Any:
+        """Replace former names by current ones. Former files have no section ``judging``."""
+        if not isinstance(content, dict):
+            return content
+        judging = dict.fromkeys(AdapterJudging.model_fields)
+        current = {"agent": {**dict.fromkeys(cls.model_fields), "judging": judging}}
+        try:
+            found = migrate_settings({key: value for key, value in content.items() if value is not None}, current, "")
+        except UserError as error:
+            raise PydanticCustomError("former_name", "{reason}", {"reason": str(error).removeprefix(": ")}) from error
+        found = merge_nested(found, found.pop("agent", {}))
+        loose = {key: found.pop(key) for key in judging if key in found}
+        return merge_nested(found, {"judging": loose}) if loose else found
 
 
 def bundled_adapters(system: str | None = None) -> dict[str, Path]:
@@ -72,7 +101,11 @@ def bundled_adapters(system: str | None = None) -> dict[str, Path]:
     """
     folders = Path(str(resources.files(__name__))).iterdir()
     there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
-    return {name: folder for name, folder in there.items() if system is None or _config_system(folder) == system}
+    return {
+        name: folder
+        for name, folder in there.items()
+        if system is None or ((config := _read_config(folder)) and config.system == system)
+    }
 
 
 def adapter_folder(name: str | Path) -> Path:
@@ -124,15 +157,11 @@ def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> d
     return config.model_dump(exclude_none=True, exclude={"system"})
 
 
-def _config_system(folder: Path) -> str | None:
-    config = _read_config(folder)
-    return None if config is None else config.system
-
-
 def _read_config(folder: Path) -> AdapterConfig | None:
     """Return the settings in an adapter's folder, if there are any."""
-    path = folder / ADAPTER_CONFIG_FILE
-    if not path.is_file():
+    paths = (folder / name for name in (ADAPTER_CONFIG_FILE, FORMER_CONFIG_FILE))
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
         return None
     remedy = 'write {"prompt": "planner"}, for example'
     return read_model(path, AdapterConfig, remedy, "the settings of an adapter", ChatModelError)

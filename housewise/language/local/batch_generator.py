@@ -243,11 +243,9 @@ class BatchGenerator:
             # A token has at least one byte, so a stop text that just ended lies within this many tokens.
             reach = max(len(stop.encode()) for stop in stops) + 4
             tail = self._decode(row.tokens[-reach:])
-            if any(stop in tail for stop in stops) and self._speaks_of(row, stops):
-                return "stop"
+            if any(stop in tail for stop in stops):
+                # A stop text in the thoughts does not end the reply.
+                spoken = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
+                if any(stop in spoken for stop in stops):
+                    return "stop"
         return "length" if len(row.tokens) >= row.limit else ""
-
-    def _speaks_of(self, row: PendingReply, stops: Sequence[str]) -> bool:
-        """Whether a stop text occurs in the reply itself, not in its thoughts."""
-        spoken = strip_thoughts(self._decode(row.tokens), row.starts_thinking)
-        return any(stop in spoken for stop in stops)

@@ -39,7 +39,10 @@ class LocalCompletionModel:
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See ``CompletionModel.extend``."""
-        starts = [[token for each in branch for token in self._branch_ids(each)] for branch in branches]
+        starts = [
+            [id for token in branch for id in (self._model.tokens(token.text) if token.id is None else [token.id])]
+            for branch in branches
+        ]
         return self._write(prompt, starts, bounds, 0.0)
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
@@ -88,6 +91,3 @@ class LocalCompletionModel:
             steps.append(DecodingStep(chosen, tuple(others)))
             before = [token]
         return Continuation(tuple(steps), len(row.prompt), len(row.tokens), row.finish_reason)
-
-    def _branch_ids(self, token: Token) -> list[int]:
-        return self._model.tokens(token.text) if token.id is None else [token.id]

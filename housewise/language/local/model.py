@@ -189,8 +189,8 @@ class LocalChatModel:
     def _check_says_something(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> None:
         if is_blank_reply(reply, request):
             limit = describe_limit(request.sampling, thinking_tokens if request.grammar is None else 0)
-            what, remedy = describe_blank_reply(reply, limit)
-            raise RequestError(f"model {self.name}: {what}; {remedy}", f"model {self.name}: {what}; {remedy}")
+            problem = f"model {self.name}: {'; '.join(describe_blank_reply(reply, limit))}"
+            raise RequestError(problem, problem)
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
         """Return the log-probability of each of several replies to a conversation.

@@ -121,7 +121,7 @@ class ModelRunner:
         whole = list(map(list, equal))
         slots = self._assign_slots(whole, [len(prompt) - 1 for prompt in whole])
         logits: dict[int, Any] = {}
-        for part, read in self._read_prompts(slots, whole, self._pass_tokens, keep=1):
+        for part, read in self._read_prompts(slots, whole):
             logits |= zip((slots[index] for index in part), read[:, -1], strict=True)
         holds = {slot: same[0] for slot, same in zip(slots, equal.values(), strict=True)}
         self._cache.reserve(self.rows + len(prompts))
@@ -144,7 +144,7 @@ class ModelRunner:
         Returns:
             The logits of each row's next token.
         """
-        return self._forward_slots(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
+        return self._forward_slots(range(self.rows), tokens, self._shared)[:, -1]
 
     def remove_row(self, row: int) -> None:
         """Remove a row; the last row moves to its place."""
@@ -185,7 +185,7 @@ class ModelRunner:
         held = self._cache.tokens[slot]
         # A few tokens are read with the tree: the time of such a short pass on a CPU depends on the weights.
         if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond_switch(len(prompt) - 1)):
-            for _ in self._read_prompts([slot], [prompt[:-1]], self._pass_tokens, keep=1):
+            for _ in self._read_prompts([slot], [prompt[:-1]]):
                 pass
         tree = TokenTree.from_texts(prompt[len(held) :], continuations)
         logprobs = self._forward_tree(slot, tree).float().log_softmax(-1)
@@ -213,7 +213,7 @@ class ModelRunner:
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
         common = _common_prefix_length(*wanted)
         if self._reuses_prefixes and len(prompts) > 1 and common > min(lengths.values()):
-            for _ in self._read_prompts(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
+            for _ in self._read_prompts(slots[:1], [prompts[0][:common]]):
                 pass
             for slot in slots[1:]:
                 if len(cache.tokens[slot]) < common:
@@ -250,32 +250,30 @@ class ModelRunner:
         ]
         return max(enumerate(lengths), key=lambda found: found[1])
 
-    def _read_prompts(
-        self, slots: Sequence[int], prompts: Sequence[Sequence[int]], budget: int, keep: int
-    ) -> Iterator[tuple[list[int], Any]]:
-        """Read what slots lack of their prompts, in passes of at most the budget of tokens.
+    def _read_prompts(self, slots: Sequence[int], prompts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Any]]:
+        """Read what slots lack of their prompts, in passes of a limited number of tokens.
 
         Yields the indices of the prompts in each pass, and their last logits.
         """
         held = self._cache.tokens
         for slot, prompt in zip(slots, prompts, strict=True):
-            most = budget
+            most = self._pass_tokens
             if self._is_beyond_switch(len(prompt)):
-                most = max(budget, 1 + (self._switch or 0) - len(held[slot]))
-            while len(prompt) - len(held[slot]) >= most + keep:
-                self._forward_slots([slot], [prompt[len(held[slot]) :][:most]], keep=1)
-                most = budget
+                most = max(most, 1 + (self._switch or 0) - len(held[slot]))
+            while len(prompt) - len(held[slot]) > most:
+                self._forward_slots([slot], [prompt[len(held[slot]) :][:most]])
+                most = self._pass_tokens
         rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
         # Rests of similar length share a pass, which keeps padding small.
         order = sorted(range(len(rests)), key=lambda index: len(rests[index]))
         while order:
             count = 1
-            while count < len(order) and len(rests[order[count]]) * (count + 1) <= budget:
+            while count < len(order) and len(rests[order[count]]) * (count + 1) <= self._pass_tokens:
                 count += 1
             part, order = sorted(order[:count], key=slots.__getitem__), order[count:]
-            yield part, self._forward_slots([slots[index] for index in part], [rests[index] for index in part], keep)
+            yield part, self._forward_slots([slots[index] for index in part], [rests[index] for index in part])
 
-    def _forward_slots(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+    def _forward_slots(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], shared: int = 0) -> Any:
         """Read the next tokens of some slots, and return the logits of the last ones."""
         held = self._cache.tokens
         tokens = list(tokens)
@@ -286,10 +284,10 @@ class ModelRunner:
         ends = [len(held[slot]) + len(own) for slot, own in zip(slots, tokens, strict=True)]
         parts = self._group_rows(ends)
         if len(parts) == 1:
-            return self._forward_padded(slots, tokens, keep, shared)
+            return self._forward_padded(slots, tokens, shared)
         logits: dict[int, Any] = {}
         for part in parts:
-            read = self._forward_padded([slots[index] for index in part], [tokens[index] for index in part], keep)
+            read = self._forward_padded([slots[index] for index in part], [tokens[index] for index in part])
             logits |= zip(part, read, strict=True)
         return torch.stack([logits[index] for index in range(len(slots))])
 
@@ -306,7 +304,7 @@ class ModelRunner:
             parts.setdefault(self._is_beyond_switch(end), []).append(index)
         return list(parts.values())
 
-    def _forward_padded(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+    def _forward_padded(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], shared: int = 0) -> Any:
         """Run one forward pass over the next tokens of some slots, padded on the left; return the last logits."""
         width = max(map(len, tokens))
         pads = [width - len(own) for own in tokens]
@@ -314,7 +312,7 @@ class ModelRunner:
         self._cache.layout.shared = shared
         ids = [[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)]
         columns = torch.arange(self._cache.layout.end, device=positions.device)
-        logits = self._forward(ids, positions, columns, columns <= positions.unsqueeze(-1), keep)
+        logits = self._forward(ids, positions, columns, columns <= positions.unsqueeze(-1), 1)
         for slot, own in zip(slots, tokens, strict=True):
             self._cache.tokens[slot] += own
         return logits

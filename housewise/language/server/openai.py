@@ -135,7 +135,7 @@ class OpenAIChatModel:
             ChatModelError: If an answer cannot be had. The message names the server, the model, what happened and what
                 to do.
         """
-        return self._connect().run(self._complete(requests))
+        return self._connect().run(gather_or_cancel([self._replies(request) for request in requests]))
 
     def check(self) -> None:
         """See ``ServedModel.check``; this takes one short request, or two if the server does not list the model."""
@@ -182,9 +182,6 @@ class OpenAIChatModel:
                 except Exception as error:  # the HTTP library's many
                     raise self.endpoint.error(*describe_setup_problem(error)) from None
             return self._connection
-
-    async def _complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return await gather_or_cancel([self._replies(request) for request in requests])
 
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling

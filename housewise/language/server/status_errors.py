@@ -73,9 +73,7 @@ class StatusErrorReader:
         is_refused = status == 500 and (is_too_long(error.code, error.type, message) or names_roles(message))
         if status in (400, 413, 422) or is_refused:
             return self._refusal(error, message, what, sent, thinking_tokens)
-        if status == 402:
-            return RequestFailure(what, "add credit to the account of this API key")
-        if error.code == "insufficient_quota":
+        if status == 402 or error.code == "insufficient_quota":
             return RequestFailure(what, "add credit to the account of this API key")
         if status == 429:
             return RequestFailure(what, "lower concurrency or try later", True, wait)

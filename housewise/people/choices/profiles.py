@@ -27,10 +27,6 @@ class NamedItem(StrictModel):
     phrase: str
     called: _Texts
 
-    def match_names(self, words: set[str]) -> tuple[bool, ...]:
-        """Return, for each name, whether all its words are among the words of a question."""
-        return tuple(set(content_words(name)) <= words for name in self.called)
-
 
 class ProfileTopic(StrictModel):
     """What a person thinks about one subject.
@@ -59,7 +55,7 @@ class ProfileTopic(StrictModel):
 
 def _named_phrases(items: Sequence[NamedItem], words: set[str]) -> tuple[str, ...]:
     """Return the phrases of the items that a question names by all their names, or else by their kind alone."""
-    matches = {item.phrase: item.match_names(words) for item in items}
+    matches = {item.phrase: [set(content_words(name)) <= words for name in item.called] for item in items}
     complete = tuple(phrase for phrase, names in matches.items() if all(names))
     return complete or tuple(phrase for phrase, names in matches.items() if names[0])
 

@@ -35,7 +35,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from housewise.core.errors import suggest_names
 
@@ -124,6 +124,7 @@ PREDICATE_FORMS: Mapping[str, _Form] = {
 }
 """The arguments of each predicate."""
 
+_Option = TypeVar("_Option", int, bool)
 GroupLookup = Callable[[str], "frozenset[str] | None"]
 """Returns the ids of a group or thing by name, or None for an unknown name."""
 
@@ -185,10 +186,10 @@ def _parse_predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicat
     return Predicate(
         name,
         groups,
-        tuple(_find_ids(names, lookup) for names in groups),
+        tuple(find_ids(names, lookup) for names in groups),
         words,
-        _parse_number(options.get("kinds"), f"{name}: kinds"),
-        _parse_bool(options.get("on_top"), f"{name}: on_top"),
+        _parse_option(options, "kinds", 1, name),
+        _parse_option(options, "on_top", False, name),
     )
 
 
@@ -202,7 +203,12 @@ def _parse_names(node: ast.expr, predicate: str) -> Iterator[str]:
         raise ConditionError(f"{ast.unparse(node)[:80]!r} in {predicate} is no name of a group or a thing")
 
 
-def _find_ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
+def find_ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
+    """Return the things that names of groups and things stand for.
+
+    Raises:
+        ConditionError: A name is unknown.
+    """
     found: set[str] = set()
     for name in names:
         ids = lookup(name)
@@ -218,18 +224,14 @@ def _parse_word(node: ast.expr, predicate: str) -> str:
     raise ConditionError(f'{predicate} needs words in quotes, such as {predicate}("omelet")')
 
 
-def _parse_number(node: ast.expr | None, what: str) -> int:
-    value = 1 if node is None else node.value if isinstance(node, ast.Constant) else None
-    if type(value) is int and value > 0:
+def _parse_option(options: Mapping[str | None, ast.expr], option: str, default: _Option, predicate: str) -> _Option:
+    """Return the value of an option: a number from 1, or a truth value, as its default."""
+    node = options.get(option)
+    value = default if node is None else node.value if isinstance(node, ast.Constant) else None
+    if type(value) is type(default) and (value is False or value > 0):
         return value
-    raise ConditionError(f"{what} has to be a number from 1")
-
-
-def _parse_bool(node: ast.expr | None, what: str) -> bool:
-    value = False if node is None else node.value if isinstance(node, ast.Constant) else None
-    if isinstance(value, bool):
-        return value
-    raise ConditionError(f"{what} has to be True or False")
+    kind = "True or False" if default is False else "a number from 1"
+    raise ConditionError(f"{predicate}: {option} has to be {kind}")
 
 
 def normalize_words(text: str) -> str:

@@ -170,7 +170,8 @@ def are_consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent
         first, second = predicate.ids
         if predicate.name == "before":
             first = first - second  # A thing of both groups cannot be added before itself.
-        if not _any_can_meet(first - banned, second - banned, index.separated_groups):
+        pairs = product(first - banned, second - banned)
+        if not any(one != other and can_meet(one, other, index.separated_groups) for one, other in pairs):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
         # Food is cooked only on an appliance.
@@ -199,12 +200,6 @@ def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 def can_meet(one: str, other: str, separated: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
     """Whether two things may come together, given pairs of groups that must not."""
     return not any((one in a and other in b) or (one in b and other in a) for a, b in separated)
-
-
-def _any_can_meet(
-    first: frozenset[str], second: frozenset[str], separated: Sequence[tuple[frozenset[str], frozenset[str]]]
-) -> bool:
-    return any(one != other and can_meet(one, other, separated) for one in first for other in second)
 
 
 def _orders_are_possible(positive: Sequence[Predicate], negative: Sequence[Predicate]) -> bool:

@@ -10,11 +10,9 @@ import random
 from dataclasses import dataclass
 from functools import cache
 
-from pydantic import BaseModel, ConfigDict
-
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
-from housewise.core.validation import read_model
+from housewise.core.validation import StrictModel, read_model
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
@@ -123,10 +121,8 @@ _NAMES = (("scrambl", "scrambled"), ("omelet", "as an omelette"), ("poach", "poa
 _PLACES = ("dining_table", "patio_table", "island", "desk")
 
 
-class _Phrasings(BaseModel):
+class _Phrasings(StrictModel):
     """Sentences for each kind of preference, and words for groups."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     phrasings: dict[str, tuple[str, ...]]
     words: dict[str, tuple[str, ...]]

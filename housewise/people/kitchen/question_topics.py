@@ -13,7 +13,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import content_words, word_stems
-from housewise.people.kitchen.conditions import Condition, ConditionError, iter_predicates, parse_condition
+from housewise.people.kitchen.conditions import Condition, ConditionError, find_ids, iter_predicates, parse_condition
 from housewise.people.kitchen.profiles import Category, KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
 
@@ -101,12 +101,10 @@ def load_topics(path: Path = TOPICS_FILE, kitchen: KitchenData | None = None) ->
 
 
 def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> QuestionTopic:
-    things: frozenset[str] = frozenset()
-    for word in entry.things:
-        ids = kitchen.find_ids(word)
-        if ids is None:
-            raise DataError(f"{where}: things: {word!r} is neither a group nor a thing of the kitchen")
-        things |= ids
+    try:
+        things = find_ids(entry.things, kitchen.find_ids)
+    except ConditionError as error:
+        raise DataError(f"{where}: things: {error}") from error
     for dish in entry.dishes:
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; {suggest_names(dish, kitchen.tasks.dishes)}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,10 +76,10 @@ class AnswerThresholds:
         named: Bonus for a topic that the question names.
     """
 
-    least: float = 0.55
-    slack: float = 0.05
-    close: float = 0.1
-    named: float = 0.3
+    min_similarity: float = 0.55
+    no_topic_margin: float = 0.05
+    together_margin: float = 0.1
+    name_bonus: float = 0.3
 
 
 DEFAULT_THRESHOLDS = AnswerThresholds()
@@ -151,14 +150,16 @@ class KitchenRespondent:
         if not text or not self._preferences:
             return QuestionMatch()
         vector = self._embedder.embed([text])[0]
-        named = {name for name, topic in self._topics.items() if topic.is_named_in(text)}
-        similarities = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, *_ in self._known]
+        named = {topic.name for topic in self._topics if topic.is_named_in(text)}
+        similarities = self._vectors @ vector + [
+            thresholds.name_bonus * (topic.name in named) for topic, *_ in self._known
+        ]
         text_similarities = self._preference_vectors @ vector
         return QuestionMatch(self._best_matches(similarities.tolist(), text_similarities.tolist(), thresholds))
 
     @cached_property
-    def _topics(self) -> Mapping[str, QuestionTopic]:
-        return {topic.name: topic for topic, *_ in self._known}
+    def _topics(self) -> frozenset[QuestionTopic]:
+        return frozenset(topic for topic, *_ in self._known)
 
     @cached_property
     def _vectors(self) -> np.ndarray:
@@ -187,10 +188,10 @@ class KitchenRespondent:
             other = other if about else max(other, similarity)
         scores = np.array([topical[id] + text for id, text in zip(ids, text_similarities, strict=True)])
         best = int(scores.argmax())
-        if topical[ids[best]] < max(thresholds.least, other - thresholds.slack):
+        if topical[ids[best]] < max(thresholds.min_similarity, other - thresholds.no_topic_margin):
             return ()
         order = [int(index) for index in np.argsort(-scores, kind="stable")]
-        close = [index for index in order if scores[index] >= scores[best] - thresholds.close]
+        close = [index for index in order if scores[index] >= scores[best] - thresholds.together_margin]
         return tuple(self._preferences[index] for index in close[:MAX_ANSWERED_PREFERENCES])
 
     def _tell(self, preference: KitchenPreference, question: str) -> str:

@@ -28,6 +28,7 @@ from pydantic import (
 from housewise.core.errors import UserError
 from housewise.core.printable_text import excerpt
 from housewise.core.validation import describe_validation_error
+from housewise.people.memory.note_migrations import join_situation, split_situation
 
 Kind = Literal["reaction", "rule", "answer", "goal"]
 
@@ -110,14 +111,18 @@ class About(_Frozen):
         room: Kind of room.
         receptacle: Kind of receptacle.
         task: Name of the task.
+        subtask: Part of the task.
         situation: When it holds, in free words.
+        question: The question that was answered.
     """
 
     things: Annotated[tuple[Name, ...], Field(max_length=MAX_THINGS)] = ()
     room: _Place = None
     receptacle: _Place = None
     task: _Place = None
+    subtask: _Situation = None
     situation: _Situation = None
+    question: _Situation = None
 
     @field_validator("things", mode="before")
     @classmethod
@@ -140,7 +145,8 @@ class About(_Frozen):
     @property
     def phrase(self) -> str:
         """All values in one line, such as ``mug, kitchen, sink``."""
-        return ", ".join([*self.things, *filter(None, (self.room, self.receptacle, self.task, self.situation))])
+        names = (self.room, self.receptacle, self.task, self.subtask, self.situation, self.question)
+        return ", ".join([*self.things, *filter(None, names)])
 
     def covers(self, other: About) -> bool:
         """Whether another subject states at least the fields of this one, with the same values."""
@@ -229,6 +235,13 @@ class Note(_Frozen):
         return self
 
     @model_validator(mode="after")
+    def _split_situation(self) -> Note:
+        stated = self.about.stated_fields
+        if (split := split_situation(self.kind, stated)) != stated:
+            self.__dict__["about"] = About(**split)
+        return self
+
+    @model_validator(mode="after")
     def _set_id(self) -> Note:
         found = hashlib.sha256(self.canonical_json.encode()).hexdigest()[:12]
         if self.id not in ("", found):
@@ -243,8 +256,11 @@ class Note(_Frozen):
 
     @property
     def canonical_json(self) -> str:
-        """All fields except the id as one line of JSON with sorted keys."""
-        return json.dumps(self.fields(), sort_keys=True)
+        """All fields except the id, in the form of which ids are hashes, as one line of JSON with sorted keys."""
+        fields = self.fields()
+        if "about" in fields:
+            fields["about"] = join_situation(self.kind, fields["about"])
+        return json.dumps(fields, sort_keys=True)
 
     @property
     def sort_key(self) -> tuple[str, str, int, str]:

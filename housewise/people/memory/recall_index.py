@@ -19,7 +19,7 @@ from housewise.people.memory.note import About, Note
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder, Vectors
 
-_NAME_FIELDS = ("room", "receptacle", "task", "situation")
+_NAME_FIELDS = ("room", "receptacle", "task", "subtask", "situation", "question")
 _OPEN, _UNKNOWN = 0, -1
 _AGE_BITS = 40
 """Low bits of a score, which order notes by age; the bits above say how well a note fits."""

@@ -85,15 +85,8 @@ def _grid(scale: _Scale, places: Sequence[str], unit: str) -> Markup:
         value = scale.low + share * (scale.high - scale.low)
         y = scale.y(value)
         parts.append(tag("path", d=path([(_LEFT, y), (_WIDTH - _RIGHT, y)])))
-        parts.append(
-            tag(
-                "text",
-                f"{value:.2g}{unit}" if abs(value) < 10 else f"{value:.0f}{unit}",
-                x=_LEFT - 6,
-                y=y + 4,
-                class_="tick",
-            )
-        )
+        label = f"{value:.2g}{unit}" if abs(value) < 10 else f"{value:.0f}{unit}"
+        parts.append(tag("text", label, x=_LEFT - 6, y=y + 4, class_="tick"))
     step = -(-len(places) // _MOST_LABELS)
     for place in range(0, len(places), step):
         parts.append(tag("text", places[place], x=scale.x(place), y=_HEIGHT - 12))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 Point = tuple[float, float]
 
 _AROUND = (
@@ -42,13 +44,12 @@ class LabelLayout:
             height: Height of the box.
             reach: Maximum distance in heights of the box.
         """
-        for far in range(reach):
-            for side, down in _AROUND:
-                right = x + side * (width / 2 + 12 + 0.8 * far * height)
-                below = y + down * (10 + height / 2 + far * height)
-                if self.take_if_free(right, below, width, height):
-                    return right, below
-        return None
+        spots = (
+            (x + side * (width / 2 + 12 + 0.8 * far * height), y + down * (10 + height / 2 + far * height))
+            for far in range(reach)
+            for side, down in _AROUND
+        )
+        return self._take_first(spots, width, height)
 
     def place_around(
         self, x: float, y: float, width: float, height: float, tall: float, reach: int = 3
@@ -65,19 +66,17 @@ class LabelLayout:
         """
         x = min(max(x, width / 2 + 1), self._size[0] - width / 2 - 1)
         gap = tall + height / 2 + 3
-        for far in range(reach):
-            for below in (y - gap - far * height, y + gap + far * height, y):
-                if self.take_if_free(x, below, width, height):
-                    return x, below
-        return None
+        spots = ((x, y + down) for far in range(reach) for down in (-gap - far * height, gap + far * height, 0.0))
+        return self._take_first(spots, width, height)
 
     def place_within(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:
         """Occupy a box at most `room / 2` above or below a point. Return its centre, or None if there is none."""
         far = max(0.0, (room - height) / 2)
-        for share in (0.0, -0.5, 0.5, -1.0, 1.0):
-            if self.take_if_free(x, y + share * far, width, height):
-                return x, y + share * far
-        return None
+        return self._take_first(((x, y + share * far) for share in (0.0, -0.5, 0.5, -1.0, 1.0)), width, height)
+
+    def _take_first(self, spots: Iterable[Point], width: float, height: float) -> Point | None:
+        """Occupy the first free of some boxes. Return its centre, or None if none is free."""
+        return next(((x, y) for x, y in spots if self.take_if_free(x, y, width, height)), None)
 
     def _is_covered(self, x: float, y: float, width: float, height: float) -> bool:
         """Return whether a box overlaps others or leaves the picture."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.record import Header, Record, Result
-from housewise.core.validation import validate_model
-from housewise.report.views.base import EventListView, InitialFact, RecordContent, SaveFilm
+from housewise.report.views.base import EpisodeView, InitialFact, RecordContent, SaveFilm, read_state, round_score
 from housewise.systems.adapt.record import (
     AdaptFinalState,
     AdaptInitialState,
@@ -22,7 +22,6 @@ from housewise.systems.adapt.record import (
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_STEPS = 500
-_REMEDY = "delete the file to run the episode again"
 
 
 @dataclass
@@ -67,31 +66,30 @@ class AdaptContent(RecordContent):
     template: str = "adapt.html"
 
 
-class AdaptView(EventListView):
+class AdaptView(EpisodeView):
     """View of ADAPT; see `EpisodeView`."""
 
     state_heading = "wishes"
 
+    explanation = (
+        "Satisfaction: share of the person's wishes that apply which the breakfast satisfies, mean ± standard "
+        "error over tasks. The other figures are means of an episode."
+    )
+
     def __init__(self) -> None:
         super().__init__("adapt")
-        self.explanation = (
-            "Satisfaction: share of the person's wishes that apply which the breakfast satisfies, mean ± standard "
-            "error over tasks. The other figures are means of an episode."
-        )
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: violated preferences by category."""
-        found: dict[str, int] = {}
-        for verdict in _final(record, path).verdicts:
-            if verdict.decision == "violated":
-                undone = verdict.why.startswith("not made")
-                what = "dish not made" if undone else f"violated: {verdict.category}"
-                found[what] = found.get(what, 0) + 1
-        return found
+        violated = [verdict for verdict in _final(record, path).verdicts if verdict.decision == "violated"]
+        return Counter(
+            "dish not made" if verdict.why.startswith("not made") else f"violated: {verdict.category}"
+            for verdict in violated
+        )
 
     def describe_state(self, result: Result) -> str:
         """See `EpisodeView`."""
-        return f"{self._count(result, 'satisfied')} of {self._count(result, 'applicable')}"
+        return f"{round_score(result, 'satisfied')} of {round_score(result, 'applicable')}"
 
     def state_sort_value(self, result: Result) -> float:
         """See `EpisodeView`."""
@@ -122,16 +120,12 @@ class AdaptView(EventListView):
         steps = list(_steps(record, final))
         return AdaptContent(
             **self.shared_fields(number, record),
-            setting=_setting(record, path),
+            setting=read_state(AdaptInitialState, record.header.initial_state, path),
             mood="right" if self.is_perfect(record.result) else "partly",
             steps=steps[:_MOST_STEPS],
             left_out=len(steps[_MOST_STEPS:]),
             wishes=sorted(final.verdicts, key=lambda verdict: order[verdict.decision]),
         )
-
-    @staticmethod
-    def _count(result: Result, name: str) -> int:
-        return round(result.scores.get(name, 0))
 
 
 def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
@@ -154,9 +148,5 @@ def _steps(record: Record, final: AdaptFinalState) -> Iterator[TranscriptRow]:
         yield last
 
 
-def _setting(record: Record, path: Path) -> AdaptInitialState:
-    return validate_model(AdaptInitialState, record.header.initial_state, path, _REMEDY)
-
-
 def _final(record: Record, path: Path) -> AdaptFinalState:
-    return validate_model(AdaptFinalState, record.result.final, path, _REMEDY)
+    return read_state(AdaptFinalState, record.result.final, path)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
+
+from pydantic import BaseModel
 
 from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
 from housewise.core.record import Header, Record, Result
+from housewise.core.validation import validate_model
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.record_reader import event_data
 from housewise.rollout.scores import Score
 from housewise.rollout.system import system_scores
 from housewise.worlds.house.simulator import SimulatorChoice
 
+_M = TypeVar("_M", bound=BaseModel)
 SaveFilm = Callable[[Any], str]
 """Saves a film and returns its URL."""
 
@@ -72,64 +76,6 @@ class EpisodeContent(Protocol):
     def complete(self) -> bool: ...
 
 
-class EpisodeView(Protocol):
-    """How the episodes of a system are shown. Named in the entry points `housewise.views`, under the system's name.
-
-    Attributes:
-        score_heading: Heading of the main score.
-        explanation: What the scores mean, in a sentence or two.
-        state_heading: Heading of the column with the final state, or an empty text for no such column.
-        columns: Headings of further scores.
-        has_pictures: Whether `make_content` renders pictures and films, which takes long: they are made for the worst
-            episodes and those that the user names.
-    """
-
-    score_heading: str
-    explanation: str
-    state_heading: str
-    has_pictures: bool
-
-    @property
-    def columns(self) -> Sequence[str]: ...
-
-    def title(self, header: Header) -> str:
-        """Return the title of an episode."""
-
-    def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """Return what went wrong in an episode, with counts. The record of a perfect episode has no events."""
-
-    def describe_state(self, result: Result) -> str:
-        """Return the final state of an episode for the column `state_heading`."""
-
-    def state_sort_value(self, result: Result) -> float:
-        """Return the value that the column `state_heading` is sorted by."""
-
-    def cells(self, result: Result) -> list[ScoreCell]:
-        """Return the scores of the columns `columns`."""
-
-    def is_perfect(self, result: Result) -> bool:
-        """Return whether nothing is left to do at the end of an episode."""
-
-    def describe_ending(self, header: Header, result: Result) -> str:
-        """Describe how an episode ended."""
-
-    def initial_facts(self, header: Header) -> list[InitialFact]:
-        """Return facts about the start of an episode."""
-
-    def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
-    ) -> EpisodeContent:
-        """Return the content of an episode's page.
-
-        Args:
-            number: Number of the episode on its page, from 1.
-            record: Record of the episode.
-            path: Path of the record.
-            simulator: Simulator that renders the pictures, or None for no pictures.
-            keep: Saves a film, or None for no film; see `SaveFilm`.
-        """
-
-
 class _LegacyView:
     """Gives a view that was written for the former names of its members the current ones."""
 
@@ -162,9 +108,8 @@ def find_view(system: str) -> EpisodeView:
     """
     if system in plugin_names(VIEWS):
         found = open_plugin(VIEWS, system, "view", needs=("title",))
-        view: EpisodeView = found if hasattr(found, "make_content") else cast(EpisodeView, _LegacyView(found))
-        return view
-    return EventListView(system)
+        return cast(EpisodeView, found if hasattr(found, "make_content") else _LegacyView(found))
+    return EpisodeView(system)
 
 
 @dataclass(frozen=True)
@@ -205,13 +150,24 @@ class EventsContent(RecordContent):
     template: str = "events.html"
 
 
-class EventListView:
-    """Shows the recorded events of any system.
+class EpisodeView:
+    """How the episodes of a system are shown: by default, event by event.
+
+    The views of other systems are named in the entry points `housewise.views`, under the system's name.
 
     Args:
         system: Name of the system.
+
+    Attributes:
+        score_heading: Heading of the main score.
+        explanation: What the scores mean, in a sentence or two.
+        state_heading: Heading of the column with the final state, or an empty text for no such column.
+        columns: Headings of further scores.
+        has_pictures: Whether `make_content` renders pictures and films, which takes long: they are made for the worst
+            episodes and those that the user names.
     """
 
+    explanation = "Figures are means of an episode ± standard error over tasks."
     state_heading = ""
     has_pictures = False
 
@@ -219,45 +175,52 @@ class EventListView:
         self._scores = list(system_scores(system))
         self.score_heading = self._scores[0].heading if self._scores else "score"
         self.columns = [score.heading for score in self._scores[1:]]
-        self.explanation = "Figures are means of an episode ± standard error over tasks."
 
     def title(self, header: Header) -> str:
-        """See `EpisodeView`."""
+        """Return the title of an episode."""
         return f"{header.task} · run {header.repetition}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """See `EpisodeView`; empty, since the meaning of the events is unknown."""
+        """Return what went wrong in an episode, with counts. The record of a perfect episode has no events."""
         return {}
 
     def describe_state(self, result: Result) -> str:
-        """See `EpisodeView`."""
+        """Return the final state of an episode for the column `state_heading`."""
         return ""
 
     def state_sort_value(self, result: Result) -> float:
-        """See `EpisodeView`."""
+        """Return the value that the column `state_heading` is sorted by."""
         return 0.0
 
     def cells(self, result: Result) -> list[ScoreCell]:
-        """See `EpisodeView`."""
+        """Return the scores of the columns `columns`."""
         return [score_cell(score, result) for score in self._scores[1:]]
 
     def is_perfect(self, result: Result) -> bool:
-        """See `EpisodeView`; False, since the meaning of the scores is unknown."""
+        """Return whether nothing is left to do at the end of an episode."""
         return False
 
     def describe_ending(self, header: Header, result: Result) -> str:
-        """See `EpisodeView`."""
+        """Describe how an episode ended."""
         steps = result.scores.get("steps")
         return result.end_reason if steps is None else f"{result.end_reason}; {plural(int(steps), 'step')}"
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
-        """See `EpisodeView`."""
+        """Return facts about the start of an episode."""
         return [InitialFact("", name, text) for name, text in _format_fields(header.initial_state).items()]
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
     ) -> EpisodeContent:
-        """See `EpisodeView`."""
+        """Return the content of an episode's page.
+
+        Args:
+            number: Number of the episode on its page, from 1.
+            record: Record of the episode.
+            path: Path of the record.
+            simulator: Simulator that renders the pictures, or None for no pictures.
+            keep: Saves a film, or None for no film; see `SaveFilm`.
+        """
         return self.list_events(number, record)
 
     def list_events(self, number: int, record: Record) -> EventsContent:
@@ -282,9 +245,23 @@ class EventListView:
         }
 
 
+def read_state(kind: type[_M], content: object, path: Path) -> _M:
+    """Return the initial or final state in a record.
+
+    Raises:
+        UserError: The state lacks what the class needs.
+    """
+    return validate_model(kind, content, path, "delete the file to run the episode again")
+
+
 def score_cell(score: Score, result: Result) -> ScoreCell:
     """Return the cell of a score, with a dash if the episode lacks it."""
     return ScoreCell(_format_score(score, result) or "–", score.value_in(result) or 0.0)
+
+
+def round_score(result: Result, name: str) -> int:
+    """Return a score that counts something, or 0 if the episode lacks it."""
+    return round(result.scores.get(name, 0))
 
 
 def _format_score(score: Score, result: Result) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
 from housewise.core.record import Event, Record
-from housewise.report.views.base import EpisodeContent, EventListView, RecordContent, SaveFilm
+from housewise.report.views.base import EpisodeContent, EpisodeView, RecordContent, SaveFilm
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -64,25 +65,22 @@ class CliprContent(RecordContent):
     template: str = "clipr.html"
 
 
-class CliprView(EventListView):
+class CliprView(EpisodeView):
     """View of CLIPR; see `EpisodeView`."""
+
+    explanation = (
+        "Accuracy: share of the tests in which the action was chosen that the person prefers; in distribution, "
+        "where the examples were about the same, and out of it. Every choice counts as it was made first. "
+        "Figures are means of an episode ± standard error over tasks."
+    )
 
     def __init__(self) -> None:
         super().__init__("clipr")
-        self.explanation = (
-            "Accuracy: share of the tests in which the action was chosen that the person prefers; in distribution, "
-            "where the examples were about the same, and out of it. Every choice counts as it was made first. "
-            "Figures are means of an episode ± standard error over tasks."
-        )
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: wrong choices by tier, and unreadable replies."""
-        found: dict[str, int] = {}
-        for decision in record.of_type(DecisionEvent):
-            if not decision.right:
-                what = "unreadable" if decision.action is None else f"wrong, {decision.tier}"
-                found[what] = found.get(what, 0) + 1
-        return found
+        wrong = (decision for decision in record.of_type(DecisionEvent) if not decision.right)
+        return Counter("unreadable" if each.action is None else f"wrong, {each.tier}" for each in wrong)
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from housewise.core.formatting import plural
 from housewise.core.record import Header, Record, Result
 from housewise.playback.object_outcomes import list_object_outcomes
-from housewise.report.views.base import EpisodeContent, InitialFact, SaveFilm, ScoreCell, score_cell
-from housewise.rollout.scores import Score
-from housewise.rollout.system import system_scores
+from housewise.report.views.base import EpisodeContent, EpisodeView, InitialFact, SaveFilm, ScoreCell, score_cell
 from housewise.systems.personalize.record import HouseRecord, describe_continued_search
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
 
 
-class HouseView:
+class HouseView(EpisodeView):
     """View of LLM-Personalize; see `EpisodeView`."""
 
-    score_heading = "success rate"
     explanation = (
         "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error "
         "over tasks. The other numbers are means of an episode; executable is the share of all planned actions that "
@@ -31,15 +29,12 @@ class HouseView:
     state_heading = "in place, start → end"
     has_pictures = True
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """See `EpisodeView`."""
-        return ("plans", "steps", "actions executed", *(score.heading for score in self._further))
-
-    @property
-    def _further(self) -> list[Score]:
-        """Scores without a column of their own, which records may lack."""
-        return [score for score in system_scores("personalize") if score.name not in _OWN and not score.total]
+    def __init__(self) -> None:
+        super().__init__("personalize")
+        # Records may lack scores without a column of their own.
+        self._further = [score for score in self._scores if score.name not in _OWN and not score.total]
+        self.score_heading = "success rate"
+        self.columns = ["plans", "steps", "actions executed", *(score.heading for score in self._further)]
 
     def title(self, header: Header) -> str:
         """See `EpisodeView`."""
@@ -48,11 +43,8 @@ class HouseView:
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by outcome."""
-        found: dict[str, int] = {}
-        for fate in list_object_outcomes(HouseRecord.from_record(record, path)):
-            if not fate.is_correct:
-                found[fate.description] = found.get(fate.description, 0) + 1
-        return found
+        outcomes = list_object_outcomes(HouseRecord.from_record(record, path))
+        return Counter(outcome.description for outcome in outcomes if not outcome.is_correct)
 
     def describe_state(self, result: Result) -> str:
         """See `EpisodeView`."""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from housewise.core.formatting import plural
 from housewise.core.record import Event, Header, Record, Result
-from housewise.core.validation import validate_model
-from housewise.report.views.base import EventListView, InitialFact, RecordContent, SaveFilm, ScoreCell
+from housewise.report.views.base import (
+    EpisodeView,
+    InitialFact,
+    RecordContent,
+    SaveFilm,
+    ScoreCell,
+    read_state,
+    round_score,
+)
 from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
@@ -36,7 +45,6 @@ _MOST_RESPONSES = 80
 """Maximum number of responses per object on a page. The others are counted."""
 _LONGEST = 300
 
-_M = TypeVar("_M", bound=BaseModel)
 _E = TypeVar("_E", bound=Event)
 
 
@@ -147,7 +155,7 @@ class StarsContent(RecordContent):
     template: str = "stars.html"
 
 
-class StarsView(EventListView):
+class StarsView(EpisodeView):
     """View of STARS; see `EpisodeView`."""
 
     state_heading = "objects in place"
@@ -164,24 +172,20 @@ class StarsView(EventListView):
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by reason."""
-        found: dict[str, int] = {}
-        for told in _objects(record, path):
-            if told.fault:
-                found[told.fault] = found.get(told.fault, 0) + 1
-        return found
+        return Counter(story.fault for story in _objects(record, path) if story.fault)
 
     def describe_state(self, result: Result) -> str:
         """See `EpisodeView`."""
-        return f"{_count(result, 'in_place')} of {_count(result, 'objects')}"
+        return f"{round_score(result, 'in_place')} of {round_score(result, 'objects')}"
 
     def state_sort_value(self, result: Result) -> float:
         """See `EpisodeView`."""
-        return _count(result, "in_place")
+        return round_score(result, "in_place")
 
     def cells(self, result: Result) -> list[ScoreCell]:
         """See `EpisodeView`."""
         names = ("retrieved", "proposed", "stated", "recalled", "words")
-        return [ScoreCell(str(_count(result, name)), _count(result, name)) for name in names]
+        return [ScoreCell(str(round_score(result, name)), round_score(result, name)) for name in names]
 
     def is_perfect(self, result: Result) -> bool:
         """See `EpisodeView`."""
@@ -189,11 +193,11 @@ class StarsView(EventListView):
 
     def describe_ending(self, header: Header, result: Result) -> str:
         """See `EpisodeView`."""
-        wrong = _count(result, "objects") - _count(result, "in_place")
-        is_open = _count(result, "fixtures") - _count(result, "closed")
+        wrong = round_score(result, "objects") - round_score(result, "in_place")
+        is_open = round_score(result, "fixtures") - round_score(result, "closed")
         parts = [f"{plural(wrong, 'object')} out of place"] if wrong else []
         parts += [f"{plural(is_open, 'fixture')} left open"] if is_open else []
-        if _count(result, "recalled") == _count(result, "objects"):
+        if round_score(result, "recalled") == round_score(result, "objects"):
             parts.append("all of it by memory")
         return "; ".join(parts) or "all in place, all closed"
 
@@ -255,7 +259,8 @@ def _branches(texts: Sequence[tuple[list[str], ResponseLine]], find_repairs: Fin
         groups.setdefault(words[0] if words else "", []).append((words, line))
     found = []
     for group in groups.values():
-        shared = _count_shared_words([words for words, _ in group])
+        columns = zip(*(words for words, _ in group), strict=False)
+        shared = len(list(takewhile(lambda several: len(set(several)) == 1, columns)))
         ending = [line for words, line in group if len(words) == shared]
         branch = ResponseNode(" ".join(group[0][0][:shared]), ending[0] if ending else None)
         branch.further = _branches(
@@ -266,19 +271,9 @@ def _branches(texts: Sequence[tuple[list[str], ResponseLine]], find_repairs: Fin
     return found
 
 
-def _count_shared_words(texts: Sequence[list[str]]) -> int:
-    """Return the number of words that all texts begin with."""
-    count = 0
-    for several in zip(*texts, strict=False):
-        if len(set(several)) > 1:
-            break
-        count += 1
-    return count
-
-
 def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
     """Return what happened with each object, in order."""
-    setting, final = _setting(record, path), _parse(StarsFinalState, record.result.final, path)
+    setting, final = _setting(record, path), read_state(StarsFinalState, record.result.final, path)
     groups: list[list[Event]] = []
     for event in record.events:
         if isinstance(event, ObjectEvent):
@@ -367,13 +362,5 @@ def _events_of_type(events: Sequence[Event], kind: type[_E]) -> list[_E]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def _count(result: Result, name: str) -> int:
-    return round(result.scores.get(name, 0))
-
-
 def _setting(record: Record, path: Path) -> StarsInitialState:
-    return _parse(StarsInitialState, record.header.initial_state, path)
-
-
-def _parse(kind: type[_M], content: object, path: Path) -> _M:
-    return validate_model(kind, content, path, "delete the file to run the episode again")
+    return read_state(StarsInitialState, record.header.initial_state, path)

@@ -76,13 +76,13 @@ class AdaptAgentSettings(Settings):
         description="Whether the planner llm asks the person again what they answered on another day in the same "
         "words. If false, it gets the earlier answer. Scripted cooks never ask again.",
     )
-    most_questions: int = Field(
+    max_questions: int = Field(
         default=MAX_STEPS,
         ge=0,
         le=MAX_COUNT,
         description="Maximum number of questions per episode, for the planners always and llm.",
     )
-    most_steps: _Number = Field(
+    max_steps: _Number = Field(
         default=MAX_STEPS,
         description="Maximum number of actions per episode, including failed ones and questions. It is doubled for a "
         "cook that always asks.",
@@ -92,7 +92,7 @@ class AdaptAgentSettings(Settings):
         description="Whether a model's replies are constrained by the grammar of actions: known verbs, names of things "
         "seen, free words for questions and results.",
     )
-    turns: Annotated[int, NEEDS_MODEL] = Field(
+    max_turns: Annotated[int, NEEDS_MODEL] = Field(
         default=MAX_TURNS, ge=0, le=MAX_COUNT, description="Maximum number of recent actions in the prompt."
     )
     prompt: Annotated[_Name | None, NEEDS_MODEL] = Field(
@@ -105,7 +105,7 @@ class AdaptAgentSettings(Settings):
     def asks(self) -> bool:
         """Whether the person can be asked."""
         able = self.planner == "always" or (self.planner == "llm" and self.asking != "never")
-        return able and self.most_questions > 0
+        return able and self.max_questions > 0
 
     @property
     def always_asks(self) -> bool:
@@ -123,7 +123,7 @@ class AdaptModelsSettings(ModelsSettings):
 class AdaptSettings(RunSettings):
     """Settings of one ADAPT run."""
 
-    system: Literal["adapt"] = "adapt"
+    system: Literal["adapt"] = Field(default="adapt", description="Name of the system.")
     tasks: AdaptTaskSettings = AdaptTaskSettings()
     agent: AdaptAgentSettings = AdaptAgentSettings()
     models: AdaptModelsSettings = AdaptModelsSettings()

@@ -159,7 +159,7 @@ class Adapt(System[AdaptSettings]):
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
         person, number = self._numbers[job.task.name]
-        steps = 2 * chosen.most_steps if chosen.always_asks else chosen.most_steps
+        steps = 2 * chosen.max_steps if chosen.always_asks else chosen.max_steps
         kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), PreferenceJudge(number)
         told = _recall_answers(memory)
         earlier = {
@@ -172,7 +172,7 @@ class Adapt(System[AdaptSettings]):
             return self._speaker(person, kitchen, judge, models, memory.person)
 
         known = {} if chosen.asks_again else dict(told)
-        most = chosen.most_questions if chosen.asks else 0
+        most = chosen.max_questions if chosen.asks else 0
         world = BreakfastWorld(kitchen, person, judge, speaker, memory.person, earlier, known, most)
         things = sorted(kitchen.state.entities.keys() - kitchen.kitchen.furniture.keys())
         setting = AdaptInitialState(
@@ -201,10 +201,10 @@ class Adapt(System[AdaptSettings]):
             sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
             verbs = kitchen.kitchen.verbs
             asking = chosen.asking if chosen.asks else "never"
-            conversation = CookingConversation(self._prompts, asking, chosen.thinks, chosen.turns)
+            conversation = CookingConversation(self._prompts, asking, chosen.thinks, chosen.max_turns)
             cook = LLMCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
             briefing = Briefing(kitchen.task.text, kitchen.layout(), format_known_answers(told))
-            most = chosen.most_questions
+            most = chosen.max_questions
             return LLMCookAgent(cook, briefing, verbs, chosen.asking, most, progress)
         if chosen.planner == "cook":
             return ScriptedCookAgent(chosen.planner, OracleCook(person, number), progress)
@@ -213,7 +213,7 @@ class Adapt(System[AdaptSettings]):
             return ScriptedCookAgent(chosen.planner, teacher, progress)
         # The person comes last, so that their own meaning of a sentence is used.
         phrases = PhraseBook([*self._people.values(), person])
-        most = chosen.most_questions if chosen.planner == "always" else 0
+        most = chosen.max_questions if chosen.planner == "always" else 0
         return ScriptedCookAgent(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)
 
     def _speaker(
@@ -250,7 +250,7 @@ _UNNAMED = ("local", None, None)
 def _recall_answers(memory: Memory) -> list[tuple[str, str]]:
     """Return the answered questions about breakfasts in a memory, oldest first."""
     return [
-        (note.about.situation or "", note.text)
+        (note.about.question or "", note.text)
         for note in memory.notes
         if note.kind == "answer" and note.about.task == BREAKFAST_TASK
     ]

@@ -169,7 +169,7 @@ class BreakfastWorld:
         return said, NoteEvent(note=Note(person=self._memory_person, kind="answer", text=said.text, about=about))
 
     def _about(self, question: str) -> About:
-        return About(task=BREAKFAST_TASK, situation=question)
+        return About(task=BREAKFAST_TASK, question=question)
 
     def _observation(
         self, text: str, made: str, last: Done | None = None, said: KitchenAnswerEvent | None = None

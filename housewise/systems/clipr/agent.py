@@ -52,7 +52,7 @@ class CliprAgent:
     Args:
         inference: Makes the choices. Its language steps perform all other steps as well.
         critic: Decides about revisions of the rules. None keeps the rules as they were written.
-        budget: Maximum number of questions before the first choice, including remembered ones.
+        max_questions: Maximum number of questions before the first choice, including remembered ones.
         topic: Topic of the choices in notes.
         memory: Memory of the person, whose conversation is continued. None to remember nothing.
     """
@@ -60,9 +60,9 @@ class CliprAgent:
     name = "clipr"
 
     def __init__(
-        self, inference: Inference, critic: Critic | None, budget: int, topic: str, memory: Memory | None
+        self, inference: Inference, critic: Critic | None, max_questions: int, topic: str, memory: Memory | None
     ) -> None:
-        self._inference, self._critic, self._budget = inference, critic, budget
+        self._inference, self._critic, self._max_questions = inference, critic, max_questions
         self._topic, self._memory = topic, memory
         self._rules: tuple[Rule, ...] = recall_rules(memory, topic) if memory else ()
         self._version, self._known = 0, {rule.text for rule in self._rules}
@@ -106,7 +106,7 @@ class CliprAgent:
             self._current += seen.decisions
             self._since += len(batch)
             events = []
-            if self._critic and self._since >= self._critic.settings.interval:
+            if self._critic and self._since >= self._critic.settings.feedback_interval:
                 self._since = 0
                 events = yield from self._review(self._critic, seen.decisions)
             self._history.append(accuracy(seen.decisions))
@@ -120,8 +120,8 @@ class CliprAgent:
         said = [turn_from_note(note) for note in recall_answers(self._memory, self._topic)] if self._memory else []
         notes = answers_without_rules(self._memory, self._topic) if self._memory else []
         new = [turn_from_note(note) for note in notes]
-        while len(said) < self._budget and silences < MAX_UNANSWERED:
-            inquiry = language.inquire(examples, said, self._budget - len(said))
+        while len(said) < self._max_questions and silences < MAX_UNANSWERED:
+            inquiry = language.inquire(examples, said, self._max_questions - len(said))
             if inquiry.question is None:
                 break
             language.usage.questions += 1

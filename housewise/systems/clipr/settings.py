@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
+from housewise.core.setting_migrations import former_values
 from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.choice_sets import HOUSE_SET, KITCHEN_SET, is_house_set
 from housewise.worlds.house.preferences import bundled_people
 
-Components = Literal["local", "chat", "learned"]
+Components = Annotated[Literal["local", "chat", "finetuned"], former_values(learned="finetuned")]
 Speech = Literal["local", "chat"]
 
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
@@ -60,10 +61,10 @@ class CliprAgentSettings(CriticSettings):
     components: Components = Field(
         default="local",
         description="What performs the language steps: components without a language model (local), a chat model "
-        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (learned, "
+        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (finetuned, "
         "models.agent).",
     )
-    budget: int = Field(
+    max_questions: int = Field(
         default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
     )
 
@@ -78,7 +79,7 @@ class CliprModels(ModelsSettings):
 class CliprSettings(RunSettings):
     """Settings of one CLIPR run."""
 
-    system: Literal["clipr"] = "clipr"
+    system: Literal["clipr"] = Field(default="clipr", description="Name of the system.")
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
     agent: CliprAgentSettings = CliprAgentSettings()

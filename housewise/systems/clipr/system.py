@@ -43,7 +43,7 @@ from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_bundled_set, is_house_set, load_choices
 from housewise.worlds.choices.scenario import ChoiceSet
 
-_LOCAL, _LEARNED = "local", "learned"
+_LOCAL, _FINETUNED = "local", "finetuned"
 
 
 class Clipr(System[CliprSettings]):
@@ -107,7 +107,7 @@ class Clipr(System[CliprSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        if {_LOCAL, _LEARNED} & {self.settings.agent.components, self.settings.tasks.speech}:
+        if {_LOCAL, _FINETUNED} & {self.settings.agent.components, self.settings.tasks.speech}:
             minilm_folder()
 
     def files(self) -> dict[str, Path]:
@@ -136,10 +136,10 @@ class Clipr(System[CliprSettings]):
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
         critic = Critic(language, chosen, job.seed) if chosen.method == "adaptive" else None
-        agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
+        agent = CliprAgent(inference, critic, chosen.max_questions, topic, memory)
         known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
         # Decisions: questions of the interview; per batch a choice, a review's question and its replay; and the end.
-        most = chosen.budget + 3 * len(in_turn) + 2
+        most = chosen.max_questions + 3 * len(in_turn) + 2
         return EpisodeSetup(
             world, agent, ChoiceInitialState.from_choices(choices, training, test, *known), EpisodeLimits(most, most)
         )
@@ -147,7 +147,7 @@ class Clipr(System[CliprSettings]):
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
             return LocalComponents(shared_minilm())
-        if self.settings.agent.components == _LEARNED:
+        if self.settings.agent.components == _FINETUNED:
             return FineTunedChooser(shared_minilm(), models["agent"])
         return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 

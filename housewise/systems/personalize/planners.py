@@ -69,21 +69,21 @@ class LLMFactory(_PromptedFactory):
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        chosen = self._settings
-        familiar = None if chosen.familiar is None else frozenset(chosen.familiar)
-        confidence = ConfidenceThresholds(
-            chosen.confidence, chosen.confidence_alike, chosen.confidence_unfamiliar, familiar
+        chosen, judging = self._settings, self._settings.judging
+        familiar = None if chosen.familiar_kinds is None else frozenset(chosen.familiar_kinds)
+        thresholds = ConfidenceThresholds(
+            judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
         )
         config = PlannerConfig(
-            chosen.grounded,
-            chosen.second_look,
-            chosen.consistent,
-            chosen.move_on,
-            chosen.rated,
-            ConfidenceThresholds() if chosen.explore else confidence,
-            chosen.checked,
+            grounded=chosen.grounded,
+            verify_completion="verify_completion" in chosen.wrappers,
+            constrain_to_judgements=judging.constrain_to_judgements,
+            loop_recovery="loop_recovery" in chosen.wrappers,
+            score_placements=judging.score_placements,
+            confidence=ConfidenceThresholds() if chosen.place_at_random else thresholds,
+            check_feasibility="check_feasibility" in chosen.wrappers,
         )
-        route = context.route if chosen.nearest_first else None
+        route = context.route if "sort_by_distance" in chosen.wrappers else None
         return LLMPlanner(
             context.answers, self._prompt_context, context.sampling, "llm", config, context.knowledge, route
         )
@@ -98,9 +98,9 @@ class ReplayFactory(_PromptedFactory):
         """See PlannerFactory."""
         chosen = self._settings
         # The record contains repairs and completion checks as plans of their own.
-        config = PlannerConfig(chosen.grounded, check_feasibility=chosen.checked, repairs=0)
+        config = PlannerConfig(chosen.grounded, check_feasibility="check_feasibility" in chosen.wrappers, repairs=0)
         # Names in prompts follow the order of the list.
-        route = context.route if chosen.nearest_first else None
+        route = context.route if "sort_by_distance" in chosen.wrappers else None
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
         return LLMPlanner(context.answers, self._prompt_context, sampling, "replay", config, route=route)
@@ -153,7 +153,7 @@ class MemoryLookupFactory:
     use_similar = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._places_at_random = settings.explore
+        self._places_at_random = settings.place_at_random
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""

@@ -1,4 +1,4 @@
-"""Settings of LLM-Personalize. ``housekeep_configs/run.yaml`` describes every key."""
+"""Settings of LLM-Personalize."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -14,38 +14,68 @@ from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
-from housewise.core.settings import MAX_COUNT, Settings, check_known_name, merge_nested
-from housewise.core.settings_loading import load_with_derived_defaults, packaged_defaults
+from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, check_known_name, merge_nested
+from housewise.core.settings_loading import load_with_derived_defaults
 from housewise.core.user_code import CodeReference, is_code_reference
-from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, adapter_defaults
-from housewise.rollout.settings import RunSettings, TaskSettings
+from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, Wrapper, adapter_defaults
+from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
 
 
 class DemonstratorSettings(Settings):
-    """Settings of the demonstrator; see scripted_planner.ScriptedPlanner.
+    """The demonstrator, whose plans the model learns to imitate."""
 
-    Attributes:
-        order: What it moves next: a random object, the nearest, or the first of the prompt's list.
-        thorough: Whether it looks around all receptacles before the end.
-        verdicts: Whether its notes say of every visible object where it belongs, not only of moved objects.
-    """
-
-    order: MoveOrder = "random"
-    thorough: bool = False
-    verdicts: bool = True
+    order: MoveOrder = Field(
+        default="random",
+        description="Which misplaced object is moved next: a random one, as in the paper; the nearest one, which a "
+        "model cannot learn from its prompt; or the first in the prompt's list (listed).",
+    )
+    thorough: bool = Field(
+        default=False, description="Whether the robot looks around all receptacles before the task counts as complete."
+    )
+    verdicts: bool = Field(
+        default=True,
+        description="Whether the memory gets a note about every visible object, and not only about moved objects.",
+    )
 
 
 class HouseTaskSettings(TaskSettings):
     """Which houses and episodes are played, and for which person."""
 
-    data: Annotated[str | None, NOT_COMPARED] = None
-    scenes: Annotated[list[str] | None, SELECTION] = None
-    episodes: Annotated[list[int] | str | None, SELECTION] = None
-    houses: Annotated[int, SELECTION] = Field(default=3, ge=1, le=MAX_COUNT)
-    objects: tuple[int, int] = (5, 10)
-    misplaced: tuple[int, int] = (3, 7)
-    person: str = "majority"
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=LARGEST_SEED,
+        description="Seed of the random number generator, and of the first generated house.",
+    )
+    data: Annotated[str | None, NOT_COMPARED] = Field(
+        default=None,
+        description="Folder of the Housekeep data. null plays generated houses, unless HOUSEKEEP_DATA or --data names "
+        "a folder.",
+    )
+    scenes: Annotated[list[str] | None, SELECTION] = Field(
+        default=None, description="Scenes of the data. null is every scene that has episodes."
+    )
+    episodes: Annotated[list[int] | str | None, SELECTION] = Field(
+        default=None,
+        description="Episodes of each scene: their ids, or the name of a task set, such as test. null is every "
+        "episode.",
+    )
+    houses: Annotated[int, SELECTION] = Field(
+        default=3, ge=1, le=MAX_COUNT, description="Number of generated houses. With data it is ignored."
+    )
+    objects: tuple[int, int] = Field(
+        default=(5, 10), description="Minimum and maximum number of objects in a generated house."
+    )
+    misplaced: tuple[int, int] = Field(
+        default=(3, 7), description="Minimum and maximum number of misplaced objects in a generated house."
+    )
+    person: str = Field(
+        default="majority",
+        description="Person whose preferences count: majority, a bundled person or a file in generated houses, and "
+        "majority or an annotator, such as annotator-0, in the data.",
+    )
 
     @model_validator(mode="after")
     def _check_counts(self) -> HouseTaskSettings:
@@ -65,9 +95,14 @@ class HouseTaskSettings(TaskSettings):
 class WorldSettings(Settings):
     """The simulator and the robot."""
 
-    simulator: str = "raycast"
-    max_steps: int = Field(default=1000, ge=1, le=MAX_COUNT)
-    look_down: float = 30.0
+    simulator: str = Field(
+        default="raycast",
+        description="Simulator of the house: raycast (bundled) or habitat (habitat-sim, if it is installed).",
+    )
+    max_steps: int = Field(
+        default=1000, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of an episode."
+    )
+    look_down: float = Field(default=30.0, description="Angle at which the camera looks down at the start, in degrees.")
     controller: ControllerSettings = ControllerSettings()
 
     @field_validator("simulator")
@@ -76,29 +111,103 @@ class WorldSettings(Settings):
         return check_known_name(name, plugin_names(SIMULATORS))
 
 
+class JudgingSettings(Settings):
+    """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements."""
+
+    score_placements: bool = Field(
+        default=False,
+        description="Whether an object without notes goes to its most probable place, if that is more probable than "
+        "its present place. It needs a model that returns log-probabilities.",
+    )
+    constrain_to_judgements: bool = Field(
+        default=False,
+        description="Whether a grammar restricts plans to what follows from the judgements: one object goes to where "
+        "it was judged to belong, or the robot enters one room.",
+    )
+    confidence: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Minimum confidence in a judgement that moves an object without notes. It is the probability of "
+        "the judgement, or, if placements are scored, the share of the best place compared with the present one (0.5: "
+        "equally probable). 0 follows all judgements.",
+    )
+    confidence_similar: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same for objects with notes about similar objects only. null is the value of confidence.",
+    )
+    confidence_unfamiliar: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same for other objects of kinds that are not among familiar_kinds. null is the value of "
+        "confidence.",
+    )
+
+
 class AgentSettings(Settings):
     """The planner and its options."""
 
-    planner: CodeReference = "llm"
-    prompt: Annotated[str, NEEDS_MODEL] = "planner"
-    most_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(default=10, ge=1, le=MAX_COUNT)
-    most_plans: int = Field(default=150, ge=1, le=MAX_COUNT)
-    most_idle_plans: int = Field(default=10, ge=1, le=MAX_COUNT)
-    replan_when_blocked: bool = True
-    grounded: Annotated[bool, NEEDS_MODEL] = False
-    second_look: Annotated[bool, NEEDS_MODEL] = False
-    consistent: Annotated[bool, NEEDS_MODEL] = False
-    move_on: Annotated[bool, NEEDS_MODEL] = False
-    nearest_first: Annotated[bool, NEEDS_MODEL] = False
-    rated: Annotated[bool, NEEDS_MODEL] = False
-    checked: Annotated[bool, NEEDS_MODEL] = False
-    confidence: Annotated[float, NEEDS_MODEL] = Field(default=0.0, ge=0, le=1)
-    confidence_alike: Annotated[float | None, NEEDS_MODEL] = Field(default=None, ge=0, le=1)
-    confidence_unfamiliar: Annotated[float | None, NEEDS_MODEL] = Field(default=None, ge=0, le=1)
-    familiar: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
-    explore: bool = False
+    planner: CodeReference = Field(
+        default="llm",
+        description="Name of the planner (housewise list planners), or your own as FILE.py:NAME or MODULE:NAME.",
+    )
+    prompt: Annotated[str, NEEDS_MODEL] = Field(
+        default="planner",
+        description="Prompt of the planner: a bundled one or a file. planner is the planner's own prompt; null is the "
+        "prompt that the adapter was trained with.",
+    )
+    most_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
+        default=10, ge=1, le=MAX_COUNT, description="Maximum number of high-level actions of a plan."
+    )
+    most_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
+    most_idle_plans: int = Field(
+        default=10,
+        ge=1,
+        le=MAX_COUNT,
+        description="Number of successive plans without any executed action after which an episode ends.",
+    )
+    replan_when_blocked: bool = Field(
+        default=True,
+        description="Whether a plan ends when picking up or placing fails. If false, its other actions are tried, as "
+        "in the published logs.",
+    )
+    grounded: Annotated[bool, NEEDS_MODEL] = Field(
+        default=False,
+        description="Whether a grammar restricts replies to the four actions and to names that the robot knows. It "
+        "needs llguidance (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect).",
+    )
+    familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = Field(
+        default=None,
+        description="Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds.",
+    )
+    place_at_random: bool = Field(
+        default=False,
+        description="Whether objects are placed even if the planner is not confident, so that people react and their "
+        "memory grows: llm ignores the confidence thresholds, the planners without a model place objects at random.",
+    )
+    wrappers: Annotated[tuple[Wrapper, ...], NEEDS_MODEL] = Field(
+        default=(),
+        description="Additions to the planner llm: sort_by_distance (prompts list near objects and places first, not "
+        "in the order of discovery), check_feasibility (plans that cannot be executed, as far as the robot knows, are "
+        "asked for again, twice at most, and infeasible actions are left out), loop_recovery (a plan that repeats "
+        "earlier actions is replaced by what follows from the judgements, or by visits), and verify_completion (when "
+        "the model says that the task is complete, the robot visits where it has not been, and asks again).",
+    )
+    judging: Annotated[JudgingSettings, NEEDS_MODEL] = JudgingSettings()
     demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
-    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = None
+    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = Field(
+        default=None, description="replay: Folder of the records whose replies are played."
+    )
+
+    @field_validator("wrappers")
+    @classmethod
+    def _check_unique(cls, wrappers: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
+        if len(set(wrappers)) < len(wrappers):
+            raise ValueError("each wrapper at most once")
+        return wrappers
 
     @field_validator("planner")
     @classmethod
@@ -115,12 +224,13 @@ class AgentSettings(Settings):
 
 
 class PersonalizeSettings(RunSettings):
-    """Settings of a run in houses. The prompt defaults to the one that the adapter was trained with."""
+    """Settings of a run of LLM-Personalize."""
 
-    system: Literal["personalize"] = "personalize"
+    system: Literal["personalize"] = Field(default="personalize", description="Name of the system.")
     tasks: HouseTaskSettings = HouseTaskSettings()
     world: WorldSettings = WorldSettings()
     agent: AgentSettings = AgentSettings()
+    models: ModelsSettings = ModelsSettings(agent=ModelSettings(sampling=SamplingSettings(top_p=0.9, max_tokens=160)))
 
     @model_validator(mode="before")
     @classmethod
@@ -163,16 +273,21 @@ class PersonalizeSettings(RunSettings):
         return adapter_defaults(self.models.agent.adapter) if self.agent.planner == "llm" else {}
 
 
+def house_defaults() -> dict[str, Any]:
+    """Return every setting with its default. The prompt depends on the adapter, which depends on the model."""
+    derived = {"agent": {"prompt": None}, "models": {"agent": {"adapter": AUTO}}}
+    return merge_nested(PersonalizeSettings().model_dump(mode="json"), derived)
+
+
 def house_settings(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> PersonalizeSettings:
     """Combine the settings of a run; see core.settings.load_with_derived_defaults.
 
-    The defaults of an adapter override the packaged defaults, and given settings override both. Unlike ``housewise
+    The defaults of an adapter override those of the classes, and given settings override both. Unlike ``housewise
     run``, which starts with ``adapter=auto``, this uses no adapter unless one is named.
     """
-    base = OmegaConf.merge(packaged_defaults("run"), {"models": {"agent": {"adapter": None}}})
-    assert isinstance(base, DictConfig)
+    base = OmegaConf.create(merge_nested(house_defaults(), {"models": {"agent": {"adapter": None}}}))
     return load_with_derived_defaults(PersonalizeSettings, base, derived_defaults, file, settings, overrides)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.controller.published_controller import PublishedController
@@ -16,7 +16,6 @@ from housewise.controller.skills import Controller
 from housewise.core.errors import UserError
 from housewise.core.record import Record, Result
 from housewise.core.record_files import FINISHED, RecordLine
-from housewise.core.settings_loading import packaged_defaults
 from housewise.core.text_files import is_file
 from housewise.core.user_code import referenced_file
 from housewise.language import Sampling
@@ -39,7 +38,7 @@ from housewise.systems.personalize.record import (
     read_house_record,
 )
 from housewise.systems.personalize.record_migrations import migrate_version_1
-from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.settings import PersonalizeSettings, house_defaults
 from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
@@ -83,7 +82,7 @@ class Personalize(System[PersonalizeSettings]):
     @classmethod
     def defaults(cls) -> DictConfig:
         """See System.defaults."""
-        return packaged_defaults("run")
+        return OmegaConf.create(house_defaults())
 
     @classmethod
     def advice(cls, settings: PersonalizeSettings) -> Mapping[str, Any]:
@@ -123,7 +122,7 @@ class Personalize(System[PersonalizeSettings]):
     def expected_seconds(self) -> float | None:
         """See System.expected_seconds. A model without a grammar writes to the token limit in every plan."""
         expected = super().expected_seconds
-        free = bool(self.roles) and not self.settings.agent.consistent
+        free = bool(self.roles) and not self.settings.agent.judging.constrain_to_judgements
         return expected if expected is None or not free else _SECONDS_WITHOUT_GRAMMAR
 
     @property

@@ -125,11 +125,11 @@ class HouseBody:
     Args:
         simulator: Simulator in which the house is set up.
         house: House as returned by build_house_task.
-        most_steps: Maximum number of low-level steps in the episode.
+        max_steps: Maximum number of low-level steps in the episode.
     """
 
-    def __init__(self, simulator: Simulator, house: HouseTask, most_steps: int) -> None:
-        self._env = RearrangementEnv(simulator, [house], most_steps)
+    def __init__(self, simulator: Simulator, house: HouseTask, max_steps: int) -> None:
+        self._env = RearrangementEnv(simulator, [house], max_steps)
         self._env.reset()
         self._controller = Controller(self._env)
 

@@ -194,7 +194,7 @@ class GoalEvent(Event):
     """The goal that is used.
 
     Attributes:
-        by: Who it comes from; nobody if there is none.
+        source: Who it comes from; nobody if there is none.
     """
 
     type: ClassVar[str] = "goal"

@@ -64,7 +64,7 @@ class StarsWorldSettings(Settings):
         default=STAND_INS,
         description="Appearance of fixtures and objects in the house: bundled data by name, or a file.",
     )
-    most_steps: int = Field(
+    max_steps: int = Field(
         default=20_000, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps per episode in the house."
     )
 
@@ -80,18 +80,18 @@ class StarsAgentSettings(Settings):
     condition: Annotated[str, NOT_COMPARED] = Field(
         default="STARS+O", description="Which parts of STARS are active; see docs/stars.md. +O adds the user."
     )
-    lead: str = Field(
+    goal_prefix: str = Field(
         default="the goal is that the {name} {are}",
         max_length=200,
         description='Words that every goal of the model begins with. {name} is the object, {are} is "is" or "are".',
     )
-    most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS, description="Maximum number of tokens of a goal.")
+    max_goal_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS, description="Maximum number of tokens of a goal.")
     selection: Literal["likelihood", "numbered"] = Field(
         default="likelihood",
         description="How the model selects: by the option whose number is most probable over all orders of the options "
         "(likelihood), or by the answer to one question (numbered).",
     )
-    questions: int = Field(
+    max_questions: int = Field(
         default=MAX_QUESTIONS,
         ge=0,
         le=100,
@@ -99,7 +99,7 @@ class StarsAgentSettings(Settings):
         "states the goal.",
     )
     tree: TreeThresholds = TreeThresholds()
-    carry: GoalGeneralisation = GoalGeneralisation()
+    generalisation: GoalGeneralisation = GoalGeneralisation()
     vocabulary: _Named = Field(
         default=VOCABULARY, description="Words, kinds and affordances of things: bundled data by name, or a file."
     )
@@ -121,14 +121,14 @@ class StarsAgentSettings(Settings):
     def _check_condition(cls, name: str) -> str:
         return find_condition(name).name
 
-    @field_validator("lead")
+    @field_validator("goal_prefix")
     @classmethod
-    def _can_be_filled_in(cls, lead: str) -> str:
+    def _check_placeholders(cls, goal_prefix: str) -> str:
         try:
-            lead.format(name="mug", are="is")
+            goal_prefix.format(name="mug", are="is")
         except (KeyError, IndexError, ValueError, AttributeError) as error:
             raise ValueError("invalid placeholder; available: {name}, {are}") from error
-        return lead
+        return goal_prefix
 
     @property
     def parts(self) -> StarsCondition:
@@ -145,7 +145,7 @@ class StarsModelsSettings(ModelsSettings):
 class StarsSettings(RunSettings):
     """Settings of one STARS run."""
 
-    system: Literal["stars"] = "stars"
+    system: Literal["stars"] = Field(default="stars", description="Name of the system.")
     tasks: StarsTaskSettings = StarsTaskSettings()
     world: StarsWorldSettings = StarsWorldSettings()
     agent: StarsAgentSettings = StarsAgentSettings()

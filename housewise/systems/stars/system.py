@@ -168,12 +168,12 @@ class Stars(System[StarsSettings]):
             analyser,
             chosen.parts,
             RetrievalConfig(
-                model, self._prompts, chosen.tree, chosen.lead, chosen.most_tokens, self._meaning_baseline()
+                model, self._prompts, chosen.tree, chosen.goal_prefix, chosen.max_goal_tokens, self._meaning_baseline()
             ),
             selector=self._selector(model),
             known_goals=goals_from_notes(memory.notes),
-            generalisation=chosen.carry,
-            max_questions=chosen.questions,
+            generalisation=chosen.generalisation,
+            max_questions=chosen.max_questions,
             earlier_replies=told,
         )
         learner.dialogue.turns += _instructions(task, learner)
@@ -198,7 +198,7 @@ class Stars(System[StarsSettings]):
         if self._simulator is None:
             self._simulator = open_simulator(world.simulator, ("instance",), gpu=self.settings.execution.gpu)
         house = build_house_task(task, analyser.language.vocabulary, self._stand_ins)
-        return HouseBody(self._simulator, house, world.most_steps)
+        return HouseBody(self._simulator, house, world.max_steps)
 
     def _meaning_baseline(self) -> NearestMeaning | None:
         by_meaning = self.settings.agent.parts.retrieval == "meaning"

@@ -2,7 +2,7 @@
 
 The data has no licence, so it is not bundled. A file is a table as the authors published it (CSV, such as
 ``ambik_test_900.csv``), or JSON Lines with the fields ``id``, ``environment``, ``request``, ``variants``, ``question``,
-``answer``, ``intent`` and ``shortlist``.
+``answer`` and ``intent``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class AmbikTask(DataRow):
     id: str
     environment: tuple[str, ...]
     request: str
-    shortlist: tuple[str, ...] = ()
     variants: tuple[str, ...]
     question: str
     answer: str
@@ -117,7 +116,6 @@ def _task(row: Mapping[str, str], number: str) -> AmbikTask:
         id=f"ambik-{number:0>3}",
         environment=split_list(row["environment_short"]),
         request=row["ambiguous_task"].strip(),
-        shortlist=split_list(row["amb_shortlist"]),
         variants=variants,
         question=question,
         answer=row["answer"].strip(),

@@ -197,12 +197,12 @@ def _read_preferences(file: Path) -> HousePreferences:
             raise _unknown_word_error(file, "wants", "group or category", key, [*groups, *sorted(things)])
         _check_places(file, f"wants.{key}", places)
     wants = person.wants
-    places = {
+    resolved = {
         thing: wants.get(thing, wants.get(name, group.wanted))
         for name, group in groups.items()
         for thing in group.things
     }
-    return HousePreferences(person.name, person.about, places)
+    return HousePreferences(person.name, person.about, resolved)
 
 
 def _check_groups(file: Path, own: Mapping[str, PreferenceGroup], groups: Mapping[str, PreferenceGroup]) -> None:

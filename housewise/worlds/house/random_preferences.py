@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from housewise.worlds.house.preferences import HousePreferences, Places, PreferenceGroup, default_groups
+from housewise.worlds.house.preferences import HousePreferences, Places, default_groups
 
 _AS_USUAL = 0.4
 """Share of the groups that keep their default receptacles."""
@@ -23,7 +21,7 @@ def random_preferences(seed: int) -> HousePreferences:
     Args:
         seed: Seed of the random number generator. The same seed gives the same preferences.
     """
-    rng, groups = np.random.default_rng([seed, 7]), _groups()
+    rng, groups = np.random.default_rng([seed, 7]), default_groups().values()
     usual = [group.wanted for group in groups]
     places: dict[str, Places] = {}
     for group in groups:
@@ -31,8 +29,3 @@ def random_preferences(seed: int) -> HousePreferences:
         for thing in group.things:
             places[thing] = usual[rng.integers(len(usual))] if rng.uniform() < _ODD else wanted
     return HousePreferences(f"invented-{seed}", "nobody in particular", places)
-
-
-@lru_cache(maxsize=1)
-def _groups() -> tuple[PreferenceGroup, ...]:
-    return tuple(default_groups().values())

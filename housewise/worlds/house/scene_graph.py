@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 
+from housewise.core.html_tables import html_table
 from housewise.core.migrations import find_former_attribute
 from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.spoken_names import HOUSE as HOUSE
@@ -67,6 +68,16 @@ class SceneGraph:
         held = f"{self.holding} in the hand" if self.holding else "nothing in the hand"
         known = f"{len(self.receptacles)} receptacles, {len(self.objects)} objects"
         return f"<SceneGraph: rooms {', '.join(self.rooms) or 'unknown'}; {known}; {held}>"
+
+    def _repr_html_(self) -> str:
+        """Return the graph as a table for notebooks, with a row for each receptacle and each room without one."""
+        rows = [
+            (room, place, ", ".join(things))
+            for room, places in self.tree.items()
+            for place, things in (places or {"": ()}).items()
+        ]
+        caption = f"in the hand: {self.holding or 'nothing'}"
+        return html_table(caption, ("room", "receptacle", "objects"), rows)
 
     def copy(self) -> SceneGraph:
         """Return an independent copy."""

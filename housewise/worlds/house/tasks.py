@@ -67,7 +67,10 @@ def select_episodes(data: HousekeepData, scene: str, episodes: Sequence[int] | s
         UserError: If the scene, an episode or the task set does not exist.
     """
     if isinstance(episodes, str):
-        yield from _read_task_set(scene, episodes)
+        sets = task_sets(scene)
+        if episodes not in sets:
+            raise UserError(f"{scene} has no task set {episodes!r}; {suggest_names(episodes, sets)}")
+        yield from sets[episodes]
         return
     ids = data.episode_ids(scene)
     for number in ids if episodes is None else episodes:
@@ -86,13 +89,6 @@ def task_sets(scene: str) -> dict[str, list[int]]:
     if scene not in sets:
         raise UserError(f"no task sets for {scene}; {suggest_names(scene, sets)}")
     return sets[scene]
-
-
-def _read_task_set(scene: str, name: str) -> list[int]:
-    sets = task_sets(scene)
-    if name not in sets:
-        raise UserError(f"{scene} has no task set {name!r}; {suggest_names(name, sets)}")
-    return list(sets[name])
 
 
 @lru_cache(maxsize=8)

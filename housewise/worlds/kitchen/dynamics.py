@@ -22,7 +22,6 @@ from housewise.worlds.kitchen.dishes import (
 )
 from housewise.worlds.kitchen.kitchen_data import KitchenData
 from housewise.worlds.kitchen.name_resolution import (
-    SimilarityFunction,
     describe_entity,
     resolve_contents,
     resolve_entity,
@@ -32,6 +31,12 @@ from housewise.worlds.kitchen.state import Entity, Place, State
 from housewise.worlds.kitchen.trace import Layer, PreparedFood, Serving, Trace
 
 _LAST_NUMBER = re.compile(r"_?\d+$")
+_OPPOSITE_TAGS = {
+    "open": ("open", "closed"),
+    "close": ("closed", "open"),
+    "turn_on": ("on", "off"),
+    "turn_off": ("off", "on"),
+}
 
 
 class KitchenDynamics:
@@ -41,25 +46,17 @@ class KitchenDynamics:
         start: The scene.
         kitchen: Furniture, verbs and names of the kitchen.
         rng: Orders the results of ``look for``.
-        resembles: Similarity of a word and a description, for ``look for``.
 
     Attributes:
         trace: All that happened so far; ``trace.state`` is the current state.
         done: Whether the robot declared the task done.
     """
 
-    def __init__(
-        self,
-        start: State,
-        kitchen: KitchenData,
-        rng: random.Random | None = None,
-        resembles: SimilarityFunction | None = None,
-    ) -> None:
+    def __init__(self, start: State, kitchen: KitchenData, rng: random.Random | None = None) -> None:
         self.trace = Trace(start)
         self.done = False
         self._kitchen = kitchen
         self._rng = rng or random.Random(0)
-        self._resembles = resembles
         self._order = 0
         self._layers: dict[str, tuple[Layer, ...]] = {
             id: (Layer(0, frozenset({id})),) for id in start.entities if is_food(start, id)
@@ -115,31 +112,18 @@ class KitchenDynamics:
         return f"Found {found} in/on {id}" if found else f"Found nothing in/on {id}"
 
     def _do_look_for(self, action: KitchenAction) -> str:
-        return search_house(action.x, self._state, self._rng, self._resembles)
+        return search_house(action.x, self._state, self._rng)
 
     # States of things
 
     def _do_open(self, action: KitchenAction) -> str:
-        return self._replace_tag(self._resolve(action.x), "open", "closed")
-
-    def _do_close(self, action: KitchenAction) -> str:
-        return self._replace_tag(self._resolve(action.x), "closed", "open")
-
-    def _do_turn_on(self, action: KitchenAction) -> str:
-        return self._replace_tag(self._appliance(action.x), "on", "off")
-
-    def _do_turn_off(self, action: KitchenAction) -> str:
-        return self._replace_tag(self._appliance(action.x), "off", "on")
-
-    def _replace_tag(self, id: str, tag: str, without: str) -> str:
-        self._state = self._state.with_tags(id, tag, without=[without])
+        id, (tag, opposite) = self._resolve(action.x), _OPPOSITE_TAGS[action.name]
+        if tag in ("on", "off") and not self._state[id].can("cooks"):
+            raise ImpossibleAction(f"{id} is no cooking appliance.")
+        self._state = self._state.with_tags(id, tag, without=[opposite])
         return f"{id} is now {tag}"
 
-    def _appliance(self, words: str) -> str:
-        id = self._resolve(words)
-        if not self._state[id].can("cooks"):
-            raise ImpossibleAction(f"{id} is no cooking appliance.")
-        return id
+    _do_close = _do_turn_on = _do_turn_off = _do_open
 
     def _do_heat(self, action: KitchenAction) -> str:
         id = self._resolve(action.x)
@@ -242,21 +226,12 @@ class KitchenDynamics:
 
     # Preparing food
 
-    def _do_mix(self, action: KitchenAction) -> str:
-        return self._combine(action, "mix", cooks=False)
-
-    def _do_cook(self, action: KitchenAction) -> str:
-        return self._combine(action, "cook", cooks=True)
-
     def _do_items(self, action: KitchenAction) -> str:
-        return self._combine(action, action.verb, cooks=action.verb in self._kitchen.verbs.cooking)
-
-    def _combine(self, action: KitchenAction, verb: str, cooks: bool) -> str:
         """Replace all food in a container by one prepared food."""
-        holder = self._resolve(action.x)
+        holder, verb = self._resolve(action.x), action.verb or action.name
         if not self._state[holder].can("container"):
             raise ImpossibleAction(f"{holder} is no container that food can be prepared in.")
-        if cooks:
+        if verb in self._kitchen.verbs.cooking:
             self._require_appliance(holder)
         inside = self._state.inside(holder)
         if not inside:
@@ -276,6 +251,8 @@ class KitchenDynamics:
         self.trace.record_use([holder], self._step)
         self._take_snapshot(find_dish_root(self._state, id))
         return f"{id} is now in/on {holder}, made of {', '.join(parts)}"
+
+    _do_mix = _do_cook = _do_items
 
     def _pile(self, food: str) -> list[str]:
         """Return a food and all food that lies on it."""

@@ -5,16 +5,11 @@ from __future__ import annotations
 import difflib
 import random
 import re
-from collections.abc import Callable
 
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, shorten, strip_article
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.trace import Trace
 
-SimilarityFunction = Callable[[str, str], float]
-"""Returns the similarity (0 to 1) of a word and a description."""
-MIN_SIMILARITY = 0.4
-"""Similarity of a word and a description from which on the thing is found (value of ADAPT's code)."""
 _NUMBER = re.compile(r"_\d+$")
 
 
@@ -78,8 +73,8 @@ def resolve_contents(words: str, holder: str, trace: Trace) -> str | None:
     raise ImpossibleAction(f"{holder} does not contain {shorten(words)}.{where} {holder} contains {held}.")
 
 
-def search_house(words: str, state: State, rng: random.Random, resembles: SimilarityFunction | None = None) -> str:
-    """Search the whole house for things whose name contains a word or whose description resembles it.
+def search_house(words: str, state: State, rng: random.Random) -> str:
+    """Search the whole house for things whose name contains a word, or else whose description has all words.
 
     Raises:
         ImpossibleAction: Nothing is found.
@@ -90,18 +85,15 @@ def search_house(words: str, state: State, rng: random.Random, resembles: Simila
     if found:
         rng.shuffle(found)
         return f"Found {_join_descriptions(found, state)}"
-    alike = [id for id in state.places if _similarity(word, state[id], resembles) > MIN_SIMILARITY]
+    alike = [id for id in state.places if _describes(word, state[id])]
     if alike:
         rng.shuffle(alike)
         return f"{shorten(words)} not found, but found {_join_descriptions(alike, state)}"
     raise ImpossibleAction(f"{shorten(words)} was not found. Search a place, or look for another single word.")
 
 
-def _similarity(word: str, entity: Entity, resembles: SimilarityFunction | None) -> float:
-    if resembles is not None:
-        return resembles(word.replace("_", " "), entity.description)
-    known = _words(entity.description) | _words(entity.contents or "")
-    return 1.0 if _words(word) and _words(word) <= known else 0.0
+def _describes(word: str, entity: Entity) -> bool:
+    return bool(_words(word)) and _words(word) <= _words(entity.description) | _words(entity.contents or "")
 
 
 def _join_descriptions(ids: list[str], state: State) -> str:

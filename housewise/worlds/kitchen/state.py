@@ -147,10 +147,6 @@ class State:
         """Whether ``id`` is in or on ``holder`` at any depth."""
         return holder in self.holders(id)
 
-    def room(self, id: str) -> str:
-        """Return the outermost holder of ``id``, or ``id`` itself if it has none."""
-        return [id, *self.holders(id)][-1]
-
     def is_shut_away(self, id: str) -> bool:
         """Whether a holder of ``id`` is closed, so that a hand cannot reach it."""
         return any(self[holder].can("openable") and not self.has_tag(holder, "open") for holder in self.holders(id))

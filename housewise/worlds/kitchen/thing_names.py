@@ -28,7 +28,7 @@ _SYNONYMS = {
     "couch": "sofa",
     "yogurt": "yoghurt",
 }
-_MAX_CHOICES = 6
+_MAX_CHOICES, _NO_MATCH = 6, 4
 
 
 class NotUnderstoodLine(Exception):
@@ -139,23 +139,22 @@ class ThingNames:
         words = set(significant_words(said))
         if not words:
             return []
-        ways: tuple[Callable[[str, Entity], bool], ...] = (
-            lambda id, entity: words == set(significant_words(_NUMBER.sub("", id))),
-            lambda id, entity: words == set(significant_words(entity.contents or "")),
-            lambda id, entity: words <= {*significant_words(id), *significant_words(entity.contents or "")},
-            lambda id, entity: (
-                words
-                <= {
-                    *significant_words(id),
-                    *significant_words(entity.contents or ""),
-                    *significant_words(entity.description),
-                }
-            ),
-        )
-        for fits in ways:
-            if found := [id for id, entity in state.entities.items() if fits(id, entity)]:
-                return found
-        return []
+        ranks = {id: _match_rank(words, entity) for id, entity in state.entities.items()}
+        best = min(ranks.values())
+        return [id for id, rank in ranks.items() if rank == best < _NO_MATCH]
+
+
+def _match_rank(words: set[str], entity: Entity) -> int:
+    """Return how well words fit a thing: 0 for its whole name, up to ``_NO_MATCH``."""
+    names, contents = {*significant_words(entity.id)}, {*significant_words(entity.contents or "")}
+    fits = (
+        words == {*significant_words(_NUMBER.sub("", entity.id))},
+        words == contents,
+        words <= names | contents,
+        words <= names | contents | {*significant_words(entity.description)},
+        True,
+    )
+    return fits.index(True)
 
 
 def _join_counted(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from housewise.core.errors import UserError
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import KitchenData, KitchenTask, load_kitchen
-from housewise.worlds.kitchen.name_resolution import SimilarityFunction, describe_entity
+from housewise.worlds.kitchen.name_resolution import describe_entity
 from housewise.worlds.kitchen.scene import draw_scene
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.trace import Trace
@@ -72,7 +72,6 @@ class TextKitchen:
         scene: A given scene instead of a random one.
         max_steps: Greatest number of executed and of attempted actions.
         kitchen: House, objects, tasks and verbs; the bundled kitchen by default.
-        resembles: Similarity (0 to 1) of a word and a description, for "Look for". By default their words are compared.
 
     Attributes:
         dynamics: The dynamics of the current episode. Planners try actions on its ``fork``.
@@ -88,7 +87,6 @@ class TextKitchen:
         scene: State | None = None,
         max_steps: int = MAX_STEPS,
         kitchen: KitchenData | None = None,
-        resembles: SimilarityFunction | None = None,
     ) -> None:
         self.kitchen = kitchen or load_kitchen()
         if task not in self.kitchen.tasks.tasks:
@@ -97,7 +95,6 @@ class TextKitchen:
         self._seed = seed
         self._scene = scene
         self._max_steps = max_steps
-        self._resembles = resembles
         self.reset()
 
     @property
@@ -123,7 +120,7 @@ class TextKitchen:
     def reset(self) -> str:
         """Start again in the same scene and return the layout."""
         scene = self._scene or draw_scene(self._seed, self.kitchen)
-        self.dynamics = KitchenDynamics(scene, self.kitchen, random.Random(self._seed), self._resembles)
+        self.dynamics = KitchenDynamics(scene, self.kitchen, random.Random(self._seed))
         self._attempts = 0
         self._failed = 0
         self._recent: deque[str] = deque(maxlen=4)

@@ -23,7 +23,7 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
         inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
         synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
     )
-    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, budget=10)
+    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, max_questions=10)
     assert elicited.ended == "sufficient"
     assert elicited.dialogue == (DialogueTurn("Hot or iced?", "iced"),)
     assert elicited.unresolved == ((Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",))), ())
@@ -35,9 +35,9 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
     assert "Person: iced" in synthesis and "pour hot tea" in synthesis, "rules come from dialogue and examples"
 
 
-def test_elicitation_ends_with_its_budget_in_at_most_one_call_more(tmp_path: Path) -> None:
+def test_elicitation_ends_after_max_questions_in_at_most_one_call_more(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 3, synthesize=["1. Prefer iced tea."])
-    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, budget=3)
+    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, max_questions=3)
     assert elicited.ended == "budget" and len(elicited.dialogue) == 3
     assert model.calls == {"inquire": 3, "synthesize": 1} and chat.usage.calls == 3 + 1 and not model.left()
 
@@ -107,7 +107,7 @@ def test_the_gate_asks_for_two_batches_and_a_drop_beyond_tau_sigma(
 
 OLD = parse_rules("1. For tea: prefer hot tea.")
 QUESTION, ANSWER = "How do you take your tea?", "iced"
-SETTINGS = CriticSettings(batch=2, interval=4, recent=3)
+SETTINGS = CriticSettings(batch=2, feedback_interval=4, recent_choices=3)
 
 
 def adapt(folder: Path, person: Answering, batches: list[list[int]], **replies: list[str]):  # type: ignore[no-untyped-def]
@@ -137,7 +137,7 @@ def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
 
     run, model, _ = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=["NO."])
     assert run.reviews[0].outcome == "no question" and model.calls["feedback_question"] == 1
-    assert model.asked[-1][1].count("A tea for") == SETTINGS.recent, "the last K decisions"
+    assert model.asked[-1][1].count("A tea for") == SETTINGS.recent_choices, "the last K decisions"
 
     run, model, chat = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=[QUESTION])
     assert run.reviews[0].outcome == "left" and chat.usage.questions == 1
@@ -207,7 +207,7 @@ def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path)
     chat, _ = language(
         tmp_path, choose=[reply(scenarios, [0, 0])], **ASKED, update=["1. For tea: prefer cold milk.\nThat is all."]
     )
-    settings = CriticSettings(batch=2, interval=2, accuracy_gate=False)
+    settings = CriticSettings(batch=2, feedback_interval=2, accuracy_gate=False)
     run = AdaptiveClipr(Inference(chat, 2), Answering("milk"), settings).run(scenarios, OLD)
     assert run.reviews[0].outcome == "accepted" and chat.usage.calls == 1 + 4
     assert run.versions[-1][0].preferred == ("cold milk",)

@@ -43,7 +43,7 @@ def setup(minilm: MiniLM) -> tuple[MethodInputs, Watched]:
     language = Watched(minilm)
     person = ChoicesRespondent(read_profile("kitchen"), minilm)
     return MethodInputs(
-        language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7
+        language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, max_questions=4, batch=7
     ), language
 
 
@@ -100,7 +100,7 @@ def test_cipher_takes_two_calls_a_choice_and_one_a_mistake(minilm: MiniLM, by: s
 
 def test_the_adaptive_method_starts_as_the_other_and_its_calls_are_counted(minilm: MiniLM) -> None:
     made, language = setup(minilm)
-    made = replace(made, critic=CriticSettings(batch=7, interval=7))
+    made = replace(made, critic=CriticSettings(batch=7, feedback_interval=7))
     outcome = adaptive_clipr(made)
     assert outcome.training_calls == 5 and len(outcome.reviews) == 2
     steps = {"gate closed": 0, "not worth it": 1, "no question": 2, "no update": 3, "unchanged": 4}

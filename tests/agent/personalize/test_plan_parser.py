@@ -287,14 +287,14 @@ def check(reply: str) -> ParsedPlan:
     return plan
 
 
-def test_ten_thousand_spoilt_plans_are_read() -> None:
+def test_thousands_of_spoilt_plans_are_read() -> None:
     rng = random.Random(0)
     understood = 0
-    for _ in range(10_000):
+    for _ in range(4_000):
         reply = mutated(PLAN, rng)
         understood += any(step.action for step in check(reply).steps)
     # The damage is of all degrees: many plans can still be read, many others cannot.
-    assert 2_000 < understood < 9_900
+    assert 800 < understood < 3_960
 
 
 def mutated(text: str, rng: random.Random) -> str:

@@ -93,10 +93,10 @@ def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
         (
             "room",
             "{room} {color}",
-            "field room: unknown placeholder {color}; available here: receptacles, room",
+            "field room: cannot be filled in (unknown placeholder {color}); available: receptacles, room",
         ),
-        ("empty_hand", "{object}", "field empty_hand: unknown placeholder {object}; available here: none"),
-        ("system", "{rooms}", "unknown placeholder {rooms}; available here: most_steps"),
+        ("empty_hand", "{object}", "cannot be filled in (unknown placeholder {object}); available: none"),
+        ("system", "{rooms}", "(unknown placeholder {rooms}); available: most_steps"),
         ("user", "{}", "field user"),
         ("user", "{0}", "field user"),
         ("user", "{rooms.color}", "field user"),

@@ -178,7 +178,7 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
 
 
 def test_a_model_that_rates_nothing_is_named() -> None:
-    with pytest.raises(UserError, match=r"cannot score texts; set agent\.rated=false"):
+    with pytest.raises(UserError, match=r"cannot score texts; set score_placements=false"):
         LLMPlanner(RecordingModel(), JUDGING, config=PlannerConfig(score_placements=True))
 
 

@@ -52,7 +52,7 @@ def test_a_goal_comes_back_as_it_was_learned(task: str, name: str, goal: str, pl
 
 def test_what_depends_on_where_a_thing_is_found_is_no_place_of_its_kind() -> None:
     _, found = learned("tidy kitchen", "mug 2", "the mug is in the cupboard")
-    assert [note.about.situation for note in found] == ["unload: dish rack (vessel)"]
+    assert [(note.about.subtask, note.about.situation) for note in found] == [("unload", "dish rack (vessel)")]
     # Two things at once, or none, are no place of a kind either.
     _, found = learned("organize office", "pen", "the pen is in the drawer and the file is in the drawer")
     assert len(found) == 1
@@ -61,11 +61,18 @@ def test_what_depends_on_where_a_thing_is_found_is_no_place_of_its_kind() -> Non
 def test_later_notes_win_and_others_tell_nothing_of_goals() -> None:
     _, (drawer, belongs) = learned("organize office", "pen", "the pen is in the drawer")
     _, (shelf, _) = learned("organize office", "pen", "the pen is in the bookshelf")
-    about = About(things=("pen",), task="organize office", situation="clear: desk")
+    about = About(things=("pen",), task="organize office", subtask="clear", situation="desk")
     others = [
         Note(person="ann", kind="reaction", text=drawer.text, about=about),
-        Note(person="ann", kind="goal", text=drawer.text, about=About(things=("pen",), situation="clear: desk")),
-        Note(person="ann", kind="goal", text=drawer.text, about=About(task="organize office", situation="clear: desk")),
+        Note(
+            person="ann", kind="goal", text=drawer.text, about=About(things=("pen",), subtask="clear", situation="desk")
+        ),
+        Note(
+            person="ann",
+            kind="goal",
+            text=drawer.text,
+            about=About(task="organize office", subtask="clear", situation="desk"),
+        ),
         Note(person="ann", kind="goal", text=drawer.text, about=About(things=("pen",), task="organize office")),
     ]
     [kept] = goals_from_notes([drawer, belongs, *others, shelf])

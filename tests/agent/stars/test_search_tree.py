@@ -81,7 +81,7 @@ THIRTEEN = {
 
 def grown(script: dict[str, Written], kind: str = "initial", thresholds: TreeThresholds | None = None):  # type: ignore[no-untyped-def]
     model, usage = ScriptedModel(script), ModelUsage()
-    tree = SearchTree(model, GenerationLimits(), thresholds or TreeThresholds(mean=0.85))
+    tree = SearchTree(model, GenerationLimits(), thresholds or TreeThresholds(min_branch_mean=0.85))
     return tree.grow("prompt", RetrievedTexts("mug"), usage, kind), model, usage  # type: ignore[arg-type]
 
 
@@ -122,7 +122,7 @@ def test_second_recursion_needs_a_high_mean_so_far() -> None:
     found, model, _ = grown(script)
     assert [response.text for response in found] == ["a c", "b d"]
     assert len(model.batches) == 2
-    low = TreeThresholds(mean=0.3)
+    low = TreeThresholds(min_branch_mean=0.3)
     found, _, _ = grown({**script, "b e": []}, thresholds=low)
     assert "b e" in {response.text for response in found}
 
@@ -152,7 +152,7 @@ def test_duplicates_are_neither_returned_nor_lose_their_tree() -> None:
         "b x": [],
     }
     model, seen = ScriptedModel(script), RetrievedTexts("mug", {"b c"})
-    found = SearchTree(model, GenerationLimits(), TreeThresholds(mean=0.1)).grow("prompt", seen, ModelUsage())
+    found = SearchTree(model, GenerationLimits(), TreeThresholds(min_branch_mean=0.1)).grow("prompt", seen, ModelUsage())
     assert {response.text for response in found} == {"a c", "b x"}
 
 
@@ -167,7 +167,7 @@ def test_the_same_text_is_branched_on_once() -> None:
 
 
 def test_a_tree_stops_after_so_many_calls() -> None:
-    _, model, usage = grown(EXAMPLE, thresholds=TreeThresholds(mean=0.85, most_calls=4))
+    _, model, usage = grown(EXAMPLE, thresholds=TreeThresholds(min_branch_mean=0.85, max_calls=4))
     assert sum(usage.calls.values()) == 4 and [len(batch) for batch in model.batches] == [1, 3]
 
 

@@ -69,8 +69,8 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     other = run_module("housewise.experiments.clipr.learned", (*words, "--seed", 1), timeout=600)
     assert other.returncode == 2 and "choose another folder with --out" in other.stderr
 
-    adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=learned")
-    words = ("method=clipr", "training=false", "budget=2", "--data", small(tmp_path), "--out", tmp_path / "run")
+    adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=finetuned")
+    words = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
     run = ("run", "--system", "clipr", *adapter, *words)
     ended = run_module("housewise", run, timeout=600)
     assert ended.returncode == 0, ended.stdout + ended.stderr

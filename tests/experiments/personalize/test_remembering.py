@@ -129,7 +129,7 @@ def test_the_whole_way_and_what_is_there_is_not_played_again(tmp_path: Path) -> 
             tested = list(read_house_records(seed / row / stage / "test" / "episodes"))
             assert [record.header.memory for record in tested] == [memory.digest]
     explored, tested = (
-        json.loads((seed / "store" / stage / "config.json").read_text())["agent"]["explore"]
+        json.loads((seed / "store" / stage / "config.json").read_text())["agent"]["place_at_random"]
         for stage in ("round 1", f"{SHOWN}/test")
     )
     assert explored and not tested

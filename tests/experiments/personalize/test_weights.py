@@ -42,7 +42,7 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
     assert {key for key in alone if both[key] != alone[key]} == {
         f"run.memory.{key}" for key in ("start", "folder", "new")
     }
-    changed = {"filter.name", "wording", "review", "imitation_review", "run.agent.second_look"}
+    changed = {"filter.name", "wording", "review", "imitation_review", "run.agent.wrappers"}
     assert {key for key in alone if rule[key] != alone[key]} == changed
     assert (rule["filter.name"], rule["wording"], rule["review"]) == ("positive", "said", 0)
     assert (alone["wording"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (

@@ -139,7 +139,7 @@ def test_the_control_asks_no_model_and_stands_in_the_same_table(tmp_path: Path) 
 
 @pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
 def test_what_an_adapter_was_taught_is_compared_in_meaning_as_well(tmp_path: Path) -> None:
-    taught = load_goal_training(Path("goals"), {}, ["lessons.rooms=9", "lessons.shared=0", "run.seed=3"])
+    taught = load_goal_training(Path("goals"), {}, ["lessons.rooms=9", "lessons.task_object_repeats=0", "run.seed=3"])
     adapter = tmp_path / "goals-3" / "imitate" / "adapter"
     adapter.mkdir(parents=True)
     write_json(tmp_path / "goals-3" / "config.json", taught.model_dump(mode="json"))
@@ -185,7 +185,7 @@ def test_all_conditions_with_a_local_model_and_its_adapters(tmp_path: Path) -> N
         LocalTrainer(training(epochs=1), seed).train([pair(0), pair(1)], ModelReference(model=f"local:{model}"), folder)
     arms = ("--adapter", "none", "--adapter", tmp_path / "taught-{seed}" / "adapter", "--seed", "1", "--seed", "2")
     out = tmp_path / "out"
-    conditions(*OFFICE, "--out", out, "--model", f"local:{model}", *arms, "most_tokens=4", "most_calls=20")
+    conditions(*OFFICE, "--out", out, "--model", f"local:{model}", *arms, "max_goal_tokens=4", "max_calls=20")
     content = figures(out)
     office = content["figures"]["organize office"]
     names = [

@@ -135,7 +135,7 @@ def test_lists_are_json_for_programs() -> None:
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert {"majority", "ada", "farid"} <= set(found["people"])
-    assert {"person", "paper", "run"} <= set(found["configs"])
+    assert {"person", "paper", "tidy"} <= set(found["configs"])
     assert "tidy" in found["adapters"]
     assert {"test", "train"} <= set(found["task-sets"])
     assert found["scenes"] == {}

@@ -7,27 +7,25 @@ from pathlib import Path
 import pytest
 
 from housewise.cli.catalogue import bundled_files
+from housewise.selftrain.personalize.settings import load_selftraining
 from tests.commands import housewise, one_line, output
 
 
-@pytest.mark.parametrize(
-    ("kind", "files", "name"),
-    [("person", "people", "ada"), ("prompt", "prompts", "judging"), ("config", "configs", "run")],
-)
+@pytest.mark.parametrize(("kind", "files", "name"), [("person", "people", "ada"), ("prompt", "prompts", "judging")])
 def test_a_copy_is_the_bundled_file_and_is_accepted_where_the_name_is(
     kind: str, files: str, name: str, tmp_path: Path
 ) -> None:
     copied = tmp_path / "mine.yaml"
     assert str(copied) in output(housewise("copy", kind, name, copied))
     assert copied.read_bytes() == bundled_files(files)[name].read_bytes()
-    option = {"person": ["--person", copied], "prompt": [f"prompt={copied}"], "config": ["--config", copied]}[kind]
+    option = {"person": ["--person", copied], "prompt": [f"prompt={copied}"]}[kind]
     run = housewise("run", "--houses", "1", "--planner", "scripted", *option, "--out", tmp_path / "run", "max_steps=5")
     assert run.returncode == 0, run.stderr
 
 
 def test_it_goes_into_a_folder_under_its_own_name(tmp_path: Path) -> None:
     output(housewise("copy", "config", "tidy", tmp_path))
-    assert (tmp_path / "tidy.yaml").is_file()
+    assert load_selftraining(tmp_path / "tidy.yaml") == load_selftraining(Path("tidy"))
 
 
 def test_a_file_that_exists_is_kept(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
     assert all(f"overruled by {disliked.id}" in line for line in shown[1:3])
     everything = output(memory_command(folder.root, "show", "ada")).splitlines()
     assert [line[:12] for line in everything[:-1]] == [note.id for note in folder.load("ada").notes]
-    assert len(output(memory_command(folder.root, "show", "ada", "--max-notes", "1", "--kind", "rule")).splitlines()) == 2
+    assert (
+        len(output(memory_command(folder.root, "show", "ada", "--max-notes", "1", "--kind", "rule")).splitlines()) == 2
+    )
 
     output(
         memory_command(

@@ -122,7 +122,7 @@ def test_the_end_of_input_ends_it():
 def test_somebody_unknown_is_refused_in_one_line():
     result = play("", "--person", "nobody")
     assert result.returncode != 0
-    assert "nobody is named 'nobody'; use one of juan" in " ".join((result.stderr + result.stdout).split())
+    assert "nobody is named 'nobody'; available: juan" in " ".join((result.stderr + result.stdout).split())
     assert "there is no task 9" in play("", "--task", "9").stderr
 
 

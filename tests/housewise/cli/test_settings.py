@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 import pytest
 from pydantic import BaseModel, Field
@@ -11,13 +13,32 @@ from pydantic import BaseModel, Field
 from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
 from housewise.core.settings_reference import list_settings
 from housewise.rollout.system import find_system
+from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.stars.settings import load_goal_training
 from tests.commands import housewise, one_line, output
 
-NAMES = [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), "selftrain", "selftrain-goals"]
+TRAININGS = {
+    "selftrain": load_selftraining,
+    "selftrain-goals": load_goal_training,
+    "selftrain-adapt": load_adapt_training,
+}
+NAMES = [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), *TRAININGS]
+
+
+def load(name: str, *arguments: Any, **more: Any) -> Any:
+    """Load the settings of a system or a training."""
+    return (TRAININGS.get(name) or find_system(name).load)(*arguments, **more)
+
+
+class Item(BaseModel):
+    size: int
 
 
 class Inner(BaseModel):
     words: tuple[str, ...] | None = None
+    span: tuple[int, int] = (1, 2)
+    items: list[Item] = []
 
 
 class Outer(BaseModel):
@@ -33,7 +54,14 @@ def test_a_setting_has_type_default_bounds_and_description() -> None:
         ("rate", "float", 0.5, "greater than 0, at most 1", "Learning rate."),
         ("mode", '"fast" | "slow"', "slow", "", ""),
         ("names", "list[text]", ["a"], "at least 1 items", ""),
-        ("inner.words", "tuple[text] | null", None, "", ""),
+        ("inner.words", "list[text] | null", None, "", ""),
+        ("inner.span", "[int, int]", [1, 2], "", ""),
+        ("inner.items", "list[settings]", [], "", ""),
+    ]
+    item = next(list_settings(Inner(), "inner"))
+    assert item.items == ()
+    assert [(row.name, row.type, row.is_required) for row in list(list_settings(Inner()))[-1].items] == [
+        ("size", "int", True)
     ]
 
 
@@ -47,12 +75,63 @@ def test_every_table_fits_80_columns_and_names_every_setting(name: str) -> None:
         assert f"\n  {key} " in f"\n{shown}" and (not section or f"{section}\n" in shown)
 
 
+def test_every_setting_is_described() -> None:
+    def descriptions(settings: type[BaseModel]) -> Iterator[tuple[str, str]]:
+        assert settings.__doc__, settings
+        for name, field in settings.model_fields.items():
+            inner = list(_settings_classes(field.annotation))
+            if field.annotation not in inner:
+                yield f"{settings.__name__}.{name}", field.description or ""
+            for each in inner:
+                yield from descriptions(each)
+
+    found = {key: text for name in [*plugin_names(SYSTEMS), *TRAININGS] for key, text in descriptions(type(load(name)))}
+    assert len(found) > 100
+    assert [key for key, text in found.items() if not text[:1].isalnum() or text[-1:] != "."] == []
+
+
+def _settings_classes(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _settings_classes(each)
+
+
+@pytest.mark.parametrize("name", [*plugin_names(SYSTEMS), *TRAININGS])
+def test_the_yaml_with_all_settings_loads_back(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(output(housewise("settings", name, "--yaml")))
+    assert load(name, file) == load(name)
+    known = {row["name"] for row in json.loads(output(housewise("settings", name, "--json")))}
+    keys = {line.split(":")[0].strip(" #") for line in file.read_text().splitlines() if ":" in line}
+    assert {key.rpartition(".")[2] for key in known} <= keys
+    # What is changed in the file counts.
+    seed = {"selftrain": "iterations: 2", "selftrain-goals": "rooms: 60"}.get(name, "  seed: 0")
+    file.write_text(file.read_text().replace(seed, f"{seed[:-1]}7", 1))
+    assert load(name, file) != load(name)
+
+
+def test_the_yaml_of_a_planner_is_about_the_planner(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(output(housewise("settings", "sayplan", "--yaml")))
+    assert load("personalize", file) == load("personalize", overrides=["planner=sayplan"])
+    assert "give one of them" in one_line(housewise("settings", "sayplan", "--yaml", "--json"))
+
+
+def test_a_former_file_of_defaults_is_replaced_by_the_command() -> None:
+    for command in (("run", "--config", "run"), ("copy", "config", "run")):
+        assert "`housewise settings personalize --yaml` prints all settings" in one_line(housewise(*command))
+
+
 def test_the_defaults_are_those_of_a_run() -> None:
-    rows = json.loads(output(housewise("settings", "personalize", "--json")))
-    defaults = {row["name"]: row["default"] for row in rows}
+    rows = {row["name"]: row for row in json.loads(output(housewise("settings", "personalize", "--json")))}
     loaded = find_system("personalize").load().model_dump(mode="json")
-    assert defaults["models.agent.adapter"] == loaded["models"]["agent"]["adapter"] == "tidy"
-    assert defaults["tasks.houses"] == 3 and next(row["bounds"] for row in rows if row["name"] == "tasks.houses")
+    adapter = rows["models.agent.adapter"]
+    assert (
+        (adapter["default"], adapter["derived"]) == ("auto", loaded["models"]["agent"]["adapter"]) == ("auto", "tidy")
+    )
+    assert (rows["agent.grounded"]["default"], rows["agent.grounded"]["derived"]) == (False, True)
+    assert rows["tasks.houses"]["default"] == 3 and rows["tasks.houses"]["bounds"] == "at least 1"
     planner = json.loads(output(housewise("settings", "scripted", "--json")))
     assert {row["name"]: row["default"] for row in planner}["agent.planner"] == "scripted"
 

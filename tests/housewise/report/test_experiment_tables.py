@@ -72,14 +72,14 @@ def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: 
     plain = replay_settings(record.header)
 
     def with_kinds(*kinds: str) -> tuple[Header, Result]:
-        chosen = plain.with_changes(planner="llm", familiar=list(kinds)).model_dump(mode="json")
+        chosen = plain.with_changes(planner="llm", familiar_kinds=list(kinds)).model_dump(mode="json")
         return record.header.model_copy(
             update={"settings": chosen, "agent": "llm", "models": {"agent": "m"}}
         ), record.result
 
     kinds = [f"kind {number}" for number in range(300)]
     found = experiment_tables.make_tables([with_kinds(*kinds), with_kinds(*kinds[1:], "another"), with_kinds("mug")])
-    assert found.settings == ["familiar"]
+    assert found.settings == ["familiar_kinds"]
     cells = [row.experiment[0] for row in found.experiments]
     assert len(set(cells)) == 3 and "mug" in cells and max(map(len, cells)) < 20
     assert sorted(cell.split()[0] for cell in cells) == ["300", "300", "mug"]

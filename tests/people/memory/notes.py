@@ -15,7 +15,9 @@ abouts = st.builds(
     room=st.sampled_from([None, "kitchen", "bedroom"]),
     receptacle=st.sampled_from([None, "sink", "bed"]),
     task=st.sampled_from([None, "tidy"]),
-    situation=st.sampled_from([None, "guests are coming"]),
+    subtask=st.sampled_from([None, "clear"]),
+    situation=st.sampled_from([None, "guests are coming", "clear: sink (metal)"]),
+    question=st.sampled_from([None, "guests are coming"]),
 )
 notes = st.builds(
     Note,

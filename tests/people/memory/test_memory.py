@@ -17,7 +17,7 @@ from housewise.language.embedder import Vectors
 from housewise.people.memory import About, Memory, Note, RecalledNote
 from tests.people.memory.notes import KINDS, TIMES, abouts, notes, reaction
 
-FIELDS = ("things", "room", "receptacle", "task", "situation")
+FIELDS = tuple(About.model_fields)
 
 
 class Letters:

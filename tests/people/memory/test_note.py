@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.people.memory import About, Note, Source
+from housewise.people.memory import About, Note, Source, note_migrations
 from housewise.people.memory.note import MAX_TEXT_CHARACTERS, next_millisecond, parse_note
 
 GOOD = {"person": "ada", "kind": "rule", "text": "no shoes in the kitchen", "time": "2026-11-23T14:05:00Z"}
@@ -94,6 +95,45 @@ def test_the_id_depends_on_the_content_only() -> None:
     ]
     ids = {Note.model_validate({**GOOD, **other}).id for other in others}
     assert len(ids) == len(others) and note.id not in ids
+
+
+def former_note(kind: str, **about: str) -> tuple[dict[str, Any], str]:
+    """The fields of a note as earlier versions wrote it, and its id."""
+    fields = {**GOOD, "kind": kind, "time": "2026-11-23T14:05:00.000Z", "about": about}
+    return fields, hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@pytest.mark.parametrize(
+    ("kind", "former", "current"),
+    [
+        ("answer", {"task": "tea", "situation": "Hot: or iced?"}, {"task": "tea", "question": "Hot: or iced?"}),
+        ("answer", {"situation": "when it is late"}, {"situation": "when it is late"}),
+        ("goal", {"task": "tidy", "situation": "a: b: c"}, {"task": "tidy", "subtask": "a", "situation": "b: c"}),
+        ("goal", {"task": "tidy", "situation": "guests"}, {"task": "tidy", "situation": "guests"}),
+        ("goal", {"task": "tidy", "situation": ": sink"}, {"task": "tidy", "situation": ": sink"}),
+        ("goal", {"task": "tidy", "situation": "clear : sink"}, {"task": "tidy", "situation": "clear : sink"}),
+        ("rule", {"task": "tidy", "situation": "clear: sink"}, {"task": "tidy", "situation": "clear: sink"}),
+    ],
+)  # fmt: skip
+def test_a_former_subject_is_read_as_the_current_one_with_its_id(
+    kind: str, former: dict[str, str], current: dict[str, str]
+) -> None:
+    fields, id = former_note(kind, **former)
+    note = parse_note({**fields, "id": id}, "file: line 2")
+    assert note.about == About(**current) and note == parse_note({**fields, "about": current}, "")
+    assert note.id == id and note.fields()["about"] == current
+
+
+@given(
+    st.sampled_from(["answer", "goal", "rule"]),
+    st.dictionaries(
+        st.sampled_from(["task", "situation", "room"]), st.text("a: b", min_size=1).map(str.strip).filter(bool)
+    ),
+)
+def test_the_former_subject_of_any_note_is_found_again(kind: str, former: dict[str, str]) -> None:
+    split = note_migrations.split_situation(kind, former)
+    assert note_migrations.join_situation(kind, split) == former
+    assert note_migrations.split_situation(kind, split) == split
 
 
 def test_a_note_is_immutable_and_can_be_pickled() -> None:

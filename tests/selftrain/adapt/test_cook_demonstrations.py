@@ -17,7 +17,7 @@ from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
 from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_adapt_training
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6), reflections=0.5)
+CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), share_remembered=(0.2, 0.6), reflections=0.5)
 
 
 @needs_minilm
@@ -68,8 +68,8 @@ def test_every_question_of_the_topics_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("warm_up.told=[0.5,0.1]", "the least share is more than the greatest"),
-        ("warm_up.wishes=[9,3]", "the least number is more than the greatest"),
+        ("warm_up.share_remembered=[0.5,0.1]", "the minimum share exceeds the maximum"),
+        ("warm_up.preferences_per_person=[9,3]", "the minimum number exceeds the maximum"),
         ("reflection.actions=0.9", "questions and actions are shares of all steps"),
         ("warm_up.questions=[]", "warm_up.questions"),
         ("preference.beta=0", "preference.beta"),

@@ -143,7 +143,7 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
             for pair in read_examples(out / phase / "pairs.jsonl", EpisodeDemonstration)
             for kind in find_judged_kinds(pair.reply)
         }
-        assert taught and adapter_defaults(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
+        assert taught and adapter_defaults(out / phase / "adapter")["familiar_kinds"] == tuple(sorted(taught))
 
 
 def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:
@@ -188,7 +188,7 @@ def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -
         *("run.prompt=remembering", "wording=corrected"),
         *("iterations=1", "rehearse=0", "evaluation.tasks=[]", "run.max_steps=400", "run.most_plans=4"),
         # Replies that can be done, so that it gets to see things.
-        *("run.grounded=true", "run.second_look=true", "run.sampling.max_tokens=200"),
+        *("run.grounded=true", "run.wrappers=[verify_completion]", "run.sampling.max_tokens=200"),
     ]
     status, _, errors = learner.run(out, *settings)
     assert status == 0, errors

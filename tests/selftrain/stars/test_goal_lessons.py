@@ -19,7 +19,7 @@ from housewise.selftrain.stars.room_generator import load_room_parts
 from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
 from housewise.worlds.kitchen.manipulation import OPEN_TAG
 
-SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.shared=1")
+SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.task_object_repeats=1")
 
 
 def config(*more: str, seed: int = 1) -> GoalTrainingConfig:
@@ -84,7 +84,7 @@ def test_nothing_is_learned_of_what_is_held_out(pairs: list[EpisodeDemonstration
     assert {seen_in(pair).split()[0] for pair in pairs} <= nouns
     packaged = {case.about.thing.noun for case in cases if case.task.name in TASKS}
     assert packaged == {noun for name in TASKS for noun in learnable_nouns(load_task(name)[0])}
-    assert not {case.task.name for case in lessons("lessons.shared=0").cases()} & set(TASKS)
+    assert not {case.task.name for case in lessons("lessons.task_object_repeats=0").cases()} & set(TASKS)
 
 
 def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(
@@ -130,7 +130,7 @@ def test_the_same_seed_makes_the_same_lessons(pairs: list[EpisodeDemonstration])
 
 
 def test_each_case_is_taken_once_before_any_comes_again() -> None:
-    few = lessons("lessons.rooms=1", "lessons.things=[3,3]", "lessons.shared=0", "lessons.goals=7")
+    few = lessons("lessons.rooms=1", "lessons.things=[3,3]", "lessons.task_object_repeats=0", "lessons.goals=7")
     assert sorted(Counter(seen_in(pair) for pair in written(list(few.demonstrations()))).values()) == [2, 2, 3]
 
 
@@ -153,10 +153,10 @@ def test_lessons_that_cannot_be_are_one_line(setting: str, said: str) -> None:
 def test_nothing_to_learn_and_words_that_no_goal_begins_with_are_told() -> None:
     with pytest.raises(UserError, match="nothing is learned"):
         config("lessons.goals=0", "lessons.choices=0")
-    with pytest.raises(UserError, match=r"setting run\.lead"):
-        list(lessons("run.lead=put the {name} away").demonstrations())
+    with pytest.raises(UserError, match=r"setting run\.goal_prefix"):
+        list(lessons("run.goal_prefix=put the {name} away").demonstrations())
     # Without words that begin it, the whole goal is written.
-    pair = next(lessons("run.lead=''").demonstrations())
+    pair = next(lessons("run.goal_prefix=''").demonstrations())
     assert pair.prefix.endswith("Goal:") and pair.reply.startswith(" the goal is that the ")
 
 
@@ -176,11 +176,11 @@ things:
 def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(HOUSEHOLD.replace("KIND", "quill"))
-    found = lessons(f"lessons.households={path}", "lessons.shared=0").cases()
+    found = lessons(f"lessons.room_parts={path}", "lessons.task_object_repeats=0").cases()
     assert {case.about.thing.noun for case in found} == {"stamp", "quill"}
     path.write_text(HOUSEHOLD.replace("KIND", "pencil"))
     with pytest.raises(DataError, match=r"mine.yaml: pencil is held out for evaluation; remove it"):
         load_room_parts(str(path))
     path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
     with pytest.raises(DataError, match="dragon is not a known kind"):
-        lessons(f"lessons.households={path}").cases()
+        lessons(f"lessons.room_parts={path}").cases()

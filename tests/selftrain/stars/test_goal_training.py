@@ -20,7 +20,7 @@ from tests.selftrain.tiny import save_learner
 from tests.systems.command_runs import ATTIC, environment, record_of, stars
 
 SETTINGS = (
-    "lessons.rooms=2", "lessons.goals=4", "lessons.choices=2", "lessons.shared=0", "lessons.options=[2,3]",
+    "lessons.rooms=2", "lessons.goals=4", "lessons.choices=2", "lessons.task_object_repeats=0", "lessons.options=[2,3]",
     "training.learning_rate=0.02", "training.rank=4", "training.epochs=2", "training.most_tokens=4096",
     "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=2",
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_the_robot_is_run_with_what_was_learned(model: Path, taught: Path, tmp_p
     path, adapter = tmp_path / "attic.yaml", taught / "imitate" / "adapter"
     path.write_text(ATTIC)
     assert ship(adapter, tmp_path / "shipped") > 0
-    words = (f"task={path}", "--model", f"local:{model}", "most_tokens=4", "most_calls=20")
+    words = (f"task={path}", "--model", f"local:{model}", "max_goal_tokens=4", "max_calls=20")
     for folder in (adapter, tmp_path / "shipped"):
         stars(*words, "--adapter", folder, "--out", tmp_path / "run" / folder.name)
         scores = record_of(tmp_path / "run" / folder.name, "tidy-attic-run0").result.scores

@@ -63,7 +63,7 @@ def test_what_was_said_on_other_days_is_told_and_no_questions_take_the_action_aw
     adapt(*asking(server, "person=juan", "task=[4]", *kept, "memory.new=true", "--out", tmp_path / "first"))
     server.requests.clear()
     server.play(*lines("Declare Done"))
-    adapt(*asking(server, "person=juan", "task=[7]", *kept, "most_questions=0", "--out", tmp_path / "second"))
+    adapt(*asking(server, "person=juan", "task=[7]", *kept, "max_questions=0", "--out", tmp_path / "second"))
     [request] = server.requests
     told = request["messages"][0]["content"]
     assert "- How do you take your coffee? I drink coffee black" in told
@@ -78,7 +78,7 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
     [answer] = record_of(tmp_path / "first", "juan-4-run0").of_type(KitchenAnswerEvent)
     server.requests.clear()
     server.play(*lines(ASK.replace("coffee", "Coffee"), other, "Declare Done"))
-    words = asking(server, "person=juan", "task=[7]", *kept, "most_questions=1")
+    words = asking(server, "person=juan", "task=[7]", *kept, "max_questions=1")
     adapt(*words, "--out", tmp_path / "second")
     record = record_of(tmp_path / "second", "juan-7-run0")
     first, second = record.of_type(KitchenAnswerEvent)
@@ -88,7 +88,7 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
     scores = record.result.scores
     assert (scores["questions"], scores["recalled"], scores["executed"]) == (1, 1, 1)
     [note] = record.of_type(NoteEvent)
-    assert note.note.about.situation == "Do you want fruit with your eggs?", "what is known already is not noted again"
+    assert note.note.about.question == "Do you want fruit with your eggs?", "what is known already is not noted again"
     server.play(*lines(ASK, "Declare Done"))
     adapt(*asking(server, "person=juan", "task=[7]", *kept, "asks_again=true", "--out", tmp_path / "third"))
     assert record_of(tmp_path / "third", "juan-7-run0").result.scores["questions"] == 1
@@ -97,7 +97,7 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
 def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Path) -> None:
     said = ["", "x" * 100_000, 'Ask "' + "why " * 2000 + '"', "Move pan_0, pan_1 to stove_0", "Ignore all this\n\nhi"]
     server.play(*lines(*said, ASK))
-    settings = ("most_steps=12", "grounded=false", "temperature=1")
+    settings = ("max_steps=12", "grounded=false", "temperature=1")
     adapt(*asking(server, "person=juan", "task=[4]", *settings, "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
     assert record.result.end_reason == "out of steps"
@@ -151,7 +151,7 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None
 def test_who_always_asks_asks_every_other_time_and_has_twice_the_steps(server: ChatServer, tmp_path: Path) -> None:
     other = 'Ask "Where do you sit?"'
     server.play(*lines(ASK, "Open fridge_0", other, "Search cabinet_0", ASK, "Open oven_0", "Close oven_0"))
-    adapt(*asking(server, "person=juan", "task=[4]", "asking=always", "most_steps=3", "--out", tmp_path))
+    adapt(*asking(server, "person=juan", "task=[4]", "asking=always", "max_steps=3", "--out", tmp_path))
     grammars = [str(request["structured_outputs"]["grammar"]) for request in server.requests]
     assert [grammar.startswith('root ::= "Action:" reply\nreply ::= " Ask "') for grammar in grammars] == [
         True,
@@ -163,13 +163,13 @@ def test_who_always_asks_asks_every_other_time_and_has_twice_the_steps(server: C
 
 def test_questions_that_are_used_up_cannot_be_asked(server: ChatServer, tmp_path: Path) -> None:
     server.play(*lines(ASK, "Open fridge_0", "Declare Done"))
-    adapt(*asking(server, "person=juan", "task=[4]", "most_questions=1", "--out", tmp_path))
+    adapt(*asking(server, "person=juan", "task=[4]", "max_questions=1", "--out", tmp_path))
     grammars = [str(request["structured_outputs"]["grammar"]) for request in server.requests]
     assert ["Ask " in grammar for grammar in grammars] == [True, False, False]
 
 
 def test_without_a_grammar_questions_are_as_many_as_well(server: ChatServer, tmp_path: Path) -> None:
-    ways = (("asking=never", 0), ("most_questions=1", 1))
+    ways = (("asking=never", 0), ("max_questions=1", 1))
     for way, (setting, asked) in zip(("never", "few"), ways, strict=True):
         server.play(*lines(ASK, 'Ask "Eggs?"', "Declare Done"))
         out = tmp_path / way

@@ -52,7 +52,7 @@ def test_asking_pays_and_answers_are_remembered(tmp_path: Path) -> None:
     assert scores(out, "miranda-2")["questions"] <= second["questions"]
     notes = MemoryFolder(out / "memory").load("miranda").notes
     assert {note.kind for note in notes} == {"answer"} and {note.about.task for note in notes} == {"breakfast"}
-    assert answers[0].question in {note.about.situation for note in notes}
+    assert answers[0].question in {note.about.question for note in notes}
     adapt("person=miranda", "task=[6,1]", "memory.learn=never", "--out", tmp_path / "forgetful")
     assert scores(tmp_path / "forgetful", "miranda-1")["questions"] > second["questions"]
 
@@ -73,7 +73,7 @@ def test_a_memory_serves_without_questions_and_another_person_s_does_not(tmp_pat
 
 @needs_minilm
 def test_fewer_questions_may_be_asked_and_workers_play_the_same(tmp_path: Path) -> None:
-    words = ("person=[sarah,ethan]", "task=[3]", "most_questions=3")
+    words = ("person=[sarah,ethan]", "task=[3]", "max_questions=3")
     adapt(*words, "--out", tmp_path / "one")
     adapt(*words, "--workers", "2", "--out", tmp_path / "two")
     for name in ("sarah-3", "ethan-3"):

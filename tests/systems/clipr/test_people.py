@@ -55,7 +55,7 @@ def play(
 ) -> tuple[Kept, Result]:
     """An episode of two batches of two, reviewed after both, with a chat model whose replies are given."""
     chat, model = language(folder, **replies)
-    inference, critic = Inference(chat, 2), Critic(chat, CriticSettings(batch=2, interval=4))
+    inference, critic = Inference(chat, 2), Critic(chat, CriticSettings(batch=2, feedback_interval=4))
     world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], person, chat.usage)
     kept = Kept()
     agent = CliprAgent(inference, critic, budget, "kitchen", memory)

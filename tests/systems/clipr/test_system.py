@@ -53,7 +53,7 @@ def played(out: Path, data: Path | str, *words: str | Path) -> str:
     return result.stdout
 
 
-BATCHES = ("batch=2", "interval=4")
+BATCHES = ("batch=2", "feedback_interval=4")
 
 
 def record_of(out: Path, name: str = "small-run0") -> Record:
@@ -67,7 +67,7 @@ def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     test = tuple(scenarios[name] for name in record.header.initial_state["order"])
     embedder = shared_minilm()
     person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH_FILE)
-    language, critic = LocalComponents(embedder), CriticSettings(batch=2, interval=4)
+    language, critic = LocalComponents(embedder), CriticSettings(batch=2, feedback_interval=4)
     return method(MethodInputs(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
 
 
@@ -101,14 +101,15 @@ def test_two_people_at_a_time_are_compared_and_resumed(tmp_path: Path, small: Pa
     assert misled["accuracy_in_distribution"] < figures["accuracy_in_distribution"]
     shown = housewise("compare", tmp_path / "kind", tmp_path / "unkind")
     assert shown.returncode == 0 and "in distribution, %" in shown.stdout
-    changed = housewise("run", "--system", "clipr", "--out", tmp_path / "kind", "--data", small, *BATCHES, "budget=3")
-    assert "other settings (budget)" in one_line(changed)
+    words = ("run", "--system", "clipr", "--out", tmp_path / "kind", "--data", small, *BATCHES)
+    changed = housewise(*words, "max_questions=3")
+    assert "other settings (max_questions)" in one_line(changed)
 
 
 def test_a_memory_keeps_answers_and_rules_and_the_conversation_goes_on(tmp_path: Path, small: Path) -> None:
     kept = MemoryFolder(tmp_path / "kept")
     words = ("--memory", "ada", f"memory.folder={kept.root}", "method=clipr", "training=false")
-    played(tmp_path / "first", small, *words, "memory.new=true", "budget=2")
+    played(tmp_path / "first", small, *words, "memory.new=true", "max_questions=2")
     notes = kept.load("ada").notes
     answers, rules = ([note for note in notes if note.kind == kind] for kind in ("answer", "rule"))
     assert answers.pop().value == "written down"
@@ -116,7 +117,7 @@ def test_a_memory_keeps_answers_and_rules_and_the_conversation_goes_on(tmp_path:
     assert [note.text for note in answers] == [each.text for each in first.of_type(CliprAnswerEvent)]
     assert len(answers) == 2 and {note.about.task for note in notes} == {"kitchen"}
     assert [note.text for note in rules] == [line.text for line in first.of_type(RulesEvent)[0].rules]
-    played(tmp_path / "second", small, *words, "budget=3")
+    played(tmp_path / "second", small, *words, "max_questions=3")
     second = record_of(tmp_path / "second")
     assert len(second.of_type(CliprQuestionEvent)) == 1
     assert [event.origin for event in second.of_type(RulesEvent)] == ["memory", "interview"]
@@ -139,7 +140,7 @@ def test_a_users_files_are_read_and_scored_by_tier(tmp_path: Path) -> None:
 
 
 def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: Path) -> None:
-    played(tmp_path / "run", "housekeep:gita", "examples=4", "method=clipr", "training=false", "budget=2")
+    played(tmp_path / "run", "housekeep:gita", "examples=4", "method=clipr", "training=false", "max_questions=2")
     record = record_of(tmp_path / "run", "housekeep-gita-run0")
     setting = record.header.initial_state
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
@@ -172,8 +173,8 @@ def test_a_file_of_another_version_gets_one_line(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("interval=15",), "use a multiple of the batch size (10)"),
-        (("budget=1000",), "setting budget"),
+        (("feedback_interval=15",), "use a multiple of the batch size (10)"),
+        (("max_questions=1000",), "setting max_questions"),
         (("--person", "nobody"), "setting person: no 'nobody'; available: cooperative, adversarial"),
         (("--planner", "llm"), "unknown setting 'planner'"),
     ],
@@ -183,7 +184,7 @@ def test_settings_that_cannot_be_are_named(tmp_path: Path, words: tuple[str, ...
 
 
 def test_a_folder_of_houses_in_the_environment_is_no_file_of_choices(tmp_path: Path) -> None:
-    words = ("run", "--system", "clipr", "--out", tmp_path / "run", "budget=0", "examples=0")
+    words = ("run", "--system", "clipr", "--out", tmp_path / "run", "max_questions=0", "examples=0")
     assert "setting examples" in one_line(housewise(*words, HOUSEKEEP_DATA=str(tmp_path)))
     assert "cannot be read" in one_line(housewise(*words[:-1], "--data", tmp_path))
 
@@ -196,8 +197,8 @@ def server() -> Iterator[ChatServer]:
 
 
 def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: ChatServer) -> None:
-    person = ("interval=14", "speech=chat", "models.person.model=other", f"models.person.base_url={server.url}")
-    played(tmp_path, small, "--model", "m", "--base-url", server.url, *person)
+    person = ("speech=chat", "models.person.model=other", f"models.person.base_url={server.url}")
+    played(tmp_path, small, "feedback_interval=14", "--model", "m", "--base-url", server.url, *person)
     record = record_of(tmp_path)
     assert record.header.models == {"agent": "m", "person": "other"} and record.header.agent == "adaptive (chat)"
     assert [event.text for event in record.of_type(CliprAnswerEvent)] == ["Iced, please."]

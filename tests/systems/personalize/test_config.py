@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
+from housewise.core.settings import flatten_settings
 from housewise.core.settings_loading import short_key
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import read_run_settings
-from housewise.core.settings import flatten_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -69,7 +69,7 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
         "temperature",
         "max_tokens",
     }
-    assert house_settings(Path("run")).models.agent.sampling.set_by_user == frozenset()
+    assert load_selftraining(Path("tidy")).run.models.agent.sampling.set_by_user == frozenset()
     with pytest.raises(UserError, match="extra_body: messages, stream is set by"):
         house_settings(settings={"extra_body": {"stream": True, "messages": []}})
 
@@ -97,7 +97,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
         ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
         ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
-        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, data, scenes, episodes"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, seed, series"),
         ("runs.many=1", "runs"),
         ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
         ("runs", "'runs': write settings as key=value, for example runs=5"),
@@ -126,6 +126,8 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("=5", "unknown setting ''"),
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
+        ("wrappers=[loop_recover]", "setting wrappers.0: no 'loop_recover'; did you mean loop_recovery?"),
+        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: Value error, each wrapper at most once"),
     ],
 )
 def test_what_does_not_fit_is_said(override: str, told: str) -> None:
@@ -171,7 +173,7 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
 
 def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:
     tidy = shutil.copytree(Path(adapters.__file__).parent / "tidy", tmp_path / "tidy")
-    (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
+    (tidy / adapters.ADAPTER_CONFIG_FILE).write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
     config = house_settings(settings={"adapter": str(tidy)})
     assert (config.agent.prompt, config.models.agent.sampling.max_tokens) == (key, 77)
     assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.agent.prompt == key

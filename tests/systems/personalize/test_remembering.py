@@ -117,13 +117,25 @@ def test_what_is_learned_may_wait_for_the_next_run_or_be_left(played: Path, tmp_
     assert again == before.digest
 
 
-def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(tmp_path: Path) -> None:
+DEMONSTRATION = {"planner": "demonstrator", "houses": 1, "max_steps": 1000}
+
+
+@pytest.fixture(scope="module")
+def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demonstration in the first house, and what is remembered of it."""
+    folder = tmp_path_factory.mktemp("demonstrated")
+    run(folder / "run", folder / "memories", **DEMONSTRATION).play()
+    return folder
+
+
+def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
+    demonstrated: Path, tmp_path: Path
+) -> None:
+    run(tmp_path / "run", tmp_path / "memories", **DEMONSTRATION, demonstrator={"verdicts": False}).play()
     shown = {}
-    for verdicts in (True, False):
-        changes = {"planner": "demonstrator", "demonstrator": {"verdicts": verdicts}, "houses": 1, "max_steps": 1000}
-        run(tmp_path / str(verdicts), tmp_path / f"memories-{verdicts}", **changes).play()
-        (record,) = read_records(tmp_path / str(verdicts) / "episodes")
-        correct = HouseRecord.from_record(record, tmp_path).initial_state.correct
+    for verdicts, folder in ((True, demonstrated), (False, tmp_path)):
+        (record,) = read_records(folder / "run" / "episodes")
+        correct = HouseRecord.from_record(record, folder).initial_state.correct
         notes = [event.note for event in record.of_type(NoteEvent)]
         for note in notes:
             about = note.about
@@ -134,13 +146,12 @@ def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(tmp
     assert shown[False] < shown[True]
 
 
-def test_the_store_goes_by_what_was_shown_and_nothing_else(tmp_path: Path) -> None:
-    seen = {"seed": 1, "houses": 1, "max_steps": 1000}
-    run(tmp_path / "blank", tmp_path / "none", planner="store", **{**seen, "max_steps": 300}).play()
+def test_the_store_goes_by_what_was_shown_and_nothing_else(demonstrated: Path, tmp_path: Path) -> None:
+    run(tmp_path / "blank", tmp_path / "none", planner="store", houses=1, max_steps=300).play()
     (blank,) = read_records(tmp_path / "blank" / "episodes")
     assert blank.result.scores["unique_placements"] == 0
-    run(tmp_path / "shown", tmp_path / "memories", planner="demonstrator", **seen).play()
-    run(tmp_path / "store", tmp_path / "memories", planner="store", **seen).play()
+    shutil.copytree(demonstrated / "memories", tmp_path / "memories")
+    run(tmp_path / "store", tmp_path / "memories", planner="store", houses=1, max_steps=1000).play()
     (store,) = read_records(tmp_path / "store" / "episodes")
     assert store.header.agent == "store" and store.result.scores["success_rate"] > 0.5
     assert store.result.scores["correct_end"] > store.result.scores["correct_start"]
@@ -148,7 +159,7 @@ def test_the_store_goes_by_what_was_shown_and_nothing_else(tmp_path: Path) -> No
 
 def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None:
     once = {"seed": 1, "houses": 1, "planner": "store", "max_steps": 450}
-    run(tmp_path / "run", tmp_path / "memories", **once, explore=True).play()
+    run(tmp_path / "run", tmp_path / "memories", **once, place_at_random=True).play()
     (path,) = (tmp_path / "run" / "episodes").glob("*.jsonl")
     record = read_house_record(path)
     put = [(thing, after) for action in record.actions for thing, (_, after) in action.moves.items() if after != ROBOT]
@@ -162,7 +173,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
     for explore, confidence in ((False, ConfidenceThresholds(0.7, 0.2)), (True, ConfidenceThresholds())):
-        asked = {"confidence": 0.7, "confidence_alike": 0.2, "explore": explore}
+        asked = {"confidence": 0.7, "confidence_similar": 0.2, "place_at_random": explore}
         made = open_planner(house_settings(settings=asked).agent)(
             PlannerContext(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
         )

@@ -120,7 +120,7 @@ def play_episode(
         room_task,
         analyser,
         CONDITIONS[condition],
-        RetrievalConfig(model, prompts, thresholds or TreeThresholds(mean=0.5)),
+        RetrievalConfig(model, prompts, thresholds or TreeThresholds(min_branch_mean=0.5)),
         selector=selector or NumberedSelector(model, prompts),
         known_goals=known,
     )

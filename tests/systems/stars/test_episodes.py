@@ -110,11 +110,12 @@ def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]
     task, analyser = load_task_and_analyser("tidy kitchen")
     juice, half, state = task["apple-juice"], task["half-and-half"], task.start()
     assert recall_goal(notes, task, juice, state, analyser) is None
-    drinks = recall_goal(notes, task, juice, state, analyser, GoalGeneralisation(kinds=1))
+    drinks = recall_goal(notes, task, juice, state, analyser, GoalGeneralisation(max_kind_levels=1))
     assert drinks is not None and "apple-juice" in str(drinks.path[-2])
     # On the counter, where nothing was learned of drinks.
-    assert recall_goal(notes, task, half, state, analyser, GoalGeneralisation(kinds=1)) is None
-    elsewhere = recall_goal(notes, task, half, state, analyser, GoalGeneralisation(kinds=1, places=True))
+    assert recall_goal(notes, task, half, state, analyser, GoalGeneralisation(max_kind_levels=1)) is None
+    anywhere = GoalGeneralisation(max_kind_levels=1, other_places=True)
+    elsewhere = recall_goal(notes, task, half, state, analyser, anywhere)
     assert elsewhere is not None and not elsewhere.by_policy
     assert str(elsewhere.path[-2]) == "put half-and-half in fridge"
 
@@ -170,7 +171,7 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
 
     model.choose = choose
     pen = replace(task, objects=(task["pen"],))
-    episode = play_episode(tmp_path, pen, condition, model, thresholds=TreeThresholds(mean=0, most_calls=60))
+    episode = play_episode(tmp_path, pen, condition, model, thresholds=TreeThresholds(min_branch_mean=0, max_calls=60))
     assert episode.scores["retrieved"] > 40 and episode.scores["calls"] <= 60 + 60 + 1
     assert asked == ([MAX_OPTIONS] if condition == "STS" else [])
 

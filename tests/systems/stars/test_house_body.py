@@ -76,7 +76,7 @@ def test_the_second_time_in_3d_needs_neither_model_nor_person(server: ChatServer
 
 
 def test_what_the_body_cannot_do_is_left_undone(server: ChatServer, tmp_path: Path, attic: Path) -> None:
-    stars(*asking(server, f"task={attic}", *IN_3D, "most_steps=5", "--out", tmp_path / "run"))
+    stars(*asking(server, f"task={attic}", *IN_3D, "max_steps=5", "--out", tmp_path / "run"))
     record = record_of(tmp_path / "run", "tidy-attic-run0")
     undone = [act.reason for act in record.of_type(ManipulationEvent) if not act.done]
     assert set(undone) == {"out of steps"} and record.result.scores["in_place"] == 0

@@ -41,7 +41,7 @@ def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_pat
 
 def test_a_local_model_goes_on_with_conversations_in_an_actor(cluster: str, tmp_path: Path, attic: Path) -> None:
     model = save_tiny_model(tmp_path / "model")
-    words = ("--ray", cluster, "--model", f"local:{model}", "most_tokens=4", "levels=2", "most_calls=20")
+    words = ("--ray", cluster, "--model", f"local:{model}", "max_goal_tokens=4", "levels=2", "max_calls=20")
     stars(f"task={attic}", *words, "--out", tmp_path / "run")
     scores = record_of(tmp_path / "run", "tidy-attic-run0").result.scores
     assert scores["completion_percent"] == 100 and scores["retrieved"] > 0

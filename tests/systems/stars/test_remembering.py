@@ -161,21 +161,25 @@ CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
 
 
 @pytest.mark.parametrize(
-    ("now", "carry", "known"),
+    ("now", "settings", "known"),
     [
         (SHED.format("table", "clear") + MILK, (), True),
         # Another place: only where goals are carried over to other places.
         (SHED.format("counter", "store") + MILK, (), False),
-        (SHED.format("counter", "store") + MILK, ("carry.places=true",), True),
+        (SHED.format("counter", "store") + MILK, ("generalisation.other_places=true",), True),
         # Another thing of the kind, there or elsewhere.
         (SHED.format("table", "clear") + CIDER, (), False),
-        (SHED.format("table", "clear") + CIDER, ("carry.kinds=1",), True),
-        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1",), False),
-        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1", "carry.places=true"), True),
+        (SHED.format("table", "clear") + CIDER, ("generalisation.max_kind_levels=1",), True),
+        (SHED.format("counter", "store") + CIDER, ("generalisation.max_kind_levels=1",), False),
+        (
+            SHED.format("counter", "store") + CIDER,
+            ("generalisation.max_kind_levels=1", "generalisation.other_places=true"),
+            True,
+        ),
         # A fixture that is gone: nothing impossible is tried, whatever is carried over.
         (
             SHED.format("table", "clear").replace("fridge, ", "") + MILK.replace("fridge", "cupboard"),
-            ("carry.kinds=9", "carry.places=true"),
+            ("generalisation.max_kind_levels=9", "generalisation.other_places=true"),
             False,
         ),
         # Open already: the policy does not fit any more, and another way is found.
@@ -183,7 +187,7 @@ CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
     ],
 )
 def test_trial_2_where_things_have_changed(
-    server: ChatServer, tmp_path: Path, now: str, carry: tuple[str, ...], known: bool
+    server: ChatServer, tmp_path: Path, now: str, settings: tuple[str, ...], known: bool
 ) -> None:
     path, kept = tmp_path / "shed.yaml", ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
     path.write_text(SHED.format("table", "clear") + MILK)
@@ -191,7 +195,7 @@ def test_trial_2_where_things_have_changed(
     stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
     path.write_text(now)
     server.play(fails(401, "nobody was to ask"))
-    words = asking(server, f"task={path}", *kept, *carry, "--out", tmp_path / "second")
+    words = asking(server, f"task={path}", *kept, *settings, "--out", tmp_path / "second")
     if not known:
         complaint = stars(*words, code=2)
         assert "nobody was to ask" in complaint and complaint.count("\n") == 1

@@ -42,7 +42,7 @@ def test_an_episode_is_recorded_object_by_object_and_learned_in_notes(server: Ch
     goals = [note for note in MemoryFolder(tmp_path / "run" / "memory").load("simulated").notes if note.about.task]
     assert len(goals) == 12 and {note.kind for note in goals} == {"goal"}
     pen = next(note for note in goals if note.about.things == ("pen",))
-    assert pen.about.situation == "clear: desk (stationery)"
+    assert (pen.about.subtask, pen.about.situation) == ("clear", "desk (stationery)")
     assert isinstance(pen.value, str) and "put <object> in drawer; close drawer" in pen.value
 
 
@@ -113,7 +113,7 @@ def test_a_local_model_is_asked_offline(tmp_path: Path) -> None:
     path.write_text(ATTIC)
     for condition, retrieved in (("STARS+O", None), ("grounded+S+O", 8)):
         out = tmp_path / condition
-        words = (f"condition={condition}", "--model", f"local:{model}", "most_tokens=4", "most_calls=20")
+        words = (f"condition={condition}", "--model", f"local:{model}", "max_goal_tokens=4", "max_calls=20")
         stars(f"task={path}", *words, "--out", out)
         record = record_of(out, "tidy-attic-run0")
         scores = record.result.scores

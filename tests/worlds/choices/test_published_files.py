@@ -72,7 +72,6 @@ def test_intents_and_questions_of_a_table_are_parsed(tmp_path: Path) -> None:
         )
     )
     assert plain.intent.wanted == (("oat", "almond milk"), ("cup",)) and plain.intent.unwanted == (("cow's milk",),)
-    assert plain.shortlist == ("oat milk", "cow's milk")
     assert (plain.about_amount_or_procedure, amount.about_amount_or_procedure) == (False, True)
     assert not options.about_amount_or_procedure, "there is something to choose from"
 

@@ -153,7 +153,7 @@ def test_an_episode_has_the_values_of_its_file(root: Path) -> None:
     assert pan.correct == {STOVE} and not pan.is_misplaced
     assert pan.size == pytest.approx((0.3, 0.08, 0.3))
     assert read.misplaced_objects == (mug,)
-    assert [each.id for each in data.episodes(SCENE)] == [3, 12]
+    assert [data.episode(SCENE, number).id for number in data.episode_ids(SCENE)] == [3, 12]
     shelves = ShelfPacker(read.shelves[BED])
     shelves.remove("mug_1")
     spot = shelves.insert("mug_1", mug.size[0], mug.size[2])

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.housekeep.navmesh_file import NavMeshFileError, read_navmesh, read_polygon_navmesh
+from housewise.worlds.house.housekeep.navmesh_file import read_navmesh, read_polygon_navmesh
 from housewise.worlds.house.navmesh import NavMesh
 from tests.worlds.house.navmesh_file import pack_navmesh, rectangle, write_navmesh
 
@@ -23,7 +23,7 @@ def read(path: Path, content: bytes) -> NavMesh:
 
 def refusal(path: Path) -> str:
     """Return the message of the error for a file."""
-    with pytest.raises(NavMeshFileError) as refused:
+    with pytest.raises(DataError) as refused:
         read_navmesh(path)
     message = str(refused.value)
     assert message.startswith(f"{path}: ")
@@ -92,7 +92,7 @@ def test_random_damage_gives_only_the_documented_error(tmp_path: Path, damage: l
     for reads in (read_navmesh, read_polygon_navmesh):
         try:
             navmesh = reads(path)
-        except NavMeshFileError as error:
+        except DataError as error:
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
         else:
             assert navmesh.area.area > 0

@@ -34,7 +34,8 @@ def test_a_scene_and_all_its_episodes(housekeep: HousekeepData, name: str) -> No
     scene = housekeep.scene(name)
     check_scene(scene)
     assert [note for note in scene.notes if "no model" in note] == MISSING_MODELS.get(name, [])
-    episodes = list(housekeep.episodes(name)) if SCENES[name] else []
+    numbers = housekeep.episode_ids(name) if SCENES[name] else []
+    episodes = [housekeep.episode(name, number) for number in numbers]
     assert len(episodes) == SCENES[name]
     for episode in episodes:
         check_episode(scene, episode)

@@ -123,3 +123,11 @@ def test_sorting_by_distance_keeps_all_knowledge(views: list[SymbolicObservation
     assert (ordered.holding, ordered.visited_rooms) == (graph.holding, graph.visited_rooms)
     for names in (ordered.rooms, *map(ordered.contents_of, ordered.rooms)):
         assert list(names) == sorted(names, key=lambda name: metres.get(name, 0.0))
+
+
+def test_notebooks_show_objects_by_receptacle_and_room(graph: SceneGraph) -> None:
+    graph.update(SymbolicObservation(PLACES, {"mug 1": "kitchen 0 sink 2", "<b>": "kitchen 0 sink 2"}, "sock 1"))
+    shown = graph._repr_html_()
+    assert "<td>kitchen 0</td><td>kitchen 0 sink 2</td><td>mug 1, &lt;b&gt;</td>" in shown
+    assert "<td>kitchen 0</td><td>kitchen 0 counter 1</td><td></td>" in shown and "in the hand: sock 1" in shown
+    assert "<td>kitchen 0</td><td></td><td></td>" in SceneGraph(ROOMS)._repr_html_()

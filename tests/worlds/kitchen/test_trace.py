@@ -45,10 +45,10 @@ def check_consistency(world: TextKitchen) -> None:
             assert shot.foods == tuple(foods_in(state, root))
 
 
-def test_states_stay_consistent_over_ten_thousand_random_actions():
+def test_states_stay_consistent_over_thousands_of_random_actions():
     executed = 0
     seed = 0
-    while executed < 10_000:
+    while executed < 3_000:
         world = TextKitchen(1, seed=seed, max_steps=150)
         rng = random.Random(seed)
         for number in range(150):
@@ -57,7 +57,7 @@ def test_states_stay_consistent_over_ten_thousand_random_actions():
                 check_consistency(world)
         executed += world.trace.step
         seed += 1
-    assert seed < 200  # Most of the drawn actions were possible.
+    assert seed < 60  # Most of the drawn actions were possible.
 
 
 @settings(max_examples=40, deadline=None)

@@ -159,11 +159,6 @@ def test_searching_sees_into_closed_furniture():
     assert world.step("Search bed_0").observation == "Found nothing in/on bed_0"
 
 
-def test_look_for_uses_the_similarity_function():
-    world = full_kitchen(resembles=lambda word, text: float(word == "frumenty" and "oats" in text))
-    assert "oatmeal_2" in world.step("Find frumenty").observation
-
-
 def test_a_question_has_no_observation():
     step = full_kitchen().step('Ask "Would you like milk, or none?"')
     assert (step.observation, step.failed) == ("", False)

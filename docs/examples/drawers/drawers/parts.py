@@ -14,25 +14,25 @@ from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
 
 class Wanderer:
-    """A planner that goes from room to room; the factory of planners is the class itself."""
+    """A planner that goes from room to room. The class is its own factory."""
 
     name = "wanderer"
     asks = False
 
     def __init__(self, settings) -> None: ...  # type: ignore[no-untyped-def]
 
-    def __call__(self, situation):  # type: ignore[no-untyped-def]
+    def __call__(self, context):  # type: ignore[no-untyped-def]
         return self
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
-        seen = {attempt.action.target for attempt in attempts}
-        said = "\n".join(f"go to {room}" for room in graph.rooms if room not in seen) or "mission complete"
-        parsed = parse_plan(said, graph.vocabulary)
+        visited = {attempt.action.target for attempt in attempts}
+        text = "\n".join(f"go to {room}" for room in graph.rooms if room not in visited) or "mission complete"
+        parsed = parse_plan(text, graph.vocabulary)
         return Plan(parsed.steps, parsed.complete)
 
 
 class SlowSimulator(RaycastSimulator):
-    """A simulator that takes its time."""
+    """A simulator that waits a millisecond before each action."""
 
     def act(self, action):  # type: ignore[no-untyped-def]
         time.sleep(0.001)
@@ -44,7 +44,7 @@ def open_slow(sensors, camera, gpu) -> SlowSimulator:  # type: ignore[no-untyped
 
 
 class Parrot:
-    """A chat model, as in ``--model parrot:WORDS``: it says its words whatever it is asked."""
+    """A chat model, as in ``--model parrot:WORDS``, that gives the same reply to every request."""
 
     def __init__(self, name: str, adapter: object = None, **options: object) -> None:
         self.name, self._words = "parrot", name
@@ -71,5 +71,5 @@ def open_nothing(config, seed, base_url, progress) -> Nothing:  # type: ignore[n
 
 
 def short(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
-    """What was said in few words and made the house better."""
+    """Keep short replies with a positive reward."""
     return [pair for pair in pairs if pair.reward > 0 and len(pair.reply) < 200]

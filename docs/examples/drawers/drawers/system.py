@@ -1,4 +1,4 @@
-"""Which drawer? A robot puts things away, a person says whether that was right, and next time it is remembered."""
+"""A robot puts things into drawers, a person says whether that was right, and the robot remembers it."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -39,12 +39,12 @@ class Put(Event):
     liked: bool
 
 
-class Setting(Frozen):
+class InitialState(Frozen):
     things: tuple[str, ...]
 
 
 class Chest:
-    """The world, and the person who looks on, whose words go into a memory; an action is the name of a drawer."""
+    """The world, with a person who reacts to every action. An action is the name of a drawer."""
 
     def __init__(self, person: str, memory: Memory) -> None:
         self.person, self.remembered = person, memory.person
@@ -71,7 +71,7 @@ class Chest:
 
 
 class Tidier:
-    """The agent: a drawer that was liked, else one that was not disliked."""
+    """The agent: it chooses a drawer that was liked, or else one that was not disliked."""
 
     name = "tidier"
 
@@ -100,4 +100,4 @@ class Drawers(System[DrawerSettings]):
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         memory = context.memory
         assert memory is not None, "uses_memory is true"
-        return EpisodeSetup(Chest(context.job.task.person, memory), Tidier(memory), Setting(things=THINGS))
+        return EpisodeSetup(Chest(context.job.task.person, memory), Tidier(memory), InitialState(things=THINGS))

@@ -150,7 +150,7 @@ class _EpisodeLayout:
         place = self._places[places[int(rng.integers(len(places)))]]
         key = f"{kind.category}_{self._numbers[kind.category] + 1}"
         width, height, depth = SIZES[kind.category]
-        spot = self._packer(place.key).insert(key, width, depth)
+        spot = self.shelves.setdefault(place.key, self._empty_shelves(place.key)).insert(key, width, depth)
         if spot is None:
             return
         self._numbers[kind.category] += 1
@@ -177,11 +177,6 @@ class _EpisodeLayout:
             if all(goal.insert(thing.key, thing.size[0], thing.size[2]) is None for goal in goals):
                 return False
         return True
-
-    def _packer(self, key: str) -> ShelfPacker:
-        if key not in self.shelves:
-            self.shelves[key] = self._empty_shelves(key)
-        return self.shelves[key]
 
     def _empty_shelves(self, key: str) -> ShelfPacker:
         return ShelfPacker(ShelfState.empty(self._places[key].box))

@@ -7,7 +7,6 @@ furniture free, and all furniture of the room reachable.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -35,25 +34,6 @@ _LONGEST_ROW = 4.2
 _AGAIN = 0.55
 
 
-class FurnitureRequest(Protocol):
-    """A request for furniture in a room.
-
-    Attributes:
-        unless: The request is dropped in houses that have this kind of room.
-    """
-
-    @property
-    def unless(self) -> str: ...
-
-    def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """Place the furniture in a room.
-
-        Raises:
-            GenerationError: If the room has no space for required furniture.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class GroupRequest:
     """A request for a furniture group.
@@ -64,7 +44,7 @@ class GroupRequest:
         count: Greatest number of groups.
         chance: Probability of the first group.
         required: Whether the room needs at least one group.
-        unless: See FurnitureRequest.
+        unless: The request is dropped in houses that have this kind of room.
     """
 
     makers: tuple[GroupMaker, ...]
@@ -75,7 +55,11 @@ class GroupRequest:
     unless: str = ""
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """See FurnitureRequest.place."""
+        """Place the furniture in a room.
+
+        Raises:
+            GenerationError: If the room has no space for required furniture.
+        """
         chance, granted = self.chance, 0
         for _ in range(self.count):
             if rng.uniform() >= chance or not any(self._put(maker(rng), space, rng) for maker in self.makers):
@@ -120,7 +104,7 @@ class KitchenRequest:
     unless: str = ""
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
-        """See FurnitureRequest.place. A fridge, a sink and a stove are required."""
+        """See GroupRequest.place. A fridge, a sink and a stove are required."""
         wanted = kitchen_units(rng)
         for row in range(3):
             if row < 2 or _has_essential(wanted):
@@ -194,7 +178,7 @@ _STOOL = GroupRequest((single("stool"),), "corner", chance=0.4)
 _SOFA_CHAIR = GroupRequest((single("sofa chair"),), "corner", chance=0.5)
 _FULL, _SMALL = (1.8, 2.2), (1.7, 1.8)
 
-_REQUESTS: dict[str, tuple[FurnitureRequest, ...]] = {
+_REQUESTS: dict[str, tuple[GroupRequest | KitchenRequest, ...]] = {
     "living room": (
         GroupRequest(
             (

@@ -95,10 +95,7 @@ class FurnitureGroup:
     @property
     def rect(self) -> Rect:
         """The bounding rectangle of all footprints."""
-        parts = [item.rect for item in self.items]
-        return Rect(
-            min(r.x0 for r in parts), min(r.z0 for r in parts), max(r.x1 for r in parts), max(r.z1 for r in parts)
-        )
+        return Rect.bounding([item.rect for item in self.items])
 
     @property
     def is_flat(self) -> bool:

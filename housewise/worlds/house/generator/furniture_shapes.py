@@ -7,12 +7,14 @@ fills its box exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from housewise.worlds.house.generator.mesh_builder import Color, MeshBuilder
 from housewise.worlds.house.generator.palette import BLACK, CLAY, GLASS, LEAF, STEEL, WATER, WHITE, Palette, tint
 from housewise.worlds.house.geometry import Vec3
 from housewise.worlds.house.scene import Mesh
 
+Span = tuple[float, float]
 Builder = Callable[[MeshBuilder, float, float, float, Palette], None]
 """A function that adds the parts of a piece of a width, height and depth (w, h, d) to a mesh builder."""
 
@@ -23,7 +25,13 @@ def _legs(s: MeshBuilder, w: float, h: float, d: float, thick: float, color: Col
             s.box((x, x + thick), (0, h), (z, z + thick), color)
 
 
-def _doors(s: MeshBuilder, w: float, y: tuple[float, float], z: float, count: int, color: Color, knob: Color) -> None:
+def _sides(s: MeshBuilder, w: float, thick: float, y: Span, z: Span, color: Color) -> None:
+    """Add a part at the left end and one at the right end."""
+    for x in (-w / 2, w / 2 - thick):
+        s.box((x, x + thick), y, z, color)
+
+
+def _doors(s: MeshBuilder, w: float, y: Span, z: float, count: int, color: Color, knob: Color) -> None:
     """Add cabinet doors side by side with handles, 2 cm thick in front of z."""
     each = w / count
     for place in range(count):
@@ -57,8 +65,7 @@ def _basket(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
 def _bathtub(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     rim = 0.07
     s.box((-w / 2, w / 2), (0, h * 0.35), (-d / 2, d / 2), WHITE)
-    for x in (-w / 2, w / 2 - rim):
-        s.box((x, x + rim), (h * 0.35, h), (-d / 2, d / 2), WHITE)
+    _sides(s, w, rim, (h * 0.35, h), (-d / 2, d / 2), WHITE)
     for z in (-d / 2, d / 2 - rim):
         s.box((-w / 2 + rim, w / 2 - rim), (h * 0.35, h), (z, z + rim), WHITE)
     s.box((-w / 2 + rim, w / 2 - rim), (h * 0.35, h * 0.55), (-d / 2 + rim, d / 2 - rim), WATER)
@@ -103,8 +110,7 @@ def _chair(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _legs(s, w, seat - thick, d, thick, p.dark)
     s.box((-w / 2, w / 2), (seat - thick, seat), (-d / 2, d / 2), p.wood)
     s.box((-w / 2 + 0.03, w / 2 - 0.03), (seat, seat + 0.025), (-d / 2 + 0.05, d / 2 - 0.02), p.fabric)
-    for x in (-w / 2, w / 2 - thick):
-        s.box((x, x + thick), (seat, h), (-d / 2, -d / 2 + thick), p.dark)
+    _sides(s, w, thick, (seat, h), (-d / 2, -d / 2 + thick), p.dark)
     for low, high in ((0.12, 0.22), (h - seat - 0.16, h - seat)):
         s.box((-w / 2 + thick, w / 2 - thick), (seat + low, seat + high), (-d / 2 + 0.005, -d / 2 + 0.03), p.wood)
 
@@ -223,8 +229,7 @@ def _heater(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
         s.box((left, left + 0.7 * each), (0.1, h), (-d / 2, d / 2), WHITE)
     for y in (0.14, h - 0.08):
         s.box((-w / 2, w / 2), (y, y + 0.04), (-d / 4, d / 4), tint(WHITE, 0.9))
-    for x in (-w / 2, w / 2 - 0.04):
-        s.box((x, x + 0.04), (0, 0.14), (-d / 4, d / 4), STEEL)
+    _sides(s, w, 0.04, (0, 0.14), (-d / 4, d / 4), STEEL)
 
 
 def _office_chair(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
@@ -236,16 +241,14 @@ def _office_chair(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> N
     s.box((-w / 2 + 0.04, w / 2 - 0.04), (0.42, 0.5), (-d / 2 + 0.06, d / 2 - 0.04), p.fabric)
     s.box((-0.03, 0.03), (0.45, 0.65), (-d / 2, -d / 2 + 0.03), BLACK)
     s.box((-w / 2 + 0.06, w / 2 - 0.06), (0.58, h), (-d / 2 + 0.02, -d / 2 + 0.08), p.fabric)
-    for x in (-w / 2, w / 2 - 0.05):
-        s.box((x, x + 0.05), (0.66, 0.69), (-d / 2 + 0.08, d / 4), BLACK)
+    _sides(s, w, 0.05, (0.66, 0.69), (-d / 2 + 0.08, d / 4), BLACK)
 
 
 def _piano(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     lacquer: Color = (52, 34, 30)
     s.box((-w / 2, w / 2), (0, h), (-d / 2, -d / 2 + 0.3), lacquer)
     s.box((-w / 2, w / 2), (0.58, 0.68), (-d / 2 + 0.3, d / 2), lacquer)
-    for x in (-w / 2, w / 2 - 0.06):
-        s.box((x, x + 0.06), (0, 0.74), (-d / 2 + 0.3, d / 2), lacquer)
+    _sides(s, w, 0.06, (0, 0.74), (-d / 2 + 0.3, d / 2), lacquer)
     s.box((-w / 2 + 0.06, w / 2 - 0.06), (0.68, 0.7), (-d / 2 + 0.3, d / 2 - 0.04), WHITE)
     keys = 14
     for place in range(keys):
@@ -256,8 +259,7 @@ def _piano(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
 
 def _shelf(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     t = 0.025
-    for x in (-w / 2, w / 2 - t):
-        s.box((x, x + t), (0, h), (-d / 2, d / 2), p.wood)
+    _sides(s, w, t, (0, h), (-d / 2, d / 2), p.wood)
     s.box((-w / 2 + t, w / 2 - t), (0, h), (-d / 2, -d / 2 + 0.01), tint(p.wood, 0.8))
     boards = max(3, round(h / 0.36))
     for place in range(boards + 1):
@@ -297,8 +299,7 @@ def _sofa(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     _legs(s, w - 0.06, 0.08, d - 0.06, 0.05, p.dark)
     s.box((-w / 2, w / 2), (0.08, 0.3), (-d / 2, d / 2), tint(p.fabric, 0.85))
     s.box((-w / 2, w / 2), (0.3, h), (-d / 2, -d / 2 + back), p.fabric)
-    for x in (-w / 2, w / 2 - arm):
-        s.box((x, x + arm), (0.3, 0.6), (-d / 2 + back, d / 2), p.fabric)
+    _sides(s, w, arm, (0.3, 0.6), (-d / 2 + back, d / 2), p.fabric)
     seats = max(1, round((w - 2 * arm) / 0.65))
     each = (w - 2 * arm) / seats
     for place in range(seats):
@@ -325,15 +326,7 @@ def _toilet(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
     s.box((-w / 4, w / 4), (seat, seat + 0.006), (-d / 2 + tank + 0.08, d / 2 - 0.1), WATER)
 
 
-def _washer(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
-    _front_loader(s, w, h, d, WATER)
-
-
-def _dryer(s: MeshBuilder, w: float, h: float, d: float, p: Palette) -> None:
-    _front_loader(s, w, h, d, BLACK)
-
-
-def _front_loader(s: MeshBuilder, w: float, h: float, d: float, glass: Color) -> None:
+def _front_loader(s: MeshBuilder, w: float, h: float, d: float, p: Palette, glass: Color) -> None:
     s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2 - 0.03), WHITE)
     s.box((-w / 2 + 0.02, w / 2 - 0.02), (h - 0.13, h - 0.03), (d / 2 - 0.03, d / 2 - 0.02), tint(STEEL, 0.9))
     s.box((w / 2 - 0.12, w / 2 - 0.06), (h - 0.11, h - 0.05), (d / 2 - 0.02, d / 2 - 0.005), BLACK)
@@ -380,10 +373,10 @@ BUILDERS: dict[str, Builder] = {
     "basket": _basket, "bathtub": _bathtub, "bed": _bed, "bottom cabinet": _bottom_cabinet, "carpet": _carpet,
     "chair": _chair, "chest": _chest, "coffee machine": _coffee_machine, "coffee table": _coffee_table,
     "console table": _console_table, "cooktop": _cooktop, "counter": _counter, "dishwasher": _dishwasher,
-    "dryer": _dryer, "fridge": _fridge, "heater": _heater, "microwave": _microwave, "office chair": _office_chair,
-    "oven": _oven, "piano": _piano, "shelf": _shelf, "shredder": _shredder, "sink": _sink, "sofa": _sofa,
-    "sofa chair": _sofa, "stool": _stool, "stove": _stove, "table": _table, "toilet": _toilet,
-    "top cabinet": _top_cabinet, "washer": _washer,
+    "dryer": partial(_front_loader, glass=BLACK), "fridge": _fridge, "heater": _heater, "microwave": _microwave,
+    "office chair": _office_chair, "oven": _oven, "piano": _piano, "shelf": _shelf, "shredder": _shredder,
+    "sink": _sink, "sofa": _sofa, "sofa chair": _sofa, "stool": _stool, "stove": _stove, "table": _table,
+    "toilet": _toilet, "top cabinet": _top_cabinet, "washer": partial(_front_loader, glass=WATER),
     "hood": _hood, "mirror": _mirror, "picture": _picture, "plant": _plant, "television": _television,
 }  # fmt: skip
 

@@ -153,7 +153,7 @@ def draw_layout(count: int, rng: np.random.Generator) -> HouseLayout:
     pairs = _connect_rooms(kinds, rects)
     if pairs is None:
         raise GenerationError(f"doors cannot connect all rooms: {', '.join(kinds)}")
-    outline = _outline(rects)
+    outline = Rect.bounding(rects)
     doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
     return HouseLayout(_name_rooms(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
 
@@ -194,7 +194,7 @@ def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     else:
         total = sum(areas.values())
         width = np.sqrt(total * rng.uniform(1.0, 1.5))
-        rects = _split_recursively(_rect(0, 0, width, total / width), areas, rng)
+        rects = _split_recursively(_round(Rect(0, 0, width, total / width)), areas, rng)
     return [rects[place] for place in range(len(kinds))]
 
 
@@ -209,10 +209,10 @@ def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.rando
     depth = np.sqrt((sum(areas.values()) + 7) / rng.uniform(1.1, 1.7))
     left, right = sum(day.values()) / depth, (above + below) / (depth - corridor)
     near = (depth - corridor) * above / (above + below)
-    rects = _split_recursively(_rect(0, 0, left, depth), day, rng)
-    rects |= _split_in_row(_rect(left, 0, left + right, near), upper, areas)
-    rects |= _split_in_row(_rect(left, near + corridor, left + right, depth), lower, areas)
-    rects[kinds.index("corridor")] = _rect(left, near, left + right, near + corridor)
+    rects = _split_recursively(_round(Rect(0, 0, left, depth)), day, rng)
+    rects |= _split_in_row(_round(Rect(left, 0, left + right, near)), upper, areas)
+    rects |= _split_in_row(_round(Rect(left, near + corridor, left + right, depth)), lower, areas)
+    rects[kinds.index("corridor")] = _round(Rect(left, near, left + right, near + corridor))
     return rects
 
 
@@ -225,16 +225,11 @@ def _split_recursively(rect: Rect, areas: dict[int, float], rng: np.random.Gener
     cut = int(rng.integers(1, len(order)))
     first, second = ({place: areas[place] for place in part} for part in (order[:cut], order[cut:]))
     share = sum(first.values()) / sum(areas.values())
-    across = rect.width > rect.depth
-    if rng.uniform() < 0.2:
-        across = not across
-    if across:
-        x = rect.x0 + share * rect.width
-        halves = _rect(rect.x0, rect.z0, x, rect.z1), _rect(x, rect.z0, rect.x1, rect.z1)
-    else:
-        z = rect.z0 + share * rect.depth
-        halves = _rect(rect.x0, rect.z0, rect.x1, z), _rect(rect.x0, z, rect.x1, rect.z1)
-    return _split_recursively(halves[0], first, rng) | _split_recursively(halves[1], second, rng)
+    axis = int((rect.width > rect.depth) == (rng.uniform() < 0.2))
+    (low, high), across = rect.span(axis), rect.span(1 - axis)
+    cut_at = low + share * (high - low)
+    one, other = (_round(Rect.from_spans(axis, along, across)) for along in ((low, cut_at), (cut_at, high)))
+    return _split_recursively(one, first, rng) | _split_recursively(other, second, rng)
 
 
 def _split_in_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) -> dict[int, Rect]:
@@ -242,31 +237,27 @@ def _split_in_row(rect: Rect, places: Sequence[int], areas: dict[int, float]) ->
     ends = np.cumsum([areas[place] for place in places]) / sum(areas[place] for place in places)
     borders = [rect.x0, *(rect.x0 + ends * rect.width)]
     return {
-        place: _rect(low, rect.z0, high, rect.z1)
+        place: _round(Rect(low, rect.z0, high, rect.z1))
         for place, low, high in zip(places, borders[:-1], borders[1:], strict=True)
     }
 
 
-def _rect(x0: float, z0: float, x1: float, z1: float) -> Rect:
-    # Rounded to centimetres so that neighbours share their sides exactly.
-    return Rect(*(round(float(value), 2) for value in (x0, z0, x1, z1)))
+def _round(rect: Rect, digits: int = 2) -> Rect:
+    """Round coordinates, by default to centimetres, so that neighbours share their sides exactly."""
+    return Rect(*(round(float(value), digits) for value in (rect.x0, rect.z0, rect.x1, rect.z1)))
 
 
 def _mirror_randomly(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
     """Mirror and transpose a draft at random."""
     flip_x, flip_z, swap = rng.uniform(size=3) < 0.5
-    outline = _outline(rects)
+    outline = Rect.bounding(rects)
     if flip_x:
-        rects = [_rect(outline.x1 - r.x1, r.z0, outline.x1 - r.x0, r.z1) for r in rects]
+        rects = [_round(Rect(outline.x1 - r.x1, r.z0, outline.x1 - r.x0, r.z1)) for r in rects]
     if flip_z:
-        rects = [_rect(r.x0, outline.z1 - r.z1, r.x1, outline.z1 - r.z0) for r in rects]
+        rects = [_round(Rect(r.x0, outline.z1 - r.z1, r.x1, outline.z1 - r.z0)) for r in rects]
     if swap:
         rects = [Rect(r.z0, r.x0, r.z1, r.x1) for r in rects]
     return rects
-
-
-def _outline(rects: Sequence[Rect]) -> Rect:
-    return Rect(min(r.x0 for r in rects), min(r.z0 for r in rects), max(r.x1 for r in rects), max(r.z1 for r in rects))
 
 
 def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:
@@ -354,9 +345,7 @@ def _door(kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rn
 
 
 def _gap(axis: int, line: float, start: float, width: float) -> Rect:
-    across, along = (line - WALL / 2, line + WALL / 2), (start, start + width)
-    (x0, x1), (z0, z1) = (along, across) if axis == 0 else (across, along)
-    return Rect(*(round(value, 3) for value in (x0, z0, x1, z1)))
+    return _round(Rect.from_spans(axis, (start, start + width), (line - WALL / 2, line + WALL / 2)), 3)
 
 
 def _entrance(kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: np.random.Generator) -> Door:

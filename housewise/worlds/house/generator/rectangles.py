@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,19 @@ class Rect:
         """Return the rectangle of a width (along x) and a depth (along z) around a point."""
         return cls(x - width / 2, z - depth / 2, x + width / 2, z + depth / 2)
 
+    @classmethod
+    def bounding(cls, rects: Sequence[Rect]) -> Rect:
+        """Return the smallest rectangle that contains others."""
+        return cls(
+            min(r.x0 for r in rects), min(r.z0 for r in rects), max(r.x1 for r in rects), max(r.z1 for r in rects)
+        )
+
+    @classmethod
+    def from_spans(cls, axis: int, along: tuple[float, float], across: tuple[float, float]) -> Rect:
+        """Return the rectangle with a span along an axis (0 for x, 1 for z) and another span across it."""
+        (x0, x1), (z0, z1) = (along, across) if axis == 0 else (across, along)
+        return cls(x0, z0, x1, z1)
+
     @property
     def width(self) -> float:
         return self.x1 - self.x0
@@ -29,10 +43,6 @@ class Rect:
     @property
     def depth(self) -> float:
         return self.z1 - self.z0
-
-    @property
-    def area(self) -> float:
-        return self.width * self.depth
 
     @property
     def centre(self) -> tuple[float, float]:

@@ -66,15 +66,12 @@ def _add_walls(shape: MeshBuilder, plan: HouseLayout, palettes: Sequence[Palette
     """Add the faces between walls and rooms, in the colours of the rooms, and the tops of the walls."""
     xs, zs, owner = _cells(plan)
     colors = {place: palette.wall for place, palette in enumerate(palettes)} | {_OUTSIDE: _FACADE, _DOORWAY: WHITE}
-    for column, start, end, beside in _faces(owner):
-        x, low, high = xs[abs(column)], zs[start], zs[end]
-        # Counter-clockwise seen from the room, which is on the side that the sign gives.
-        ends = ((x, high), (x, low)) if column < 0 else ((x, low), (x, high))
-        _add_upright(shape, ends[0], ends[1], colors[beside], beside)
-    for row, start, end, beside in _faces(owner.T):
-        z, low, high = zs[abs(row)], xs[start], xs[end]
-        ends = ((low, z), (high, z)) if row < 0 else ((high, z), (low, z))
-        _add_upright(shape, ends[0], ends[1], colors[beside], beside)
+    for is_column, lines, ends, grid in ((True, xs, zs, owner), (False, zs, xs, owner.T)):
+        for line, start, end, beside in _faces(grid):
+            # Counter-clockwise seen from the room, which is on the side that the sign gives.
+            along = (ends[end], ends[start]) if is_column == (line < 0) else (ends[start], ends[end])
+            points = [(lines[abs(line)], at) if is_column else (at, lines[abs(line)]) for at in along]
+            _add_upright(shape, points[0], points[1], colors[beside], beside)
     for column, cells in enumerate(owner):
         for mark, start, end in _runs(cells):
             if mark == _SOLID:
@@ -204,8 +201,7 @@ def _windows(plan: HouseLayout, place: int, items: Sequence[FurnitureItem]) -> I
             for low, high in sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])[:2]:
                 middle, width = (low + high) / 2, min(high - low, _WIDEST_WINDOW)
                 across, along = (line - WALL / 2, line + WALL / 2), (middle - width / 2, middle + width / 2)
-                (x0, x1), (z0, z1) = (along, across) if axis == 0 else (across, along)
-                yield Door((place, place), Rect(x0, z0, x1, z1), axis)
+                yield Door((place, place), Rect.from_spans(axis, along, across), axis)
 
 
 def _is_near(rect: Rect, line: float, axis: int) -> bool:

@@ -63,7 +63,7 @@ class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
 
 @dataclass
 class HousewiseDatasetConfig(DatasetConfig):  # type: ignore[misc]
-    """The settings of ``habitat.dataset``, which ``housekeep_configs/run.yaml`` explains."""
+    """The settings of ``habitat.dataset``, which ``housewise settings personalize`` explains."""
 
     type: str = "HousewiseDataset-v0"
     data: str | None = None

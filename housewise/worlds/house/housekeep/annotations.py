@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from housewise.core.errors import DataError
 from housewise.core.printable_text import excerpt
 from housewise.worlds.house.housekeep.unpickle import load_pickled_object
-from housewise.worlds.house.preferences import HousePreferences, Places, Preferences
+from housewise.worlds.house.preferences import HousePreferences, Places
 
 ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
 
@@ -38,11 +38,11 @@ class Annotations:
         """Number of annotators."""
         return int(self.ranks.shape[2])
 
-    def majority(self) -> Preferences:
+    def majority(self) -> HousePreferences:
         """Return the preferences of the majority of the annotators."""
-        return _AnnotatedPreferences("majority", self, (self.ranks > 0).sum(axis=2) >= _MAJORITY)
+        return self._preferences("majority", (self.ranks > 0).sum(axis=2) >= _MAJORITY)
 
-    def annotator(self, number: int) -> Preferences:
+    def annotator(self, number: int) -> HousePreferences:
         """Return the preferences of one annotator.
 
         Args:
@@ -51,43 +51,18 @@ class Annotations:
         Raises:
             DataError: If the annotator does not exist.
         """
-        return _AnnotatedPreferences(f"annotator-{number}", self, self._wanted_by(number))
+        if not 0 <= number < self.people:
+            raise DataError(f"annotator {number} does not exist; choose one from 0 to {self.people - 1}")
+        return self._preferences(f"annotator-{number}", self.ranks[:, :, number] > 0)
 
-    def person(self, number: int) -> HousePreferences:
-        """Return the preferences of one annotator with lists of all wanted receptacles.
-
-        Args:
-            number: Number of the annotator, from 0.
-
-        Raises:
-            DataError: If the annotator does not exist.
-        """
-        wanted, places = self._wanted_by(number), dict[str, Places]()
+    def _preferences(self, name: str, wanted: NDArray[np.bool_]) -> HousePreferences:
+        places: dict[str, Places] = {}
         for category, column in self.categories.items():
             rooms = places.setdefault(category, {})
             for (room, receptacle), row in self.places.items():
                 if wanted[row, column]:
                     rooms.setdefault(room, []).append(receptacle)
-        return HousePreferences(f"annotator-{number}", "", places)
-
-    def _wanted_by(self, number: int) -> NDArray[np.bool_]:
-        if not 0 <= number < self.people:
-            raise DataError(f"annotator {number} does not exist; choose one from 0 to {self.people - 1}")
-        wanted: NDArray[np.bool_] = self.ranks[:, :, number] > 0
-        return wanted
-
-
-@dataclass(eq=False)
-class _AnnotatedPreferences:
-    name: str
-    annotations: Annotations
-    wanted: NDArray[np.bool_]
-
-    def wants(self, category: str, room: str, receptacle: str) -> bool:
-        """See worlds.house.preferences.Preferences. Receptacles and categories without ranks are not wanted."""
-        place = self.annotations.places.get((room, receptacle))
-        column = self.annotations.categories.get(category)
-        return place is not None and column is not None and bool(self.wanted[place, column])
+        return HousePreferences(name, "", places)
 
 
 def read_annotations(root: Path) -> Annotations:

@@ -21,7 +21,7 @@ _LEAST = 1 << 24
 class Fields(BaseModel):
     """Base class of the parts of files. Unused fields are ignored."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 def _check_unit_length(rotation: Quat) -> Quat:

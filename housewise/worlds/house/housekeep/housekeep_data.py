@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from housewise.worlds.house.episode import (
     ShelfSpan,
     ShelfState,
 )
-from housewise.worlds.house.geometry import Pose, Quat, Vec3
+from housewise.worlds.house.geometry import Pose, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations
 from housewise.worlds.house.housekeep.file_schemas import (
     EpisodeFields,
@@ -140,10 +140,6 @@ class HousekeepData:
             ) from error
         return _build_episode(checked, self.scene(scene), path, self.root)
 
-    def episodes(self, scene: str) -> Iterator[RearrangementEpisode]:
-        """Yield all episodes of a scene."""
-        return (self.episode(scene, number) for number in self.episode_ids(scene))
-
     @lru_cache(maxsize=4)  # noqa: B019
     def episodes_by_start(self, scene: str) -> Mapping[frozenset[tuple[str, str]], int]:
         """Return the ids of a scene's episodes by their initial placements: pairs of object and receptacle names."""
@@ -209,7 +205,8 @@ class HousekeepData:
             size = (packer.size[0], size[1], packer.size[1])
         # Furniture stands on the floor, so its height is twice that of its centre.
         world = box((size[0], max(2 * pose.position[1], _LEAST_HEIGHT), size[2]), (190, 190, 195))
-        turned_back = Pose((0.0, 0.0, 0.0), _inverse_rotation(pose.rotation))
+        x, y, z, w = pose.rotation
+        turned_back = Pose((0.0, 0.0, 0.0), (-x, -y, -z, w))
         return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
 
     def _packer(self, scene: str, key: str) -> PackerFields | None:
@@ -353,8 +350,3 @@ def _kind(file: str) -> str:
 
 def _is_one_of(key: str, kinds: tuple[str, ...]) -> bool:
     return any(kind in key.split("-", 1)[-1] for kind in kinds)
-
-
-def _inverse_rotation(rotation: Quat) -> Quat:
-    x, y, z, w = rotation
-    return (-x, -y, -z, w)

@@ -29,16 +29,11 @@ _POLYGON = np.dtype(
     [("link", "<u4"), ("verts", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"), ("count", "u1"), ("kind", "u1")]
 )
 _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u1"), ("tri_count", "u1"), ("", "<u2")])
-_DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
 _LINK_BYTES = 12
 _MERGE = 1e-3
 # Path planning considers all pairs of corners. The largest navigation mesh of the data has 293 corners.
 _MOST_CORNERS = 4000
 _LEAST_AREA = 0.1
-
-
-class NavMeshFileError(DataError):
-    """A file is not a readable navigation mesh; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +62,7 @@ def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
         max_height: Height y in metres below which a vertex is on the floor (roofs can also be walkable).
 
     Raises:
-        NavMeshFileError: If the file is damaged or has another version.
+        DataError: If the file is damaged or has another version.
     """
     with _readable(path):
         return _navmesh(*_floor(path, max_height), max_height)
@@ -77,7 +72,7 @@ def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
     """Read the same floor as ``read_navmesh``, as a mesh of polygons with the navigation of Habitat.
 
     Raises:
-        NavMeshFileError: If the file is damaged or has another version.
+        DataError: If the file is damaged or has another version.
     """
     with _readable(path):
         tile, island = _floor(path, max_height)
@@ -92,9 +87,9 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NavMeshFileError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
+        raise DataError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
     except (struct.error, ValueError, IndexError, shapely.errors.ShapelyError) as error:
-        raise NavMeshFileError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
+        raise DataError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
 
 
 def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
@@ -170,7 +165,7 @@ def _detail_vertices(
     corners: NDArray[np.float64], detail: np.void, extra: NDArray[np.float64], triangles: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """Return the vertices of the detail triangles of one polygon, once for each triangle."""
-    vert_base, tri_base, vert_count, tri_count = (int(detail[name]) for name in _DETAIL_FIELDS)
+    vert_base, tri_base, vert_count, tri_count = map(int, detail.tolist()[:4])
     own = np.concatenate([corners, extra[vert_base : vert_base + vert_count]])
     used = triangles[tri_base : tri_base + tri_count, :3]
     return own[used.ravel()]

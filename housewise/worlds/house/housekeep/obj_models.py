@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import trimesh
@@ -44,7 +43,11 @@ def read_obj_model(path: Path) -> Mesh:
     """
     check_referenced_files(path)
     try:
-        mesh = Mesh.join([_part(part) for part in model_parts(path)])
+        parts = [
+            Mesh(np.asarray(part.vertices, np.float64), np.asarray(part.faces, np.int64), _face_colors(part))
+            for part in model_parts(path)
+        ]
+        mesh = Mesh.join(parts)
     except Exception as error:  # trimesh's parsers raise errors of any class
         raise DataError(f"{path}: not a readable OBJ model ({excerpt(error)}); fetch the file again") from error
     if not len(mesh.faces):
@@ -77,21 +80,16 @@ def model_parts(path: Path) -> list[trimesh.Trimesh]:
     return parts
 
 
-def _part(part: trimesh.Trimesh) -> Mesh:
-    faces = np.asarray(part.faces, dtype=np.int64)
-    return Mesh(np.asarray(part.vertices, dtype=np.float64), faces, _face_colors(part.visual, faces))
-
-
-def _face_colors(visual: Any, faces: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _face_colors(part: trimesh.Trimesh) -> NDArray[np.uint8]:
     """Return the texture's colour at the middle of each triangle, or the material's colour."""
-    material = getattr(visual, "material", None)
-    image, uv = getattr(material, "image", None), getattr(visual, "uv", None)
+    material = getattr(part.visual, "material", None)
+    image, uv = getattr(material, "image", None), getattr(part.visual, "uv", None)
     if image is None or uv is None:
         color = getattr(material, "main_color", _GREY)
-        return np.tile(np.asarray(color, dtype=np.uint8)[:3], (len(faces), 1))
+        return np.tile(np.asarray(color, dtype=np.uint8)[:3], (len(part.faces), 1))
     pixels = np.asarray(image.convert("RGB"))
     height, width = pixels.shape[:2]
-    middle = np.asarray(uv)[faces].mean(axis=1) % 1.0
+    middle = np.asarray(uv)[part.faces].mean(axis=1) % 1.0
     columns = np.minimum((middle[:, 0] * width).astype(int), width - 1)
     rows = np.minimum(((1 - middle[:, 1]) * height).astype(int), height - 1)
     return np.asarray(pixels[rows, columns], dtype=np.uint8)

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from housewise.core.errors import DataError
-from housewise.core.files import find_paths
+from housewise.core.files import find_paths, write_bytes
 from housewise.core.validation import read_model
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3
@@ -46,15 +46,12 @@ class RecoveredTask(BaseModel):
         correct: Correct receptacles of each object.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
     set: Literal["test", "train"]
     start: dict[str, str]
     correct: dict[str, list[str]]
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     scenes: dict[str, list[RecoveredTask]]
 
 
@@ -88,7 +85,8 @@ def write_recovered_episodes(root: Path, tasks: Mapping[str, Sequence[RecoveredT
         return folder
     data = HousekeepData(root)
     sizes = _sizes(data)
-    for part in ("cos_eor", "data/scene_datasets", *(f"{EPISODES}/{path.name}" for path in _splits(root))):
+    splits = [f"{EPISODES}/{path.name}" for path in find_paths(root / EPISODES, "*") if path.is_dir()]
+    for part in ("cos_eor", "data/scene_datasets", *splits):
         link = folder / part
         link.parent.mkdir(parents=True, exist_ok=True)
         if not link.is_symlink():
@@ -96,15 +94,8 @@ def write_recovered_episodes(root: Path, tasks: Mapping[str, Sequence[RecoveredT
     for scene in missing:
         layout = _Layout(data.scene(scene), sizes)
         episodes = [layout.episode(number, task) for number, task in enumerate(tasks[scene])]
-        paths[scene].parent.mkdir(parents=True, exist_ok=True)
-        partial = paths[scene].with_suffix(".partial")
-        partial.write_bytes(gzip.compress(json.dumps({"episodes": episodes}).encode("utf-8"), mtime=0))
-        partial.replace(paths[scene])
+        write_bytes(paths[scene], gzip.compress(json.dumps({"episodes": episodes}).encode("utf-8"), mtime=0))
     return folder
-
-
-def _splits(root: Path) -> list[Path]:
-    return [path for path in find_paths(root / EPISODES, "*") if path.is_dir()]
 
 
 def _sizes(data: HousekeepData) -> dict[str, Vec3]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Literal, Protocol, runtime_checkable
 
@@ -93,19 +93,19 @@ class ActionFollower(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """Images of all sensors of the camera. The array of a sensor that is not used is empty.
+    """Images of the camera's sensors. The array of a sensor that is not used is empty.
 
     Attributes:
+        instance: (height, width) int32, instance number of each pixel; 0 for walls, floor and background.
         rgb: (height, width, 3) uint8.
         depth: (height, width) float32, metres along the optical axis, clipped to the camera's range.
-        instance: (height, width) int32, instance number of each pixel; 0 for walls, floor and background.
         semantic: (height, width) int32, number of the kind of each pixel; 0 as for ``instance``.
     """
 
-    rgb: NDArray[np.uint8]
-    depth: NDArray[np.float32]
     instance: NDArray[np.int32]
-    semantic: NDArray[np.int32]
+    rgb: NDArray[np.uint8] = field(default_factory=lambda: np.empty((0, 0, 3), np.uint8))
+    depth: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    semantic: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
 
 
 class Simulator(Protocol):

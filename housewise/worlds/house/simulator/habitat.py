@@ -127,6 +127,9 @@ class HabitatSimulator(HouseSimulator):
         super().__init__(camera, sensors)
         self._gpu = gpu
         self._package = habitat_sim()
+        import magnum
+
+        self._magnum: Any = magnum
         self._files = TemporaryDirectory(prefix="housewise-habitat-")
         self._assets = MeshFileCache(Path(self._files.name))
         self._house: tuple[Scene, tuple[str, ...]] | None = None
@@ -147,17 +150,16 @@ class HabitatSimulator(HouseSimulator):
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
         pictures = self._render(body or self.body)
-        instance = pictures["instance"].astype(np.int32)
-        depth, rgb = pictures.get("depth"), pictures.get("rgb")
-        if depth is not None:
+        images: dict[str, NDArray[Any]] = {"instance": pictures["instance"].astype(np.int32)}
+        if "rgb" in pictures:
+            images["rgb"] = np.ascontiguousarray(pictures["rgb"][..., :3])
+        if "depth" in pictures:
             # habitat-sim returns 0 for the background.
-            depth = np.clip(np.where(depth > 0, depth, np.inf), self.camera.min_depth, self.camera.max_depth)
-        return Observation(
-            np.empty((0, 0, 3), np.uint8) if rgb is None else np.ascontiguousarray(rgb[..., :3]),
-            np.empty((0, 0), np.float32) if depth is None else depth.astype(np.float32),
-            instance,
-            self._kind_of[instance] if "semantic" in self.sensors else np.empty((0, 0), np.int32),
-        )
+            depth = np.where(pictures["depth"] > 0, pictures["depth"], np.inf)
+            images["depth"] = np.clip(depth, self.camera.min_depth, self.camera.max_depth).astype(np.float32)
+        if "semantic" in self.sensors:
+            images["semantic"] = self._kind_of[images["instance"]]
+        return Observation(**images)
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
@@ -166,7 +168,7 @@ class HabitatSimulator(HouseSimulator):
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at. Bullet casts the ray, which hits the convex hull of furniture."""
         self._pose_agent(self.body)
-        node = self._lens
+        node = self._sim.get_agent(0).scene_node.subtree_sensors["instance"].node
         origin = node.absolute_translation
         ahead = node.absolute_transformation().transform_vector(self._vector((0.0, 0.0, -1.0)))
         hits = self._sim.cast_ray(self._package.geo.Ray(origin, ahead), reach)
@@ -184,7 +186,8 @@ class HabitatSimulator(HouseSimulator):
             thing = self._objects[key]
             loaded = None if thing.model is None else self._model(thing.model.config)
             if thing.model is None or loaded is None:
-                self._add(key, self._placeholder_template(thing), pose)
+                placeholder = self._assets.mesh(placeholder_mesh(thing.category, thing.size))
+                self._add(key, self._template(str(placeholder)), pose)
             else:
                 scaled = self._scaled_template(loaded, thing.model.rotation, thing.size)
                 self._add(key, scaled, pose.pre_rotate(thing.model.rotation))
@@ -200,10 +203,6 @@ class HabitatSimulator(HouseSimulator):
     def _manager(self) -> Any:
         return self._sim.get_rigid_object_manager()
 
-    @property
-    def _lens(self) -> Any:
-        return self._sim.get_agent(0).scene_node.subtree_sensors["instance"].node
-
     def _load_house(self, scene: Scene, furniture: Sequence[Receptacle]) -> None:
         """Load a scene with its furniture and without objects."""
         house = (scene, tuple(thing.key for thing in furniture))
@@ -217,7 +216,8 @@ class HabitatSimulator(HouseSimulator):
         self._manager.remove_all_objects()
         self._rigid_objects = {}
         for thing in furniture:
-            self._add(thing.key, self._template(str(self._furniture_file(thing))), thing.pose, static=True)
+            file = self._assets.mesh(thing.mesh) if thing.model is None else self._assets.model(thing.model)
+            self._add(thing.key, self._template(str(file)), thing.pose, static=True)
         self._house = house
 
     def _load_stage(self, scene: Scene) -> None:
@@ -280,10 +280,6 @@ class HabitatSimulator(HouseSimulator):
             thing.motion_type = kinds.STATIC
         self._rigid_objects[key] = thing
 
-    def _placeholder_template(self, thing: HouseObject) -> str:
-        """Return the template of an object's placeholder."""
-        return self._template(str(self._assets.mesh(placeholder_mesh(thing.category, thing.size))))
-
     def _model(self, config: Path) -> _Model | None:
         """Return the model of an object, loaded once, or None if one of its meshes is missing."""
         if config not in self._models:
@@ -333,16 +329,9 @@ class HabitatSimulator(HouseSimulator):
             manager.register_template(template, file)
         return file
 
-    def _furniture_file(self, thing: Receptacle) -> Path:
-        return self._assets.mesh(thing.mesh) if thing.model is None else self._assets.model(thing.model)
-
     def _vector(self, values: Sequence[float]) -> Any:
-        import magnum
-
-        return magnum.Vector3(*values)
+        return self._magnum.Vector3(*values)
 
     def _quaternion(self, values: Sequence[float]) -> Any:
-        import magnum
-
         x, y, z, w = values
-        return magnum.Quaternion(magnum.Vector3(x, y, z), w)
+        return self._magnum.Quaternion(self._vector((x, y, z)), w)

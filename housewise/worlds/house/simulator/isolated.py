@@ -125,7 +125,8 @@ class _Process:
     def _exit_error(self) -> _EndedError:
         """Return an error that says how the process ended, with its last output since the last call."""
         code, output = self.end(), self._output.fileno()
-        how = f"exit code {code}" if code >= 0 else _signal_name(-code)
+        name = next((each.name for each in signal.Signals if each == -code), f"signal {-code}")
+        how = f"exit code {code}" if code >= 0 else name
         last = os.pread(output, _LONGEST_OUTPUT, max(self._written, os.fstat(output).st_size - _LONGEST_OUTPUT))
         lines = [line for line in last.decode("utf-8", "replace").splitlines() if line.strip()]
         return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(excerpt, lines[-_LAST_LINES:])]))
@@ -200,13 +201,6 @@ class IsolatedSimulator(ForwardingSimulator, SimulatorState):
         except _EndedError as error:
             self._process = self._scene = None
             raise SimulatorError(f"{error}; a new one is started for the next episode") from error
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def serve(line: Connection) -> None:

@@ -100,21 +100,16 @@ class RaycastSimulator(HouseSimulator):
         """See Simulator.observe."""
         distance, owner, color = self._trace(body or self.body, self._picture)
         shape = (self.camera.height, self.camera.width)
-        depth = rgb = semantic = None
+        images: dict[str, NDArray[Any]] = {"instance": owner.reshape(shape)}
         if "depth" in self.sensors:
             along = distance * self._picture.cosine
-            depth = np.clip(along, self.camera.min_depth, self.camera.max_depth).reshape(shape)
+            images["depth"] = np.clip(along, self.camera.min_depth, self.camera.max_depth).reshape(shape)
         if "rgb" in self.sensors:
             fade = 1.0 - 0.25 * np.clip(distance / 8.0, 0.0, 1.0)
-            rgb = np.clip(color() * fade[:, None], 0, 255).astype(np.uint8).reshape(*shape, 3)
+            images["rgb"] = np.clip(color() * fade[:, None], 0, 255).astype(np.uint8).reshape(*shape, 3)
         if "semantic" in self.sensors:
-            semantic = self._kind_of.take(owner).reshape(shape)
-        return Observation(
-            np.empty((0, 0, 3), np.uint8) if rgb is None else rgb,
-            np.empty((0, 0), np.float32) if depth is None else depth,
-            owner.reshape(shape),
-            np.empty((0, 0), np.int32) if semantic is None else semantic,
-        )
+            images["semantic"] = self._kind_of.take(owner).reshape(shape)
+        return Observation(**images)
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
@@ -138,7 +133,10 @@ class RaycastSimulator(HouseSimulator):
         self, body: BodyPose, rays: _CameraRays
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Trace the rays; return the distance and the instance number of each hit, and a function for the colours."""
-        moving = self._moving = self._moving or self._object_layer()
+        if self._moving is None:
+            shown = [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None]
+            self._moving = _Layer(_MOVING, shown)
+        moving = self._moving
         lens = np.array([body.x, self.navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
         # Where an object touches furniture, the hit of the layer traced last counts.
@@ -154,9 +152,6 @@ class RaycastSimulator(HouseSimulator):
             return colors
 
         return rays.distance, owner, color
-
-    def _object_layer(self) -> _Layer:
-        return _Layer(_MOVING, [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None])
 
 
 def _directions(camera: Camera) -> NDArray[np.float32]:

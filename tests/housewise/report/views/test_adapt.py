@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("adapt") / "run"
-    adapt("person=miranda", "task=[8]", "most_questions=4", "--out", folder)
+    adapt("person=miranda", "task=[8]", "max_questions=4", "--out", folder)
     return folder
 
 

@@ -66,4 +66,4 @@ def test_every_room_has_a_floor(seed: int) -> None:
     )
     for room in plan.rooms:
         inside = shapely.contains_xy(room.interior.polygon(), centres[:, 0], centres[:, 2])
-        assert np.isclose(areas[inside].sum() / 2, room.interior.area)
+        assert np.isclose(areas[inside].sum() / 2, room.interior.polygon().area)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.cli import phase_timer as module
-from housewise.cli.phase_timer import PhaseTimer
 from housewise.core.formatting import format_duration
+from housewise.selftrain.personalize import phase_timer as module
+from housewise.selftrain.personalize.phase_timer import PhaseTimer
 from housewise.selftrain.personalize.phases import PlannedPhase
 
 

@@ -1,0 +1,76 @@
+"""Command lines with a mistake: each ends in one line that says what is wrong and what there is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from housewise.cli import main
+
+WRONG = {
+    "rnu": "housewise: no command 'rnu'; did you mean run? available: demo, doctor, run, ",
+    "memory shw ada": "housewise memory: no command 'shw'; did you mean show? available: show, add, ",
+    "play ktchen": "housewise play: no command 'ktchen'; did you mean kitchen? available: kitchen",
+    "--versoin": "housewise: no option --versoin; did you mean --version?",
+    "--houses 3 run": "housewise: no option --houses; options of a command follow its name",
+    "run --persn ada": "housewise run: no option --persn; did you mean --person?",
+    "run --debgu": "housewise run: no option --debgu; did you mean --debug?",
+    "learn ada --no-such": "housewise learn: no option --no-such; housewise learn --help lists all",
+    "run --houses": "option '--houses' requires an argument",
+    "run --houses x": "housewise run: invalid value for '--houses': ",
+    "run --houses 0": "setting houses: ",
+    "run --person zoe": "no person 'zoe'; available: majority, ada, ",
+    "run --system adpt": "no system 'adpt' is installed; did you mean adapt? available: adapt, clipr, ",
+    "run --system clipr --person nobody": "no 'nobody'; available: cooperative, adversarial",
+    "run --system stars --person nobody": "no 'nobody'; available: simulated, terminal, model",
+    "run --system adapt --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
+    "run --system adapt --person nowhere.yaml": "nowhere.yaml: no such file or folder of people",
+    "run --planner scriptd": "no 'scriptd'; did you mean scripted? available: demonstrator, llm, ",
+    "run --simulator habit": "no 'habit'; did you mean habitat? available: habitat, raycast",
+    "run --adapter tidi": "did you mean tidy? available: auto, none, breakfast, tidy",
+    "run --config nope": "nope: no such configuration file, and none of that name; available: ",
+    "run --log-to nope": "no tracker 'nope' is installed; available: tensorboard, wandb",
+    "run maxsteps=5": "unknown setting 'maxsteps'; did you mean max_steps?",
+    "demo 3": "housewise demo: got unexpected extra argument",
+    "compare a": "housewise compare: missing argument 'B'; see housewise compare --help",
+    "export x --to rerum": "no export to rerum; did you mean rerun? available: ",
+    "selftrain --system clpr": "--system clpr: has no training; available: personalize, stars",
+    "selftrain --system stars --houses 3": "--houses: only concerns training in houses",
+    "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
+    "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
+    "list peple": "no list of peple; did you mean people? available: systems, planners, ",
+    "settings persnalize": "no settings of 'persnalize'; did you mean personalize? available: ",
+    "copy persn ada": "no kind of file is called persn; did you mean person? available: person, prompt, config",
+    "copy person adda": "no person 'adda' is bundled; did you mean ada? available: ada, bruno, ",
+    "play kitchen --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
+    "memory add ada --kind rul": "no kind of notes is called rul; did you mean rule? available: reaction, ",
+    "memory export ada --format xml": "no format xml; available: yaml, jsonl",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_command_line_ends_in_one_line(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
+    monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
+    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+    monkeypatch.setattr(sys, "argv", ["housewise", *line.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    (error,) = [each for each in capsys.readouterr().err.splitlines() if each.strip()]
+    assert error.startswith("error: ") and WRONG[line] in error
+
+
+def test_a_group_without_a_command_shows_its_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["housewise", "memory"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 2 and "Usage: housewise memory" in shown.out and not shown.err
