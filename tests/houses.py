@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import EventWriter, Header, Result
@@ -97,7 +97,7 @@ class PlayedEpisode:
         scripted, context = scripted_planner(toy, self.env, 0), ContextGenerator(PromptTemplate.load(prompt))
         planner: Planner = Demonstrator(scripted, context) if demonstrated else scripted
         if replies:
-            planner = LLMPlanner(ReplayChatModel(replies), context)
+            planner = make_llm_planner(ReplayChatModel(replies), context)
         writer = RecordWriter(folder, "played")
         self.rollout = HouseEpisode(
             self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits

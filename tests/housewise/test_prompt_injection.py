@@ -25,10 +25,10 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
-from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
 from housewise.language.completion import GenerationLimits, Token
@@ -216,7 +216,7 @@ def plan_house(model: ChatModel, **options: bool) -> None:
     sampling = Sampling(0.0, max_tokens=8)
     knowing = {"planner": Knows(), "remembering": Knows(), "compact": None, "judging": None}
     planners: list[Planner] = [
-        LLMPlanner(
+        make_llm_planner(
             model,
             ContextGenerator(PromptTemplate.load(name)),
             sampling,

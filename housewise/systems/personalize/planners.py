@@ -8,13 +8,14 @@ from typing import Any, Protocol
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted_planner import MoveOrder, ScriptedPlanner, WantsFunction
+from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, Wrapper, make_llm_planner
+from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
@@ -67,25 +68,23 @@ class LLMFactory(_PromptedFactory):
 
     asks = True
 
-    def __call__(self, context: PlannerContext) -> Planner:
-        """See PlannerFactory."""
+    @property
+    def config(self) -> PlannerConfig:
+        """Options of the planner."""
         chosen, judging = self._settings, self._settings.judging
         familiar = None if chosen.familiar_kinds is None else frozenset(chosen.familiar_kinds)
         thresholds = ConfidenceThresholds(
             judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
         )
-        config = PlannerConfig(
-            grounded=chosen.grounded,
-            verify_completion="verify_completion" in chosen.wrappers,
-            constrain_to_judgements=judging.constrain_to_judgements,
-            loop_recovery="loop_recovery" in chosen.wrappers,
-            score_placements=judging.score_placements,
-            confidence=ConfidenceThresholds() if chosen.place_at_random else thresholds,
-            check_feasibility="check_feasibility" in chosen.wrappers,
-        )
-        route = context.route if "sort_by_distance" in chosen.wrappers else None
-        return LLMPlanner(
-            context.answers, self._prompt_context, context.sampling, "llm", config, context.knowledge, route
+        confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
+        options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence)
+        return PlannerConfig(chosen.grounded, chosen.wrappers, options)
+
+    def __call__(self, context: PlannerContext) -> Planner:
+        """See PlannerFactory."""
+        route = _route(context, self.config)
+        return make_llm_planner(
+            context.answers, self._prompt_context, context.sampling, "llm", self.config, context.knowledge, route
         )
 
 
@@ -97,13 +96,13 @@ class ReplayFactory(_PromptedFactory):
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        # The record contains repairs and completion checks as plans of their own.
-        config = PlannerConfig(chosen.grounded, check_feasibility="check_feasibility" in chosen.wrappers, repairs=0)
-        # Names in prompts follow the order of the list.
-        route = context.route if "sort_by_distance" in chosen.wrappers else None
+        # The record contains repairs and completion checks as plans of their own. Names in prompts follow the order of
+        # the list.
+        kept: tuple[Wrapper, ...] = ("check_feasibility", "sort_by_distance")
+        config = PlannerConfig(chosen.grounded, tuple(each for each in kept if each in chosen.wrappers), repairs=0)
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
-        return LLMPlanner(context.answers, self._prompt_context, sampling, "replay", config, route=route)
+        return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=context.route)
 
 
 class SayPlanFactory:
@@ -191,6 +190,11 @@ class DemonstratorFactory(_PromptedFactory):
         order, thorough = self._settings.demonstrator.order, self._settings.demonstrator.thorough
         scripted = scripted_planner(context.task, context.env, context.seed, order=order, thorough=thorough)
         return Demonstrator(scripted, self._prompt_context)
+
+
+def _route(context: PlannerContext, config: PlannerConfig) -> Distance | None:
+    """Return the lengths of ways if prompts are sorted by them; to compute them takes a moment."""
+    return context.route if "sort_by_distance" in config.wrappers else None
 
 
 def open_context(settings: AgentSettings) -> ContextGenerator:

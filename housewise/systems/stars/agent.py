@@ -143,7 +143,9 @@ class StarsAgent:
 
 
 def _object_event(about: TaskObject) -> ObjectEvent:
-    return ObjectEvent(thing=about.thing.name, noun=about.thing.noun, description=about.description, subtask=about.subtask)
+    return ObjectEvent(
+        thing=about.thing.name, noun=about.thing.noun, description=about.description, subtask=about.subtask
+    )
 
 
 def _goal_event(lesson: ObjectLesson) -> GoalEvent:

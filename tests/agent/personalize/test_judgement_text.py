@@ -15,9 +15,9 @@ from housewise.agent.personalize.judgement_text import (
     parse_judgements,
     split_judgements,
 )
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
+from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
@@ -100,7 +100,7 @@ def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
 
 def test_only_what_follows_the_judgements_is_done() -> None:
     model = ReplayChatModel([JUDGED, "\nmug: go to hall\ncap: fine"])
-    planner = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging")))
+    planner = make_llm_planner(model, ContextGenerator(PromptTemplate.load("judging")))
     assert [str(step.action) for step in planner.plan(house(), []).steps] == ["go to cap 1"]
     assert planner.plan(house(), []).steps == ()
 

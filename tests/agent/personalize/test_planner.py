@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
+from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets, Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
@@ -22,8 +22,8 @@ def graph() -> SceneGraph:
     return graph
 
 
-def planner(model: RecordingModel, most_steps: int = 10, sampling: Sampling | None = None) -> LLMPlanner:
-    return LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), most_steps), sampling)
+def planner(model: RecordingModel, most_steps: int = 10, sampling: Sampling | None = None) -> Planner:
+    return make_llm_planner(model, ContextGenerator(PromptTemplate.load("planner"), most_steps), sampling)
 
 
 def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
@@ -57,7 +57,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = RecordingModel("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
     context = ContextGenerator(PromptTemplate.load("planner"), 10)
-    llm = LLMPlanner(model, context, config=PlannerConfig(verify_completion=True))
+    llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -70,18 +70,18 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = ContextGenerator(PromptTemplate.load(prompt), 10)
-    looked = LLMPlanner(
-        RecordingModel("step 1: mission complete"), context, config=PlannerConfig(verify_completion=True)
+    looked = make_llm_planner(
+        RecordingModel("step 1: mission complete"), context, config=PlannerConfig(wrappers=("verify_completion",))
     ).plan(graph, [])
-    assert looked.steps and LLMPlanner(RecordingModel(looked.text), context).plan(graph, []).steps == looked.steps
+    assert looked.steps and make_llm_planner(RecordingModel(looked.text), context).plan(graph, []).steps == looked.steps
 
 
 def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation({}, {}, "mug 1"))
-    llm = LLMPlanner(
+    llm = make_llm_planner(
         RecordingModel("mission complete"),
         ContextGenerator(PromptTemplate.load("planner"), 10),
-        config=PlannerConfig(verify_completion=True),
+        config=PlannerConfig(wrappers=("verify_completion",)),
     )
     assert llm.plan(graph, []).complete
 
@@ -115,7 +115,7 @@ class Cut(RecordingModel):
 @pytest.mark.parametrize("grounded", [True, False])
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
-    plan = LLMPlanner(
+    plan = make_llm_planner(
         model, ContextGenerator(PromptTemplate.load("planner"), 4), config=PlannerConfig(grounded=grounded)
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
@@ -125,15 +125,15 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
     model = RecordingModel(
         "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
     )
-    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging"), 4)).plan(graph, [])
+    plan = make_llm_planner(model, ContextGenerator(PromptTemplate.load("judging"), 4)).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
 
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     model = RecordingModel(" go to mug 1")
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)).plan(
-        graph, []
-    )
+    make_llm_planner(
+        model, ContextGenerator(PromptTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)
+    ).plan(graph, [])
     assert model.requests[0].grammar == plan_grammar(graph, 4)
     ungrounded = RecordingModel()
     planner(ungrounded).plan(graph, [])
@@ -172,12 +172,12 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
     words = ContextGenerator(PromptTemplate.load("judging"))
     model = RecordingModel("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
-    (step,) = LLMPlanner(model, words, config=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
+    (step,) = make_llm_planner(model, words, config=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 
 def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
     words = PromptTemplate.load("judging")
-    planner = LLMPlanner(ReplayChatModel(["x"]), ContextGenerator(words))
+    planner = make_llm_planner(ReplayChatModel(["x"]), ContextGenerator(words))
     plan = planner.plan(graph, tried(HighLevelAction(ActionKind.PICK_UP, "mug 1"), 3))
     assert "mug" not in plan.messages[1].content

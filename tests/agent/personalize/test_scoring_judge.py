@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
+from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
@@ -42,8 +43,8 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: PreferenceKnowledge | None = None,
 ) -> Plan:
-    config = PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(confidence))
-    return LLMPlanner(model, JUDGING, config=config, knowledge=knowledge).plan(graph or house(), attempts)
+    config = PlannerConfig(judging=JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(confidence)))
+    return make_llm_planner(model, JUDGING, config=config, knowledge=knowledge).plan(graph or house(), attempts)
 
 
 @pytest.mark.parametrize(("confidence", "verdict"), [(0.1, "hall shelf"), (0.3, "fine")])
@@ -85,9 +86,11 @@ def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer()
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = ScoringModel(fine=0.1, hall_shelf=0.9)
     config = PlannerConfig(
-        score_placements=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
+        judging=JudgingConfig(
+            score_placements=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
+        )
     )
-    plan = LLMPlanner(model, JUDGING, config=config).plan(house(), ENTERED)
+    plan = make_llm_planner(model, JUDGING, config=config).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
@@ -153,8 +156,10 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = ScoringModel(fine=0.9)
-    planner = LLMPlanner(
-        model, JUDGING, config=PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
+    planner = make_llm_planner(
+        model,
+        JUDGING,
+        config=PlannerConfig(judging=JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))),
     )
     for _ in range(2):
         planner.plan(house(), ENTERED)
@@ -168,8 +173,8 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
     )
     graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    config = PlannerConfig(score_placements=True, constrain_to_judgements=True)
-    planner = LLMPlanner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
+    config = PlannerConfig(judging=JudgingConfig(score_placements=True, constrain_to_judgements=True))
+    planner = make_llm_planner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
     planner.plan(graph, visits("hall 1"))
     assert '"place mug on hall shelf 4"' in model.requests[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5
@@ -179,12 +184,12 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
 
 def test_a_model_that_rates_nothing_is_named() -> None:
     with pytest.raises(UserError, match=r"cannot score texts; set score_placements=false"):
-        LLMPlanner(RecordingModel(), JUDGING, config=PlannerConfig(score_placements=True))
+        make_llm_planner(RecordingModel(), JUDGING, config=PlannerConfig(judging=JudgingConfig(score_placements=True)))
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
     plain = ContextGenerator(PromptTemplate.load("planner"))
-    plan = LLMPlanner(RecordingModel(" go to mug 1"), plain, config=PlannerConfig(score_placements=True)).plan(
-        house(), []
-    )
+    plan = make_llm_planner(
+        RecordingModel(" go to mug 1"), plain, config=PlannerConfig(judging=JudgingConfig(score_placements=True))
+    ).plan(house(), [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

@@ -49,7 +49,10 @@ def copies(folder: Path, count: int) -> None:
         path = folder / "episodes" / f"generated-{number}-{number:04d}-run0.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     setting = {**header["initial_state"], "episode": 7, "scene": EVIL}
-    hostile = {"type": "header", "data": {**header, "agent": EVIL, "task": EVIL, "group": EVIL, "initial_state": setting}}
+    hostile = {
+        "type": "header",
+        "data": {**header, "agent": EVIL, "task": EVIL, "group": EVIL, "initial_state": setting},
+    }
     failure = {"type": "failure", "data": {"reason": EVIL, "error": EVIL}}
     (folder / "episodes" / "hostile.jsonl.failed").write_text(f"{json.dumps(hostile)}\n{json.dumps(failure)}\n")
 

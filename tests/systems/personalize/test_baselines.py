@@ -32,7 +32,10 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
     assert (record.header.agent, record.header.models["agent"]) == (planner, model)
     first = record.plans[0]
     if planner == "sayplan":
-        assert first.prior_calls[0].prompt[0]["role"] == "system" and "command" in first.prior_calls[0].prompt[1]["content"]
+        assert (
+            first.prior_calls[0].prompt[0]["role"] == "system"
+            and "command" in first.prior_calls[0].prompt[1]["content"]
+        )
         assert first.completion_tokens >= sum(part.completion_tokens for part in first.prior_calls) > 0
     else:
         assert first.reply in first.scores and max(first.scores.values()) < 0

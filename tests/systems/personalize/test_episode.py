@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
 from housewise.core.record_files import RecordWriter, format_event
@@ -128,7 +128,11 @@ def test_an_episode_is_cut_after_its_steps(toy: RearrangementTask, tmp_path: Pat
 
 def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: RearrangementTask, tmp_path: Path) -> None:
     played = PlayedEpisode(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
-    assert (played.result.end_reason, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
+    assert (played.result.end_reason, played.result.scores["plans"], played.result.scores["steps"]) == (
+        "out of plans",
+        4,
+        0,
+    )
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
     played = PlayedEpisode(toy, tmp_path, *walking, limits=EpisodeLimits(plans=6, idle_plans=4))
     assert (played.result.end_reason, played.result.scores["plans"]) == ("out of plans", 6)
@@ -208,7 +212,7 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
     turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     env.reset()
-    planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
+    planner = make_llm_planner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
     result = HouseEpisode(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
     record = read_house_record(tmp_path / "tried.jsonl")
     assert [len(plan.alternatives) for plan in record.plans] == [1, 2, 0]
@@ -220,7 +224,9 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
         record.final.placements == alone.record.final.placements
         and result.scores["steps"] == alone.result.scores["steps"]
     )
-    assert [action.low_level_actions for action in record.actions] == [action.low_level_actions for action in alone.record.actions]
+    assert [action.low_level_actions for action in record.actions] == [
+        action.low_level_actions for action in alone.record.actions
+    ]
     assert result.usage.completion_tokens == 6 * 5
     rewards = [(pair.plan, pair.reward) for pair in demonstrations_from_record(record, "step 1:")]
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]

@@ -10,24 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.core.errors import UserError
-from housewise.language import Sampling
-from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.planner_context import PlannerContext
-from housewise.systems.personalize.planners import open_planner
+from housewise.systems.personalize.planners import LLMFactory, open_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.spoken_names import kind_from_name
 from tests.commands import run_module
-from tests.worlds.house.toy import toy_task
 
 
 def run(out: Path, memories: Path, **changes: object) -> Run:
@@ -174,10 +169,8 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
     for explore, confidence in ((False, ConfidenceThresholds(0.7, 0.2)), (True, ConfidenceThresholds())):
         asked = {"confidence": 0.7, "confidence_similar": 0.2, "place_at_random": explore}
-        made = open_planner(house_settings(settings=asked).agent)(
-            PlannerContext(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
-        )
-        assert isinstance(made, LLMPlanner) and made.config.confidence == confidence
+        made = open_planner(house_settings(settings=asked).agent)
+        assert isinstance(made, LLMFactory) and made.config.judging.confidence == confidence
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:

@@ -1,0 +1,76 @@
+"""Composes the planner that asks a model, with the wrappers that the settings name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.planner import Planner
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
+from housewise.agent.personalize.prompt import ContextGenerator
+from housewise.agent.personalize.scripted_planner import Distance
+from housewise.agent.personalize.wrappers.check_feasibility import MAX_REPAIRS, CheckFeasibility
+from housewise.agent.personalize.wrappers.hide_failed_targets import HideFailedTargets
+from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, JudgingPlanner
+from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
+from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
+from housewise.agent.personalize.wrappers.verify_completion import VerifyCompletion
+from housewise.language.base import ChatModel, Sampling
+
+Wrapper = Literal["check_feasibility", "loop_recovery", "verify_completion", "sort_by_distance"]
+
+
+@dataclass(frozen=True)
+class PlannerConfig:
+    """Options of the planner that asks a model. The defaults are those of LLM-Personalize (section 3.2.2).
+
+    Attributes:
+        grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
+        wrappers: Names of wrappers. ``sort_by_distance`` has an effect if the planner is given a route.
+        judging: Options of JudgingPlanner.
+        repairs: With ``check_feasibility``, how often the model is asked to correct an infeasible plan.
+    """
+
+    grounded: bool = False
+    wrappers: tuple[Wrapper, ...] = ()
+    judging: JudgingConfig = field(default_factory=JudgingConfig)
+    repairs: int = MAX_REPAIRS
+
+
+def make_llm_planner(
+    model: ChatModel,
+    context: ContextGenerator,
+    sampling: Sampling | None = None,
+    name: str = "llm",
+    config: PlannerConfig | None = None,
+    knowledge: PreferenceKnowledge | None = None,
+    route: Distance | None = None,
+) -> Planner:
+    """Return LLMPlanner with its wrappers.
+
+    A prompt with judgements is asked for them first (JudgingPlanner) if preferences are recalled or judgements are
+    restricted; else the model writes judgements and steps in one reply. A prompt that limits attempts hides what has
+    failed (HideFailedTargets).
+
+    Args:
+        model, context, sampling, name: See LLMPlanner.
+        config: Options.
+        knowledge: What is recalled about the person, or None to plan without a memory.
+        route: Length of the way from a room or receptacle (None: the robot) to another, metres. If given, prompts are
+            sorted by it (SortByDistance).
+    """
+    chosen, words = config or PlannerConfig(), context.template
+    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge)
+    planner: Planner = llm
+    if words.judging and (knowledge is not None or chosen.judging):
+        planner = JudgingPlanner(llm, chosen.judging)
+    if "check_feasibility" in chosen.wrappers:
+        planner = CheckFeasibility(planner, llm, chosen.repairs)
+    if words.most_tries is not None:
+        planner = HideFailedTargets(planner, words.most_tries)
+    if "loop_recovery" in chosen.wrappers:
+        planner = LoopRecovery(planner, llm, route)
+    if "verify_completion" in chosen.wrappers:
+        planner = VerifyCompletion(planner, llm, route)
+    return planner if route is None else SortByDistance(planner, route)

@@ -1,0 +1,99 @@
+"""JudgingPlanner: asks where objects belong before it asks for steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
+from housewise.agent.personalize.judgement_text import Judgements, format_judgements
+from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
+from housewise.agent.personalize.planner import Attempt, Plan, count_failures, format_steps, unentered_rooms
+from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements
+from housewise.agent.personalize.scoring_judge import ScoringJudge
+from housewise.agent.personalize.scripted_planner import plans_from_judgements
+from housewise.agent.personalize.writing_judge import WritingJudge
+from housewise.worlds.house.scene_graph import SceneGraph
+
+
+@dataclass(frozen=True)
+class JudgingConfig:
+    """Options of ``JudgingPlanner``.
+
+    Attributes:
+        score_placements: Whether to judge unknown placements by log-probability, not by the model's text; see
+            ScoringJudge.
+        constrain_to_judgements: Whether to restrict plans to those that follow from the judgements: carry one object to
+            where it is judged to belong, or enter one room.
+        confidence: Confidence that a judgement about an unknown placement needs to move the object.
+    """
+
+    score_placements: bool = False
+    constrain_to_judgements: bool = False
+    confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
+
+    def __bool__(self) -> bool:
+        """Whether judgements are restricted."""
+        return self.score_placements or self.constrain_to_judgements or bool(self.confidence)
+
+
+class JudgingPlanner:
+    """Asks for judgements of placements first (see Judge), then for steps behind the judgements.
+
+    What is recalled of the person corrects the judgements before the steps are asked for.
+
+    Args:
+        planner: The planner that asks the model. Its prompt has judgements.
+        config: Options.
+    """
+
+    def __init__(self, planner: LLMPlanner, config: JudgingConfig | None = None) -> None:
+        self.name = planner.name
+        self._planner, self._config = planner, config or JudgingConfig()
+        words, confidence = planner.context.template, self._config.confidence
+        self._judge: Judge
+        if self._config.score_placements:
+            known_first = not planner.knowledge.is_empty
+            self._judge = ScoringJudge(planner.model, words, confidence, known_first)
+        else:
+            self._judge = WritingJudge(planner.model, planner.session, words, planner.grounded, confidence)
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        planner = self._planner
+        words, failed = planner.context.template, count_failures(attempts)
+        # If all receptacles known to be correct are full, the placement counts as unknown.
+        knowledge = ExcludeFailedPlacements(planner.knowledge, failed)
+        messages = planner.context.messages(graph, knowledge)
+        # If the prompt names similar kinds, the model decides what follows from them.
+        options = find_candidates(graph, knowledge, failed, use_similar=not words.note_alike)
+        judged = self._judge.judge(graph, options, messages, attempts)
+        thoughts = f"{format_judgements(judged.judgements, graph, words.prompt_names(graph))}\nstep 1:"
+        grammar, choice_count = planner.grammar(graph) if planner.grounded else None, None
+        if self._config.constrain_to_judgements:
+            allowed = self._plans_from_judgements(graph, options, judged.judgements, attempts)
+            grammar, choice_count = choice_grammar(allowed), len(allowed)
+        replies = planner.session.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
+        first, *others = [
+            planner.parse(graph, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies
+        ]
+        return replace(
+            first,
+            prior_calls=judged.calls,
+            scores=judged.compared_scores,
+            alternatives=tuple(others),
+            choice_count=choice_count,
+        )
+
+    def _plans_from_judgements(
+        self, graph: SceneGraph, options: CandidatesByObject, judgements: Judgements, attempts: Sequence[Attempt]
+    ) -> list[str]:
+        """Return the distinct plans that follow from judgements, at least one."""
+        context, held = self._planner.context, graph.holding
+        names = context.template.prompt_names(graph)
+        places = options[held].places if held is not None else ()
+        plans = plans_from_judgements(judgements, unentered_rooms(graph, attempts), places, graph)
+        texts = (format_steps([action.replace_names(names) for action in plan[: context.most_steps]]) for plan in plans)
+        return list(dict.fromkeys(texts)) or [COMPLETE]
