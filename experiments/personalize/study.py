@@ -234,7 +234,7 @@ class SceneStudy:
 def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
-    times = run.agent.most_steps_per_plan if planner == "saycan" else 1
+    times = run.agent.max_steps_per_plan if planner == "saycan" else 1
     limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
     wrappers = [name for name in run.agent.wrappers if name != "verify_completion"]
     return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "wrappers": wrappers, **limits}

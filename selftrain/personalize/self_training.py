@@ -83,7 +83,7 @@ class SelfTraining:
         self.config, self.folder = config, folder
         self._observer = observer
         self._template = PromptTemplate.load(config.run.agent.prompt)
-        self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
+        self._context = ContextGenerator(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         self._check_settings()

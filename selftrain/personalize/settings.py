@@ -146,7 +146,7 @@ class EvaluationConfig(Settings):
 class SelfTrainingConfig(Settings):
     """Settings of a self-training in houses: what it starts from, and every phase."""
 
-    run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(most_plans=60))
+    run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
     demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
     iterations: int = Field(

@@ -48,7 +48,7 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     label = f"planner {settings.planner!r}"
     found = load_plugin_or_code(PLANNERS, settings.planner, "planner")
     if is_custom_planner(found):
-        return CustomPlannerFactory(found, label, settings.most_steps_per_plan)
+        return CustomPlannerFactory(found, label, settings.max_steps_per_plan)
     factory: PlannerFactory = call_plugin(found, label, settings)
     if not callable(factory) or not isinstance(getattr(factory, "asks", None), bool):
         raise UserError(f"{label}: {excerpt(repr(found))} is not a PlannerFactory; see docs/extending.md")
@@ -116,7 +116,7 @@ class SayPlanFactory:
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        most, grounded = self._settings.most_steps_per_plan, self._settings.grounded
+        most, grounded = self._settings.max_steps_per_plan, self._settings.grounded
         return SayPlanPlanner(context.answers, self._template, context.sampling, most, grounded)
 
 
@@ -195,7 +195,7 @@ class DemonstratorFactory(_PromptedFactory):
 
 def open_context(settings: AgentSettings) -> ContextGenerator:
     """Return the context generator for the prompt of the settings."""
-    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.most_steps_per_plan)
+    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.max_steps_per_plan)
 
 
 def prompt_name(settings: AgentSettings) -> str:

@@ -34,7 +34,7 @@ class DemonstratorSettings(Settings):
     thorough: bool = Field(
         default=False, description="Whether the robot looks around all receptacles before the task counts as complete."
     )
-    verdicts: bool = Field(
+    note_all_objects: bool = Field(
         default=True,
         description="Whether the memory gets a note about every visible object, and not only about moved objects.",
     )
@@ -159,11 +159,11 @@ class AgentSettings(Settings):
         description="Prompt of the planner: a bundled one or a file. planner is the planner's own prompt; null is the "
         "prompt that the adapter was trained with.",
     )
-    most_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
+    max_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
         default=10, ge=1, le=MAX_COUNT, description="Maximum number of high-level actions of a plan."
     )
-    most_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
-    most_idle_plans: int = Field(
+    max_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
+    max_idle_plans: int = Field(
         default=10,
         ge=1,
         le=MAX_COUNT,

@@ -195,9 +195,9 @@ class Personalize(System[PersonalizeSettings]):
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
-        limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
+        limits = EpisodeLimits(chosen.max_plans, chosen.max_idle_plans, chosen.replan_when_blocked)
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
-        demonstrating_person = person if chosen.demonstrator.verdicts else None
+        demonstrating_person = person if chosen.demonstrator.note_all_objects else None
         return EpisodeSetup(
             world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks), setting, limits
         )

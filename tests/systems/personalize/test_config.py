@@ -34,7 +34,7 @@ def refusal(*overrides: str, file: Path | None = None, **settings: object) -> st
 
 def test_the_defaults_are_those_of_the_papers() -> None:
     config = house_settings()
-    assert (config.world.max_steps, config.agent.most_steps_per_plan, config.tasks.runs) == (1000, 10, 1)
+    assert (config.world.max_steps, config.agent.max_steps_per_plan, config.tasks.runs) == (1000, 10, 1)
     assert config.models.agent.sampling.temperature == 1.0
     assert config.tasks.data is None and config.agent.planner == "llm" and config.world.controller.kind == "standard"
 
