@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from housewise.cli.options import option
 from housewise.core.console import Console, print_lines
 
 if TYPE_CHECKING:
@@ -21,9 +20,9 @@ _HEADINGS = {
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the runs and the report.")] = Path("runs/demo"),
-    houses: Annotated[int, typer.Option(metavar="N", help="Number of generated houses.")] = 1,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the first house.")] = 3,
+    out: Annotated[Path, option("FOLDER", "Folder of the runs and the report.")] = Path("runs/demo"),
+    houses: Annotated[int, option("N", "Number of generated houses.")] = 1,
+    seed: Annotated[int, option("N", "Seed of the first house.")] = 3,
 ) -> None:
     """Play a generated house with the local model and with the scripted planner, and make a report with films.
 

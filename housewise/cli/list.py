@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from housewise.cli.catalogue import NAME_KINDS
-from housewise.cli.options import DataOption
+from housewise.cli.options import DataOption, option
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 
@@ -25,7 +25,7 @@ def list_(
         ),
     ] = None,
     data: DataOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, option(None, "Print JSON.", "--json")] = False,
 ) -> None:
     """List the names that options accept: planners, people, scenes, adapters, configurations and more.
 

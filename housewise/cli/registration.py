@@ -6,18 +6,19 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo
 
+from housewise.cli.options import option
 from housewise.core.console import enable_tracebacks, print_note
 from housewise.core.errors import UserError
 from housewise.core.option_migrations import FORMER_OPTIONS
 
-DebugOption = Annotated[bool, typer.Option("--debug", help="Print the whole traceback of an error.")]
+DebugOption = Annotated[bool, option(None, "Print the whole traceback of an error.", "--debug")]
 
 
 def register(
@@ -96,7 +97,8 @@ def _expand_group(parameter: Parameter) -> Iterator[Parameter]:
         return
     hints = get_type_hints(parameter.annotation, include_extras=True)
     for field in fields(parameter.annotation):
-        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name])
 
 
 def _find_flags(parameter: Parameter) -> tuple[str, ...]:

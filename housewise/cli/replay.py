@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from housewise.cli.option_values import drop_unset
-from housewise.cli.options import FailFastOption, OutOption, SimulatorOptions
+from housewise.cli.options import FailFastOption, NewestRunArgument, OutOption, SimulatorOptions
 from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
@@ -21,10 +19,7 @@ if TYPE_CHECKING:
 
 def replay(
     renderer: SimulatorOptions,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="FOLDER", help="Folder of an earlier run. Default: the newest one in runs/."),
-    ] = None,
+    folder: NewestRunArgument = None,
     fail_fast: FailFastOption = None,
     out: OutOption = None,
 ) -> None:

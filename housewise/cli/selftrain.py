@@ -8,9 +8,6 @@ import typer
 
 from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset
 from housewise.cli.options import (
-    EXECUTION,
-    MODEL,
-    TASK,
     ConfigOption,
     ExecutionOptions,
     HouseOptions,
@@ -19,7 +16,9 @@ from housewise.cli.options import (
     Overrides,
     TrainedModelOption,
     TrainingUrlOption,
-    panel_option,
+    execution_option,
+    model_option,
+    task_option,
 )
 from housewise.cli.registration import given_options
 from housewise.cli.run_folders import dated_name, run_folder
@@ -36,14 +35,12 @@ def selftrain(
     overrides: Overrides = None,
     config: ConfigOption = None,
     system: Annotated[
-        str | None,
-        panel_option(TASK, "NAME", "System to train: personalize (the default), or stars, which learns goals."),
+        str | None, task_option("NAME", "System to train: personalize (the default), or stars, which learns goals.")
     ] = None,
     house: HouseOptions,
     houses: Annotated[
         int | None,
-        panel_option(
-            TASK,
+        task_option(
             "N",
             "Number of generated houses to train in. Half as many demonstrate, a quarter as many test. Default: 20.",
         ),
@@ -51,31 +48,23 @@ def selftrain(
     model: TrainedModelOption = None,
     adapter: Annotated[
         str | None,
-        panel_option(
-            MODEL,
-            "NAME|FOLDER",
-            "Adapter of a local model that training starts from. Default: none.",
-            names="adapters",
+        model_option(
+            "NAME|FOLDER", "Adapter of a local model that training starts from. Default: none.", names="adapters"
         ),
     ] = None,
     base_url: TrainingUrlOption = None,
     iterations: Annotated[
         int | None,
-        panel_option(
-            MODEL, "N", "Number of iterations in which the model acts and learns from the result. Default: 2."
-        ),
+        model_option("N", "Number of iterations in which the model acts and learns from the result. Default: 2."),
     ] = None,
     execution: ExecutionOptions,
     repeats: Annotated[
-        int | None, panel_option(EXECUTION, "N", "Number of repeats of each task in an iteration. Default: 3.")
+        int | None, execution_option("N", "Number of repeats of each task in an iteration. Default: 3.")
     ] = None,
     quick: Annotated[
         bool,
-        panel_option(
-            EXECUTION,
-            None,
-            "Train on one task of each kind for a few steps, to see in minutes how it works.",
-            "--quick",
+        execution_option(
+            None, "Train on one task of each kind for a few steps, to see in minutes how it works.", "--quick"
         ),
     ] = False,
     log_to: LogToOption = None,
