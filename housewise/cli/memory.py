@@ -52,7 +52,9 @@ class SubjectOptions:
     room: Annotated[str | None, _subject_option("KIND", "Kind of room that it is about.")] = None
     receptacle: Annotated[str | None, _subject_option("KIND", "Kind of receptacle that it is about.")] = None
     task: Annotated[str | None, _subject_option("NAME", "Task that it is about.")] = None
+    subtask: Annotated[str | None, _subject_option("NAME", "Part of the task.")] = None
     situation: Annotated[str | None, _subject_option("WORDS", "Situation in which it holds.")] = None
+    question: Annotated[str | None, _subject_option("WORDS", "Question that was answered.")] = None
 
     def about(self) -> About:
         """Return the subject as in notes.
