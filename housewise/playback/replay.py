@@ -200,12 +200,9 @@ class _Replayer:
 
     def play(self) -> Replay:
         self._record_state(-1, None, is_grab=False)
-        actions: dict[int, list[ActionEvent]] = {}
-        for line in self._record.actions:
-            actions.setdefault(line.plan, []).append(line)
         for plan in self._record.plans:
             self._start_plan(plan.plan)
-            for line in actions.get(plan.plan, ()):
+            for line in self._record.actions_of(plan):
                 self._replay_action(line)
         if self._strayed_steps:
             self._replay.differences.append(f"the robot stood elsewhere after {self._strayed_steps} of its steps")

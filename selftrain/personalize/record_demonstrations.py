@@ -44,7 +44,7 @@ def demonstrations_from_record(
 
 def executed_reply(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
     """Return the reply that was executed, and what it achieved."""
-    actions = [action for action in record.actions if action.plan == plan.plan]
+    actions = record.actions_of(plan)
     return AlternativeReply(
         reply=plan.reply,
         finish_reason=plan.finish_reason,

@@ -217,6 +217,10 @@ class HouseRecord:
         """Actions in order."""
         return self.record.of_type(ActionEvent)
 
+    def actions_of(self, plan: PlanEvent) -> list[ActionEvent]:
+        """Return the actions of a plan in order."""
+        return [action for action in self.actions if action.plan == plan.plan]
+
     @property
     def known_things(self) -> set[str]:
         """Objects that the robot discovered, or knew when a plan was asked for."""
