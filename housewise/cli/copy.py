@@ -44,6 +44,9 @@ def copy(
 
       housewise copy config tidy
 
+      # a person of the kitchen: housewise run --system adapt --person nalini.yaml
+      housewise copy person nalini
+
     The option that accepts the name accepts the file as well: housewise run --person my-person.yaml. A file that exists
     is not overwritten.
     """

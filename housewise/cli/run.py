@@ -118,7 +118,7 @@ def run(
         "episodes": parse_episodes(episodes),
         "memory": {"start": memory},
         "records": str(records) if records else None,
-        "runs": repeats,
+        "repeats": repeats,
     }
     system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])

@@ -118,7 +118,7 @@ def selftrain(
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)
     tasks = {} if houses is None else generated_house_tasks(houses)
-    chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"runs": repeats}, **tasks})
+    chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, **tasks})
     settings = load_selftraining(config, merge_nested(chosen, QUICK) if quick else chosen, overrides or [])
     check_settings(settings.run)
     if quick:
