@@ -99,7 +99,7 @@ class Cook:
     @property
     def _quiet(self) -> Mapping[str, Any]:
         # In other scenes than those in which was asked.
-        chosen, series = self._settings.agent, self._settings.tasks.series + 1
+        chosen, series = self._settings.agent, self._settings.tasks.rng_stream + 1
         asks = {"asking": "never"} if chosen.planner == "llm" else {"planner": "never"}
         return {**asks, "series": series}
 

@@ -96,7 +96,7 @@ class DisagreeingPair:
         """Success of every robot for both people."""
         marked = self._config.run.models.agent.adapter is not None
         config = self._config.evaluation_settings(self.test)
-        expected = len(list_tasks(config.tasks)) * config.tasks.runs
+        expected = len(list_tasks(config.tasks)) * config.tasks.repeats
         return [
             Cell(
                 f"taught for {taught}",

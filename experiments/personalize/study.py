@@ -118,7 +118,7 @@ def _spread_over_houses(evaluation: EvaluationConfig) -> EvaluationConfig:
     """As many episodes, each in a house of its own: more houses tell more than playing the same ones again."""
 
     def spread(tasks: NamedTasksConfig) -> NamedTasksConfig:
-        return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
+        return tasks.model_copy(update={"houses": tasks.houses * (tasks.repeats or evaluation.repeats), "runs": 1})
 
     return evaluation.model_copy(update={"tasks": [spread(tasks) for tasks in evaluation.tasks]})
 
@@ -228,7 +228,7 @@ class SceneStudy:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
         config = self.config.evaluation_settings(named)
-        return len(list_tasks(config.tasks)) * config.tasks.runs
+        return len(list_tasks(config.tasks)) * config.tasks.repeats
 
 
 def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:

@@ -65,13 +65,13 @@ class Taught:
         """What it is given."""
         config = self.recipe(setup)
         judging = PromptTemplate.load(config.run.agent.prompt).judging
-        attempts = config.grow.runs * config.grow.replies
+        attempts = config.grow.repeats * config.grow.replies
         given = {
             DEMONSTRATIONS: True,
             VERDICTS: judging or self.remembers,
-            REWARDS: config.wording == "corrected" or self.remembers,
-            PLAN_REWARDS: config.wording != "corrected",
-            REVIEWS: config.review or config.imitation_review,
+            REWARDS: config.target == "corrected" or self.remembers,
+            PLAN_REWARDS: config.target != "corrected",
+            REVIEWS: config.memory_lessons or config.imitation_memory_lessons,
             f"{attempts} attempts at each training task in every round": attempts > 1,
             GENERATED_HOUSES: self.is_marked(setup),
         }
@@ -129,7 +129,7 @@ class Pupil:
         run |= {"seed": self.seed, "series": self._series}
         if self.row.remembers:
             run["memory"] = {"start": home.name, "folder": str(self._folder / "nothing"), "new": True}
-        measured = EvaluationConfig(tasks=[self._named_tasks(which) for which in home.tests], runs=1, untrained=False)
+        measured = EvaluationConfig(tasks=[self._named_tasks(which) for which in home.tests], repeats=1, untrained=False)
         changes = {"evaluation": measured, "iterations": len(ROUNDS)}
         return scene_recipe(self.row.recipe(setup, **run).model_copy(update=changes), home.scene, home.few)
 

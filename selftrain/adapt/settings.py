@@ -27,9 +27,9 @@ _WARM_UP = TrainingConfig(
     learning_rate=5e-4,
     epochs=1,
     batch=2,
-    pairs_per_pass=1,
-    together=8,
-    most_tokens=3072,
+    micro_batch=1,
+    max_packed_examples=8,
+    max_example_tokens=3072,
     checkpoint_steps=20,
     dtype="float32",
 )

@@ -30,7 +30,7 @@ class FilterSettings:
 
     iteration: int = 0
     thresholds: tuple[float, ...] = (0.0,)
-    most_per_object: int = 10
+    max_per_object: int = 10
     seed: int = 0
 
 
@@ -60,7 +60,7 @@ def balanced(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) ->
     kept: list[int] = []
     for index in np.random.default_rng(settings.seed).permutation(good).tolist():
         kinds = _kinds(pairs[index])
-        if all(counts[kind] < settings.most_per_object for kind in kinds):
+        if all(counts[kind] < settings.max_per_object for kind in kinds):
             counts.update(kinds)
             kept.append(index)
     return [pairs[index] for index in sorted(kept)]

@@ -196,7 +196,7 @@ class LocalTraining(ABC, Generic[ExampleT]):
         rows = [self.tokenize(tokenizer, example, start.model) for example in examples]
         context, setting = context_length(network.config), self.config.key("most_tokens")
         fitting, notes = learnable_rows(
-            rows, self.kind.noun, f"model {start.model}", context, setting, self.config.most_tokens
+            rows, self.kind.noun, f"model {start.model}", context, setting, self.config.max_example_tokens
         )
         if is_main_process():
             for note in notes:

@@ -187,7 +187,7 @@ def test_tests_are_never_learned_from() -> None:
 
 def test_generated_houses_are_tested_once_each() -> None:
     train, test = scene_recipe(recipe(False), GENERATED, few=False).evaluation.tasks
-    assert (train.houses, train.runs, test.houses, test.runs) == (20, 1, 25, 1)
+    assert (train.houses, train.repeats, test.houses, test.repeats) == (20, 1, 25, 1)
 
 
 def test_a_scene_needs_data() -> None:
@@ -202,7 +202,7 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     config = scene_recipe(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
     assert tuple(len(list_tasks(config.run_settings(chosen).tasks)) for chosen in tasks) == counts
-    assert [config.evaluation_settings(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
+    assert [config.evaluation_settings(chosen).tasks.repeats for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 
 @pytest.mark.housekeep

@@ -57,7 +57,7 @@ def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_pa
     config = Pupil(ALONE, HOUSE, 1, tmp_path).config(Setup())
     (test,) = config.evaluation.tasks
     assert (
-        config.evaluation_settings(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
+        config.evaluation_settings(test).tasks.repeats == 1 and not config.evaluation.untrained and config.iterations == 2
     )
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
         chosen = config.run_settings(tasks).tasks

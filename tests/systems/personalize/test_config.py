@@ -34,7 +34,7 @@ def refusal(*overrides: str, file: Path | None = None, **settings: object) -> st
 
 def test_the_defaults_are_those_of_the_papers() -> None:
     config = house_settings()
-    assert (config.world.max_steps, config.agent.max_steps_per_plan, config.tasks.runs) == (1000, 10, 1)
+    assert (config.world.max_steps, config.agent.max_steps_per_plan, config.tasks.repeats) == (1000, 10, 1)
     assert config.models.agent.sampling.temperature == 1.0
     assert config.tasks.data is None and config.agent.planner == "llm" and config.world.controller.kind == "standard"
 
@@ -43,7 +43,7 @@ def test_later_words_win(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
     config = house_settings(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
-    assert (config.tasks.runs, config.tasks.seed, config.tasks.houses) == (2, 6, 10)
+    assert (config.tasks.repeats, config.tasks.seed, config.tasks.houses) == (2, 6, 10)
     # Neighbours in a group keep their values.
     assert config.models.agent.sampling.temperature == 0.3 and config.models.agent.sampling.max_tokens == 160
     assert config.world.controller.most_walk == 50 and config.world.controller.kind == "published"
@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_said(override: str, told: str) -> None:
 
 
 def test_settings_can_point_to_others() -> None:
-    assert house_settings(overrides=["seed=4", "runs=${seed}"]).tasks.runs == 4
+    assert house_settings(overrides=["seed=4", "runs=${seed}"]).tasks.repeats == 4
 
 
 SECRET = "a-key-of-somebodys"
@@ -167,7 +167,7 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
         f"y-x-{odd}",
     )
     assert config.models.agent.sampling.n == 2
-    assert house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).tasks.runs == 4
+    assert house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).tasks.repeats == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
 
 
