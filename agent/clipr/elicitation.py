@@ -43,12 +43,12 @@ def ask_person(person: Respondent, question: Question) -> str:
 
 
 def elicit(
-    language: Interviewer,
+    interviewer: Interviewer,
     person: Respondent,
     examples: Sequence[Situation],
     max_questions: int = 10,
     dialogue: Sequence[DialogueTurn] = (),
-    on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
+    on_turn: Callable[[DialogueTurn], None] = lambda exchange: None,
 ) -> ElicitationResult:
     """Ask questions until enough is known or the budget is spent.
 
@@ -62,17 +62,17 @@ def elicit(
     """
     said, unresolved, silences = list(dialogue), [], 0
     while len(said) < max_questions:
-        inquiry = language.inquire(examples, said, max_questions - len(said))
+        inquiry = interviewer.inquire(examples, said, max_questions - len(said))
         unresolved.append(inquiry.unresolved)
         if inquiry.question is None:
             return ElicitationResult(tuple(said), tuple(unresolved), "sufficient")
-        language.usage.questions += 1
+        interviewer.usage.questions += 1
         try:
             exchange = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
         except RespondentLeft:
             return ElicitationResult(tuple(said), tuple(unresolved), "left")
         said.append(exchange)
-        on_exchange(exchange)
+        on_turn(exchange)
         silences = 0 if exchange.answer else silences + 1
         if silences == MAX_UNANSWERED:
             return ElicitationResult(tuple(said), tuple(unresolved), "silent")
@@ -80,9 +80,9 @@ def elicit(
 
 
 def learn_rules(
-    language: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
+    interviewer: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
 ) -> tuple[ElicitationResult, tuple[Rule, ...]]:
     """Run Algorithm 1: elicitation, then synthesis in one call. Without any answer there are no rules and no call."""
-    elicited = elicit(language, person, examples, max_questions)
+    elicited = elicit(interviewer, person, examples, max_questions)
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]
-    return elicited, language.synthesize(examples, answered) if answered else ()
+    return elicited, interviewer.synthesize(examples, answered) if answered else ()

@@ -20,17 +20,17 @@ from housewise.report.drawing.svg import gauge, icon, mark
 _FOLDER = Path(__file__).parent
 
 
-def render(template: str, facts: Mapping[str, Any]) -> str:
+def render(template: str, variables: Mapping[str, Any]) -> str:
     """Render a template.
 
     Args:
         template: Name of the template.
         facts: Variables of the template.
     """
-    return str(_environment().get_template(template).render(facts))
+    return str(_environment().get_template(template).render(variables))
 
 
-def version() -> str:
+def digest_report_code() -> str:
     """Return a digest of the report's code and templates. Pages of another version are written again."""
     sources = sorted(path for path in _FOLDER.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()

@@ -81,7 +81,7 @@ class ResponseLine(Frozen):
         return not self.mismatches
 
     @property
-    def to_goal(self) -> RetrievedGoal:
+    def retrieved_goal(self) -> RetrievedGoal:
         """The goal as it was retrieved."""
         return RetrievedGoal(self.text, self.probability, self.source)
 

@@ -33,7 +33,7 @@ _Place = tuple[str, str]
 """Kind of room and kind of receptacle."""
 
 
-def make_house_choices(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
+def make_house_choices(count: int, seed: int, folder: Path | None = None, person_name: str | None = None) -> ChoiceSet:
     """Build the choices of one person, who is the attribute ``person`` of the set.
 
     Args:
@@ -46,7 +46,7 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
         DataError: There is no such person, or the annotations are missing or damaged.
     """
     everybody = _everybody(folder)
-    person = load_preferences(who) if who else everybody[seed % len(everybody)]
+    person = load_preferences(person_name) if person_name else everybody[seed % len(everybody)]
     return make_person_choices(person, [other for other in everybody if other.name != person.name], count, seed)
 
 
