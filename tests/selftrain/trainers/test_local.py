@@ -238,6 +238,7 @@ def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest
         training_arguments(training(batch=8), tmp_path, 0, SFTConfig)
 
 
+@pytest.mark.slow
 def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:
     # Where there is one GPU, two processes cannot have one each.
     alone = trained(model, tmp_path / "alone", epochs=4, device="cpu")

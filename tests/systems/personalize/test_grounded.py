@@ -37,7 +37,7 @@ def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
 @pytest.mark.parametrize(("order", "prompt"), [("random", "planner"), ("nearest", "planner"), ("listed", "compact")])
 def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
     shown = {"order": order, "thorough": True}
-    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "max_steps": 700, "demonstrator": shown}
+    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 1, "max_steps": 700, "demonstrator": shown}
     words = PromptTemplate.load(prompt)
     run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
