@@ -42,7 +42,8 @@ def register(
 
 def given_options(context: typer.Context) -> set[str]:
     """Return the options that stand on the command line."""
-    return {parameter.opts[0] for parameter in context.command.params if _is_given(context, parameter.name or "")}
+    options = (parameter for parameter in context.command.params if parameter.param_type_name == "option")
+    return {option.opts[0] for option in options if _is_given(context, option.name or "")}
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
