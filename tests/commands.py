@@ -60,15 +60,14 @@ def run_module(
 
 
 def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``housewise`` in its own process, without Housekeep data.
+    """Run ``housewise`` in its own process.
 
     Args:
         *arguments: Arguments of the command line.
         timeout: Time limit in seconds.
         **environment: Further environment variables.
     """
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
-    return run_module("housewise.cli", arguments, env, timeout=timeout)
+    return run_module("housewise.cli", arguments, {**os.environ, **environment}, timeout=timeout)
 
 
 def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -93,8 +92,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
 def without_matplotlib(folder: Path) -> dict[str, str]:
     """Return an environment in which importing matplotlib fails, as if it were not installed."""
     (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    kept = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return {**kept, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
 
 
 class Program:

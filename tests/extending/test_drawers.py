@@ -34,7 +34,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"COLUMNS": "200"}
+    return {**os.environ, "COLUMNS": "200"}
 
 
 def housewise(beside: Path | None, *words: str | Path, code: int = 0) -> str:

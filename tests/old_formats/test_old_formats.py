@@ -80,8 +80,7 @@ def run_housewise(home: Path, *arguments: str) -> str:
         home: its working directory; memories are in ``memories``.
         *arguments: of the command.
     """
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env |= {"HOUSEWISE_MEMORY": "memories", "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
+    env = {**os.environ, "HOUSEWISE_MEMORY": "memories", "COLUMNS": "200"}
     done = run_module("housewise", arguments, env, cwd=home)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.record import Failure, Result
-from housewise.rollout.executor import MAX_SAME_FAILURES, NullCallback
+from housewise.rollout.executor import MAX_SAME_FAILURES, RunCallback
 from housewise.rollout.failures import FailedEpisodesError, failure_from_error, read_failures
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
@@ -26,7 +26,7 @@ from tests.servers import serving
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
 SHORT = ("--planner", "scripted", "max_steps=40")
-ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def spoilt(number: int) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
     assert code == 2 and len(errors) == 1 and "4096" in errors[0]
 
 
-class Defect(NullCallback):
+class Defect(RunCallback):
     """A defect that shows in the second house, and what is told of it."""
 
     def __init__(self) -> None:

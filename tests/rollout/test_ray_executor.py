@@ -24,7 +24,7 @@ from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.servers import serving
 
-ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 HOUSES = ("--houses", "6", "max_steps=60", "most_plans=6")
 MOST_SECONDS = 120
 

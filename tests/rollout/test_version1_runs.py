@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.settings import flatten_settings
 from housewise.core.settings_loading import short_key
 from housewise.rollout.run import load_run
-from housewise.core.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module
 
@@ -23,8 +22,7 @@ WORDS = ("--houses", "2", "--planner", "scripted", "max_steps=60")
 
 
 def housewise(*words: str | Path) -> str:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", words, env)
+    done = run_module("housewise", words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +71,7 @@ def test_a_robot_goes_about_and_is_compared(toy: RearrangementTask) -> None:
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    result = run_module("housewise.experiments.bench.speed", ["--quick", "--json", tmp_path / "speed.json"], env)
+    result = run_module("housewise.experiments.bench.speed", ["--quick", "--json", tmp_path / "speed.json"])
     assert result.returncode == 0, result.stderr
     content = json.loads((tmp_path / "speed.json").read_text())
     assert {"sensor_fps", "agent_steps_per_second", "memory_mb"} <= content.keys()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -108,9 +107,8 @@ def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekee
 
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the module in a process of its own."""
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     command = [sys.executable, "-m", "housewise.experiments.personalize.oracle", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -202,7 +201,10 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     config = scene_recipe(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
     assert tuple(len(list_tasks(config.run_settings(chosen).tasks)) for chosen in tasks) == counts
-    assert [config.evaluation_settings(chosen).tasks.repeats for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
+    assert [config.evaluation_settings(chosen).tasks.repeats for chosen in config.evaluation.tasks] == [
+        1,
+        1 if few else 5,
+    ]
 
 
 @pytest.mark.housekeep
@@ -239,8 +241,7 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.fixture(scope="module")
 def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
-        return run_module(f"housewise.experiments.personalize.{module}", arguments, env, timeout=240)
+        return run_module(f"housewise.experiments.personalize.{module}", arguments, timeout=240)
 
     return run
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -144,13 +143,11 @@ def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
         "--model",
         model,
     ]
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     settings = [*few, *small, f"run.prompt={save_prompt(tmp_path / 'short.yaml')}"]
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "figures.json"), *settings],
         capture_output=True,
         text=True,
-        env=env,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +110,9 @@ def test_the_whole_way_and_what_is_there_is_not_played_again(tmp_path: Path) -> 
     rows = [word for row in ("store", "store without verdicts", EMPTY, FULL) for word in ("--row", row)]
     words = ["--quick", *rows, "--model", f"local:{model}", "--out", tmp_path / "out"]
     few = ["most_plans=3", "sampling.max_tokens=8", "max_steps=60"]
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
 
     def command(*more: str) -> str:
-        done = run_module("housewise.experiments.personalize.remembering", [*words, *few, *more], env, tmp_path)
+        done = run_module("housewise.experiments.personalize.remembering", [*words, *few, *more], cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

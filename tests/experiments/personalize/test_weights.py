@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,9 @@ def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_pa
     config = Pupil(ALONE, HOUSE, 1, tmp_path).config(Setup())
     (test,) = config.evaluation.tasks
     assert (
-        config.evaluation_settings(test).tasks.repeats == 1 and not config.evaluation.untrained and config.iterations == 2
+        config.evaluation_settings(test).tasks.repeats == 1
+        and not config.evaluation.untrained
+        and config.iterations == 2
     )
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
         chosen = config.run_settings(tasks).tasks
@@ -98,10 +99,9 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
 
     recipe, out = tmp_path / "recipe.yaml", tmp_path / "out"
     recipe.write_text(RECIPE)
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     module, words = "housewise.experiments.personalize.remembering", ["--quick", "--seed", "2", "--out", out]
     learner = ["--model", f"local:{save_learner(tmp_path / 'tiny')}", "--recipe", recipe]
-    done = run_module(module, [*words, *learner, "--row", BOTH], env, tmp_path)
+    done = run_module(module, [*words, *learner, "--row", BOTH], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = out / "generated" / "seed-2" / BOTH
     shown = MemoryFolder(folder / "demonstrate" / "memory").load("majority")
@@ -111,7 +111,7 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
     assert content["notes"]["generated"][BOTH][SHOWN] == {"2": len(shown)}
     assert content["figures"]["generated"][BOTH][ROUNDS[1]]["test"]["episodes"] == 1
     assert content["settings"][BOTH]["wording"] == "corrected" and list(content["told"]) == [BOTH]
-    shown = run_module(module, [*words, *learner, "--show"], env, tmp_path)
+    shown = run_module(module, [*words, *learner, "--show"], cwd=tmp_path)
     assert shown.returncode == 0 and BOTH in shown.stdout and RULE not in shown.stdout
     assert {"store", BOTH} < json.loads((out / "remembering.json").read_text())["figures"]["generated"].keys()
 

@@ -15,12 +15,13 @@ import pytest
 import typer.main
 
 from housewise.cli.app import app
-from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS, find_people
 from housewise.core import plugins as plugin_groups
 from housewise.core.plugins import plugin_names
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.systems.clipr.settings import ChoiceTasks
 from housewise.systems.stars.settings import StarsTaskSettings
+from housewise.terminal.catalogue import PLANNERS, SIMULATORS, SYSTEMS, find_people
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import bundled_people, held_out_people
 from tests.commands import housewise, one_line
 
@@ -178,10 +179,7 @@ def test_lists_of_the_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.housekeep
-def test_scenes_and_annotators_of_the_data() -> None:
-    data = os.environ.get("HOUSEKEEP_DATA")
-    if data is None:
-        pytest.skip("HOUSEKEEP_DATA does not name the Housekeep folder")
-    found = json.loads(housewise("list", "--json", "--data", data).stdout)
+def test_scenes_and_annotators_of_the_data(housekeep: HousekeepData) -> None:
+    found = json.loads(housewise("list", "--json", "--data", housekeep.root).stdout)
     assert "task sets: test, train" in found["scenes"]["Merom_1_int"]
     assert {"ada", "annotator-0", "annotator-9"} <= set(found["people"])

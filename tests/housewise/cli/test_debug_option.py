@@ -36,7 +36,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Modules of this name that other tests have imported here are other ones.
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "own_code", raising=False)
-    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
 
 
 def housewise(*words: str) -> CompletedProcess[str]:

@@ -65,7 +65,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         play(folder / planner, planner=planner, houses=2, max_steps=120)
         copies(folder / planner, 40)
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("HOUSEKEEP_DATA", raising=False)
         patch.setattr("housewise.report.views.house_page.FRAMES", 10)
         return write_report(folder, options=ReportOptions(episodes=("generated-1-0001-run0",)))
 

@@ -259,11 +259,7 @@ def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]
     assert "step 1: mug on bed" not in text
 
 
-def test_without_the_data_there_are_no_pictures_but_a_hint(
-    edited: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
-
+def test_without_the_data_there_are_no_pictures_but_a_hint(edited: Callable[..., Path]) -> None:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "header":
             line["settings"]["tasks"]["data"] = "/nowhere/housekeep"

@@ -38,8 +38,7 @@ class Learner:
 
     @property
     def environment(self) -> dict[str, str]:
-        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-        return env | {"OMP_NUM_THREADS": "1"}
+        return {**os.environ, "OMP_NUM_THREADS": "1"}
 
     def run(self, out: Path, *more: str) -> tuple[int, str, str]:
         command = self.command(out, *more)

@@ -42,7 +42,7 @@ def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt
     run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
     plans = [(plan, record.initial_state.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
-    assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 5
+    assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 2
     for plan, rooms in plans:
         known = graph(plan, rooms)
         assert matches_grammar(plan.reply, plan_grammar(known, 10, words.prompt_names(known))), plan.reply

@@ -198,8 +198,7 @@ def test_without_sentence_embeddings_one_line_says_what_to_install(tmp_path: Pat
 
 
 def test_on_the_command_line(played: Path, tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env["HOUSEWISE_MEMORY"] = str(played / "memories")
+    env = {**os.environ, "HOUSEWISE_MEMORY": str(played / "memories")}
 
     def housewise(*words: str) -> subprocess.CompletedProcess[str]:
         return run_module("housewise", words, env, tmp_path)
