@@ -17,7 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -30,6 +29,7 @@ from housewise.selftrain.adapt.adapt_training import play
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 BREAKFASTS = 3  # of the same task

@@ -20,7 +20,7 @@ from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
-from housewise.rollout.executor import NullCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
@@ -35,7 +35,7 @@ _QUICK_PARALLEL = (1, 4)
 _SHOWN = 1000
 
 
-class Clock(NullCallback):
+class Clock(RunCallback):
     """Notes when the first episode begins: by then the model has been loaded."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ def remembering(config: PersonalizeSettings, houses: int, folder: Path) -> Perso
     shown = config.with_changes(
         planner="demonstrator", tasks={"houses": houses, "seed": _SHOWN}, max_steps=1000, memory=begun
     )
-    Run(Personalize(shown), folder / "shown").play(NullCallback())
+    Run(Personalize(shown), folder / "shown").play(RunCallback())
     left = {"start": begun["start"], "folder": str(folder / "shown" / "memory"), "learn": "never"}
     return config.with_changes(memory=left)
 

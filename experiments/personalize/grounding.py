@@ -21,7 +21,6 @@ import typer
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.planner import MOST_STEPS
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.cli.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -37,6 +36,7 @@ from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.options import Overrides
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 ARMS = {"free": False, "grounded": True}

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import NAME_KINDS, bundled_files
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.catalogue import NAME_KINDS, bundled_files
 
 _KINDS = {"person": "people", "prompt": "prompts", "config": "configs"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from housewise.cli.options import option
 from housewise.core.console import Console, print_lines
+from housewise.terminal.options import option
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -32,10 +32,10 @@ def demo(
 
       housewise demo --houses 3 --out runs/three-houses
     """
-    from housewise.cli.run_folders import shell_command
-    from housewise.cli.run_progress import play_run
     from housewise.report import write_report
     from housewise.systems.personalize.system import Personalize
+    from housewise.terminal.run_folders import shell_command
+    from housewise.terminal.run_progress import play_run
 
     console = Console()
     figures: dict[str, dict[str, Any]] = {}

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import parse_gpu
-from housewise.cli.options import DataOption, GpuOption, JsonFileOption, option
 from housewise.core.console import Console
+from housewise.terminal.option_values import parse_gpu
+from housewise.terminal.options import DataOption, GpuOption, JsonFileOption, option
 
 
 def doctor(

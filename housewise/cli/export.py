@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import NewestRunArgument, SimulatorOptions, option
-from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_lines
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import NewestRunArgument, SimulatorOptions, option
+from housewise.terminal.run_folders import newest_run
 
 
 def export(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from housewise.cli.options import BaseUrlOption, MemoryOptions, ModelOption, option
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable
+from housewise.terminal.options import BaseUrlOption, MemoryOptions, ModelOption, option
 
 if TYPE_CHECKING:
     from housewise.agent.clipr.terminal_interview import Interview

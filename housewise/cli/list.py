@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from housewise.cli.catalogue import NAME_KINDS
-from housewise.cli.options import DataOption, option
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.catalogue import NAME_KINDS
+from housewise.terminal.options import DataOption, option
 
 
 def list_(

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
-from housewise.cli.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
 
 if TYPE_CHECKING:
     from housewise.people.memory import About, Memory, Note

@@ -16,10 +16,10 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import find_people
-from housewise.cli.options import option
 from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
+from housewise.terminal.catalogue import find_people
+from housewise.terminal.options import option
 
 
 def kitchen(

@@ -13,10 +13,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from housewise.cli.options import option
 from housewise.core.console import enable_tracebacks, print_note
 from housewise.core.errors import UserError
 from housewise.core.option_migrations import FORMER_OPTIONS
+from housewise.terminal.options import option
 
 DebugOption = Annotated[bool, option(None, "Print the whole traceback of an error.", "--debug")]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from housewise.cli.option_values import drop_unset
-from housewise.cli.options import FailFastOption, NewestRunArgument, OutOption, SimulatorOptions
-from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
+from housewise.terminal.option_values import drop_unset
+from housewise.terminal.options import FailFastOption, NewestRunArgument, OutOption, SimulatorOptions
+from housewise.terminal.run_folders import newest_run, run_folder
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.record import HouseRecord
@@ -79,10 +79,10 @@ def replay_run(
     Raises:
         UserError: The records cannot be replayed with these settings.
     """
-    from housewise.cli.run_progress import play_run
     from housewise.playback.replay import replay_settings
     from housewise.systems.personalize.record import read_house_records
     from housewise.systems.personalize.system import Personalize
+    from housewise.terminal.run_progress import play_run
 
     first = next(iter(records.values()))
     changed = {

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import SimulatorOptions, option
-from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_lines, print_note
 from housewise.core.hardware import usable_cores
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import SimulatorOptions, option
+from housewise.terminal.run_folders import newest_run
 
 _MAX_WORKERS = 4
 

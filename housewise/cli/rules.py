@@ -28,11 +28,11 @@ import typer
 
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
-from housewise.cli.options import MemoryOptions, YesOption, option
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.printable_text import excerpt
+from housewise.terminal.options import MemoryOptions, YesOption, option
 
 if TYPE_CHECKING:
     from housewise.agent.clipr.rule_editing import Corrections

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from housewise.cli.option_values import (
+from housewise.core.console import Console
+from housewise.terminal.option_values import (
     check_settings,
     configured_system,
     data_folder,
@@ -13,7 +14,7 @@ from housewise.cli.option_values import (
     parse_episodes,
     person_settings,
 )
-from housewise.cli.options import (
+from housewise.terminal.options import (
     AdapterOption,
     BaseUrlOption,
     ConfigOption,
@@ -27,8 +28,7 @@ from housewise.cli.options import (
     model_option,
     task_option,
 )
-from housewise.cli.run_folders import dated_name, run_folder
-from housewise.core.console import Console
+from housewise.terminal.run_folders import dated_name, run_folder
 
 
 def run(
@@ -96,9 +96,9 @@ def run(
     list prints the names that --planner, --person and other options accept, and housewise settings personalize prints
     all settings.
     """
-    from housewise.cli.run_progress import play_run, quick_episodes
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
+    from housewise.terminal.run_progress import play_run, quick_episodes
 
     system_name = system or configured_system(config, overrides or [])
     plain = {

@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset
-from housewise.cli.options import (
+from housewise.cli.registration import given_options
+from housewise.core.console import Console, print_note
+from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.option_values import check_settings, configured_system, data_folder, drop_unset
+from housewise.terminal.options import (
     ConfigOption,
     ExecutionOptions,
     HouseOptions,
@@ -20,10 +23,7 @@ from housewise.cli.options import (
     model_option,
     task_option,
 )
-from housewise.cli.registration import given_options
-from housewise.cli.run_folders import dated_name, run_folder
-from housewise.core.console import Console, print_note
-from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.run_folders import dated_name, run_folder
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
 """Options of training in goals. All others only concern training in houses."""
@@ -101,8 +101,8 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; {names}")
     run_options = {"model": model, "adapter": adapter}
     if trained_system == "stars":
-        from housewise.cli.selftrain_progress import run_goal_training
         from housewise.selftrain.stars.settings import load_goal_training
+        from housewise.terminal.selftrain_progress import run_goal_training
 
         if unused := given_options(context) - _GOAL_OPTIONS:
             raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train goals")
@@ -110,10 +110,10 @@ def selftrain(
         with run_folder(out, dated_name("selftrain-goals")) as folder:
             run_goal_training(goals, folder, Console(), log_to or [])
         return
-    from housewise.cli.selftrain_progress import run_selftraining
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
     from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
+    from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)

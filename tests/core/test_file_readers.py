@@ -168,7 +168,7 @@ OWN = (
     # Bundled files only, which no user names.
     "worlds/house/tasks.py",
     "experiments/",
-    "cli/catalogue.py",
+    "terminal/catalogue.py",
     "agent/clipr/house_place_words.py",
     "agent/clipr/terminal_interview.py",
     "people/kitchen/invented_profiles.py",

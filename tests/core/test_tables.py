@@ -7,10 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-from housewise.cli.run_progress import summary_table
 from housewise.core.tables import table
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.run_progress import summary_table
 
 ROW = {
     "episodes": 1000,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli.catalogue import bundled_files
 from housewise.people.kitchen.profile_files import load_profiles
 from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.terminal.catalogue import bundled_files
 from tests.commands import housewise, one_line, output
 
 

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.exit_codes import run_cli
 from housewise.selftrain.examples import Preference, write_examples
@@ -27,6 +26,7 @@ from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
 from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.machines.writes import NEED_NO_ROOM, run_traced
 from tests.selftrain.tiny import pair, save_learner, save_prompt, training
 

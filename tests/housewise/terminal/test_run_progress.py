@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from housewise.cli.run_progress import announcement_lines, quick_episodes
 from housewise.rollout.run import Run
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.run_progress import announcement_lines, quick_episodes
 
 
 def said_of(folder: Path, **settings: Any) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.cli.catalogue import complete_from
 from housewise.core.files import check_writable_file
+from housewise.terminal.catalogue import complete_from
 
 if TYPE_CHECKING:
     from housewise.people.memory import Memory, MemoryFolder
