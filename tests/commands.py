@@ -6,8 +6,6 @@ how Python itself starts (PYTHON* variables) or on packages in the place of inst
 what sends classes of its main module to other processes or whose own processes are looked for.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import multiprocessing.forkserver
 import os

@@ -1,7 +1,5 @@
 """Every reader of YAML, given scalars, tags and structures that are wrong: it reads them or says so in one line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

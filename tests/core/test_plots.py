@@ -1,7 +1,5 @@
 """What is said where matplotlib is not there to draw."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

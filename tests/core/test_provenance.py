@@ -1,7 +1,5 @@
 """What figure files say of how they were made."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import shutil

@@ -1,7 +1,5 @@
 """Tables in terminals of any width: what stands in them is there, and no name is broken that need not be."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """What a program gets of ``import housewise``, whatever folders lie beside it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -74,7 +72,7 @@ def test_gymnasium_makes_it_beside_folders_of_the_same_names(crowded: Path, firs
 
 
 def test_workers_play_beside_folders_of_the_same_names(crowded: Path) -> None:
-    program(crowded, *RUN, "runs=2", "--workers", "2", "--out", "mine")
+    program(crowded, *RUN, "repeats=2", "--workers", "2", "--out", "mine")
     assert len(list(crowded.glob("mine/episodes/*.jsonl"))) == 2
 
 

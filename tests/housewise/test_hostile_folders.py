@@ -1,7 +1,5 @@
 """Run folders that somebody else made: pipes, links, and records that hold anything. One line, or it works."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

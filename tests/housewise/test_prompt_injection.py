@@ -4,8 +4,6 @@ Every channel through which such text reaches a model is tried with a server tha
 model on this machine whose tokens are looked at.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Code that settings name: followed where the user names it, and never because a folder or a record does."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line with words, files and places that mean no good: one line, and nothing of what they ask for."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -81,7 +79,7 @@ def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
     with serving(ChatServer()) as server:
         address = server.url.replace("http://", "http://somebody:pass-word@")
         arguments = ("run", "--houses", "1", "--model", "m", "--base-url", address, "--out", tmp_path, "max_steps=20")
-        short = ("most_plans=2", "most_idle_plans=2")
+        short = ("max_plans=2", "max_idle_plans=2")
         done = housewise(*arguments, *short)
         again = housewise(*arguments, *short, "--repeats", "2")
         server.play(fails(401, "who is pass-word?"))

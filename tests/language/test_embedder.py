@@ -1,7 +1,5 @@
 """The sentence embeddings, with the real weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Users without a home folder or a name, and folders that cannot be written to."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Folders that one program writes to at a time, on file systems with and without locks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A plugin that was written for an earlier version: it still plays, with warnings."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

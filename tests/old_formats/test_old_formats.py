@@ -3,8 +3,6 @@
 The files are in ``files``; its README says how they were made. None may be made again with a later version.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

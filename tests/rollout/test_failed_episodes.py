@@ -1,7 +1,5 @@
 """Episodes that cannot be played, among others that can: wherever they are played, these are finished."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

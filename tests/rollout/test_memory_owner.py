@@ -1,7 +1,5 @@
 """Whose reactions a memory takes: those of the person it is named after, and nobody else's."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Playing in processes: the same records as in threads, errors come through, and nobody is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Runs that cannot start: one line, and nothing is left of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of tasks that would share a record, and files that nobody made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

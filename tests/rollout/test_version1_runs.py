@@ -1,7 +1,5 @@
 """Runs that version 1 left: their records are read, reported and played again, and the runs are gone on with."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

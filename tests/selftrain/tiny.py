@@ -1,7 +1,5 @@
 """What self-training is tried with: a model of random weights, a short prompt, and a filter that keeps everything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

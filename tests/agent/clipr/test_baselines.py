@@ -1,7 +1,5 @@
 """The baselines: what each is given, and the calls that it takes, with real local components."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The search tree against the paper's worked example (STARS, appendix B, tables 9 and 10), and drawn replies."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.stars.model_usage import ModelUsage
@@ -152,7 +150,9 @@ def test_duplicates_are_neither_returned_nor_lose_their_tree() -> None:
         "b x": [],
     }
     model, seen = ScriptedModel(script), RetrievedTexts("mug", {"b c"})
-    found = SearchTree(model, GenerationLimits(), TreeThresholds(min_branch_mean=0.1)).grow("prompt", seen, ModelUsage())
+    found = SearchTree(model, GenerationLimits(), TreeThresholds(min_branch_mean=0.1)).grow(
+        "prompt", seen, ModelUsage()
+    )
     assert {response.text for response in found} == {"a c", "b x"}
 
 

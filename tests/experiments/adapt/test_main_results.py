@@ -1,7 +1,5 @@
 """The main results in small: a tiny model is warmed up, cooks, reflects and learns, and goes on where it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -38,7 +36,7 @@ PLAYED = (
 TINY = [
     f"{section}.{key}={value}"
     for section in ("warm_up.training", "imitation", "preference")
-    for key, value in (("most_tokens", 100_000), ("device", "cpu"), ("dtype", "float32"), ("checkpoint_steps", 1))
+    for key, value in (("max_example_tokens", 100_000), ("device", "cpu"), ("dtype", "float32"), ("checkpoint_steps", 1))
 ]
 
 

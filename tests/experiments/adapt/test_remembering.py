@@ -1,7 +1,5 @@
 """What a memory is worth: to scripted cooks for people of one's own, and to a model behind a server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The rollout speed experiment: that it measures what it says; how fast anything is, no test asks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

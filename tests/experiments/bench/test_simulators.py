@@ -1,7 +1,5 @@
 """Comparing simulators: with itself a simulator agrees, with a shifted house it does not."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The speed experiment: that it measures what it says; how fast anything is, no test asks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The two commands as a user runs them, on files made up for it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

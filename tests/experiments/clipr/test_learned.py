@@ -1,7 +1,5 @@
 """A model of random weights is taught to choose by rules, from invented people to choices in the system."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil
@@ -38,7 +36,7 @@ def number_of_replies(out: Path) -> int:
 
 def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_path: Path) -> None:
     recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
-    recipe["training"] |= {"most_tokens": 4000, "device": "cpu", "dtype": "float32", "rank": 2, "alpha": 4}
+    recipe["training"] |= {"max_example_tokens": 4000, "device": "cpu", "dtype": "float32", "rank": 2, "alpha": 4}
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     out = tmp_path / "out"

@@ -1,7 +1,5 @@
 """Ten questions and a house: what was said is remembered, understood, gone by, and asked once."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Memories brought along: figures from records made by hand, and the whole way from one generated house to another."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The oracle experiment: what it plays, what it says was left, and its figures from a real run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

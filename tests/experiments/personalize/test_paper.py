@@ -1,7 +1,5 @@
 """The paper's tables: from records made by hand, and a small one from beginning to end."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -231,7 +229,7 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
     folder = tmp_path_factory.mktemp("learner")
     prompt = save_prompt(folder / "short.yaml")
-    few = ["run.max_steps=30", "run.most_plans=1", "training.most_tokens=16384"]
+    few = ["run.max_steps=30", "run.max_plans=1", "training.max_example_tokens=16384"]
     # A grammar makes it end lines; of what is cut nothing else is learned.
     few += ["run.grounded=true", "run.sampling.max_tokens=64"]
     small = ["training.rank=2", "training.device=cpu", "training.dtype=float32"]
@@ -254,9 +252,7 @@ def test_a_second_call_goes_on_where_the_first_stopped(
     assert first.returncode == 0, first.stderr
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}
     assert len(written) == 7
-    limits = [
-        json.loads(path.read_text())["agent"]["most_plans"] for path in sorted(tmp_path.rglob("test/config.json"))
-    ]
+    limits = [json.loads(path.read_text())["agent"]["max_plans"] for path in sorted(tmp_path.rglob("test/config.json"))]
     assert sorted(limits) == [1, 1, 10]
     second = run("main_results", "--row", "LLM-Planner", "--row", "IL", "--row", "ST1", *common)
     assert second.returncode == 0, second.stderr

@@ -1,7 +1,5 @@
 """One person's robot: who disagrees, what the table says, where the same thing goes."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
@@ -130,7 +128,7 @@ def _put(record: HouseRecord, thing: str, place: str) -> HouseRecord:
 @pytest.mark.slow
 def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-    few = ["run.max_steps=30", "run.most_plans=1", "run.sampling.max_tokens=8", "training.most_tokens=16384"]
+    few = ["run.max_steps=30", "run.max_plans=1", "run.sampling.max_tokens=8", "training.max_example_tokens=16384"]
     small = ["training.rank=2", "training.device=cpu", "training.dtype=float32", "iterations=1"]
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     command = [

@@ -1,7 +1,5 @@
 """Success by number of reactions: in a generated house, from the first notes that came."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Robots that go by notes in simulators: the memory of the last round, and the tests once in each."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Memories swapped between people, and notes edited by hand."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows with trained weights: what sets them apart, and one of them from beginning to end beside a row without."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -22,12 +20,12 @@ from tests.experiments.records import SHELF, TABLE, make_record, save
 
 HOUSE = Household("generated")
 RECIPE = """
-run: {prompt: judging, most_plans: 2, sampling: {max_tokens: 8}}
-wording: corrected
-review: 2
-imitation_review: 2
+run: {prompt: judging, max_plans: 2, sampling: {max_tokens: 8}}
+target: relabelled
+memory_lessons: 2
+imitation_memory_lessons: 2
 imitation_epochs: 1
-training: {rank: 2, epochs: 1, batch: 2, most_tokens: 16384, device: cpu, dtype: float32}
+training: {rank: 2, epochs: 1, batch: 2, max_example_tokens: 16384, device: cpu, dtype: float32}
 """
 
 
@@ -41,10 +39,10 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
     assert {key for key in alone if both[key] != alone[key]} == {
         f"run.memory.{key}" for key in ("start", "folder", "new")
     }
-    changed = {"filter.name", "wording", "review", "imitation_review", "run.agent.wrappers"}
+    changed = {"filter.name", "target", "memory_lessons", "imitation_memory_lessons", "run.agent.wrappers"}
     assert {key for key in alone if rule[key] != alone[key]} == changed
-    assert (rule["filter.name"], rule["wording"], rule["review"]) == ("positive", "said", 0)
-    assert (alone["wording"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (
+    assert (rule["filter.name"], rule["target"], rule["memory_lessons"]) == ("positive", "said", 0)
+    assert (alone["target"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (
         "corrected",
         "tidy",
         3,
@@ -110,7 +108,7 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
     content = json.loads((out / "remembering.json").read_text())
     assert content["notes"]["generated"][BOTH][SHOWN] == {"2": len(shown)}
     assert content["figures"]["generated"][BOTH][ROUNDS[1]]["test"]["episodes"] == 1
-    assert content["settings"][BOTH]["wording"] == "corrected" and list(content["told"]) == [BOTH]
+    assert content["settings"][BOTH]["target"] == "corrected" and list(content["told"]) == [BOTH]
     shown = run_module(module, [*words, *learner, "--show"], cwd=tmp_path)
     assert shown.returncode == 0 and BOTH in shown.stdout and RULE not in shown.stdout
     assert {"store", BOTH} < json.loads((out / "remembering.json").read_text())["figures"]["generated"].keys()

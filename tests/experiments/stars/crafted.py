@@ -1,7 +1,5 @@
 """A small recording in the published form, made here: one kitchen, three objects, with and without a user."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

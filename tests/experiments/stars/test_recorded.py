@@ -1,7 +1,5 @@
 """The commands for recorded responses, as a user runs them: on a small recording made here, and on the real share."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What trees cost, measured on a tiny model as a user does it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

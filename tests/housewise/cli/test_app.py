@@ -1,7 +1,5 @@
 """What the command line says of itself: help, version, completion, and what its options accept."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """``housewise copy``: bundled files as a starting point."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of errors in the user's own code and elsewhere, with and without ``--debug``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

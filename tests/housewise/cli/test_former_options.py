@@ -1,7 +1,5 @@
 """Former options of commands: they act as the current ones, are not shown, and say by what they are replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``gpu`` in every command that opens a simulator: a number, several in turn, or auto."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

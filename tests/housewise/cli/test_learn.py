@@ -1,7 +1,5 @@
 """``housewise learn`` as people use it: in their own words, corrected, interrupted, and gone on with."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import os

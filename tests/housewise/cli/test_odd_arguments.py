@@ -1,7 +1,5 @@
 """Every command with words that mean nothing to it: it ends at once, in one line, or does what it can."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

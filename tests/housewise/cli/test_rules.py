@@ -1,7 +1,5 @@
 """``housewise rules`` as people use it: rules added, corrected and forgotten, an editor, a robot that follows."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

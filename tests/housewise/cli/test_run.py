@@ -1,7 +1,5 @@
 """The command line as a user meets it: real processes, a real server on this machine, kill -9."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Command lines with a mistake: each ends in one line that says what is wrong and what there is."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each check on what is there, what is missing and what is broken."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from importlib.machinery import ModuleSpec

@@ -1,7 +1,5 @@
 """The doctor as a user meets it, on machines where things are broken: real processes and made-up packages."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the doctor says of folders of data."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A short run of two houses, and one of a system that is not installed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A short run on a generated house."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

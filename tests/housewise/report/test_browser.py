@@ -4,8 +4,6 @@ Four of the episodes are played; the others are copies of their records under ot
 tell of data that is not here: their pages have no pictures, which would take minutes to make.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

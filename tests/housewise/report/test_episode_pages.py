@@ -1,7 +1,5 @@
 """Which episodes have pictures and films, and what the pages of the others are made of."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -150,7 +148,7 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
     record = make_record({f"mug {number}": "moon" for number in range(7)}, end_reason=ended)
-    record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
+    record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"max_plans": limit}})
     result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
     assert HouseView().describe_ending(record.header, result) == said
 
@@ -179,11 +177,11 @@ def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: P
 
 def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(run_folder / "episodes", tmp_path / "two" / "usual" / "episodes")
-    walking = {"goal_radius": 0.3, "most_walk": 90, "most_look": 9}
-    play(tmp_path / "two" / "other", max_steps=9, look_down=20, most_plans=9, most_idle_plans=9, **walking)
+    walking = {"goal_radius": 0.3, "max_walk": 90, "max_look": 9}
+    play(tmp_path / "two" / "other", max_steps=9, look_down=20, max_plans=9, max_idle_plans=9, **walking)
     table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("in what they differ")
     assert "most steps" not in table.partition("Experiments")[2]
-    assert all(name in rest for name in ("most steps", "look_down", "most_plans", "goal_radius", "most_walk"))
+    assert all(name in rest for name in ("most steps", "look_down", "max_plans", "goal_radius", "max_walk"))
 
 
 def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

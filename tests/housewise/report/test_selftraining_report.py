@@ -1,7 +1,5 @@
 """The report of a self-training, from files as it writes them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

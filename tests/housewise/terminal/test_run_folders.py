@@ -1,7 +1,5 @@
 """Folders of runs as a user meets them: a new one for each, the newest one found, slips corrected."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

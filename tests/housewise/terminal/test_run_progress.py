@@ -1,7 +1,5 @@
 """What a run says before it begins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

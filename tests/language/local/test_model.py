@@ -1,7 +1,5 @@
 """The local model with its real weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

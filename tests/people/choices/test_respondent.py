@@ -1,7 +1,5 @@
 """The simulated respondent, with the real sentence embeddings."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

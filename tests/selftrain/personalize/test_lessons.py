@@ -1,7 +1,5 @@
 """Lessons: they say what people want, in the words of the prompt that they are for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What goals are learned from: only what the robot can do and the person wants, and never the held-out objects."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

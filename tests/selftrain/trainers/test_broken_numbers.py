@@ -1,7 +1,5 @@
 """Numbers that break end a training at that step, and what has learned nothing is no trained model."""
 
-from __future__ import annotations
-
 import csv
 import math
 import sys

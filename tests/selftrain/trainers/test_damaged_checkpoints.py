@@ -1,7 +1,5 @@
 """Checkpoints that were damaged, or are somebody else's pickles, are passed over and said; nothing in them is run."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -104,8 +102,8 @@ def test_a_finished_training_is_not_done_again(model: str, tmp_path: Path) -> No
 
 def test_pairs_of_one_pass_share_it(model: str, tmp_path: Path) -> None:
     """Two pairs read at once teach what they teach one after the other."""
-    alone = trained(model, tmp_path / "alone", epochs=2, pairs_per_pass=1)
-    together = trained(model, tmp_path / "together", epochs=2, pairs_per_pass=2)
+    alone = trained(model, tmp_path / "alone", epochs=2, micro_batch=1)
+    together = trained(model, tmp_path / "together", epochs=2, micro_batch=2)
     assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
 
 
@@ -117,13 +115,13 @@ def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(mod
             torch.empty(1 << 50)
 
     start = ModelReference(model=model)
-    with pytest.raises(UserError, match=r"out of memory.*training\.pairs_per_pass"):
-        LocalTrainer(training(epochs=2, pairs_per_pass=2, checkpoint_steps=1), progress=greedy).train(
+    with pytest.raises(UserError, match=r"out of memory.*training\.micro_batch"):
+        LocalTrainer(training(epochs=2, micro_batch=2, checkpoint_steps=1), progress=greedy).train(
             PAIRS, start, tmp_path
         )
     steps: list[int] = []
     less = LocalTrainer(
-        training(epochs=2, pairs_per_pass=1, checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
+        training(epochs=2, micro_batch=1, checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
     )
     assert less.train(PAIRS, start, tmp_path).metrics["steps"] == max(steps)
     assert min(steps) > 1
@@ -218,7 +216,7 @@ def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_pa
 @pytest.mark.parametrize("shared", [(12, 8, 6), (20, 8, 5), (8, 3, 2), (7, 4, 1), (4, 8, 4)])
 def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared: tuple[int, int, int]) -> None:
     batch, most, per_pass = shared
-    settings = training_arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0, SFTConfig)
+    settings = training_arguments(training(batch=batch, micro_batch=most), tmp_path, 0, SFTConfig)
     assert settings.per_device_train_batch_size == per_pass
     assert per_pass * settings.gradient_accumulation_steps == batch
 
@@ -228,7 +226,7 @@ def test_a_cpu_has_the_recipe_of_cpus_beside_a_gpu(
     tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    settings = training_arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0, SFTConfig)
+    settings = training_arguments(training(device=device, batch=8, micro_batch=None), tmp_path, 0, SFTConfig)
     assert (settings.per_device_train_batch_size, settings.device.type) == (1, "cpu")
 
 
@@ -282,8 +280,8 @@ def test_a_servers_model_is_not_trained_here(tmp_path: Path) -> None:
 
 
 def test_pairs_that_are_all_too_long(model: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="most_tokens=10"):
-        trained(model, tmp_path, most_tokens=10)
+    with pytest.raises(UserError, match="max_example_tokens=10"):
+        trained(model, tmp_path, max_example_tokens=10)
 
 
 def test_a_rate_that_breaks_the_model(model: str, tmp_path: Path) -> None:

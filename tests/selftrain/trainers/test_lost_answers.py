@@ -1,7 +1,5 @@
 """Fine-tuning behind a server whose answers are lost, late or refused: one file, one job, whatever happens."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import re

@@ -1,7 +1,5 @@
 """Preferences behind a fine-tuning API, against a server on this machine that speaks its protocol."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

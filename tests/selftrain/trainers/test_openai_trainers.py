@@ -1,7 +1,5 @@
 """The fine-tuning API, against a server on this machine that speaks its protocol."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

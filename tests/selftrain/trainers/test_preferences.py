@@ -1,7 +1,5 @@
 """Preferences are learned, by adapters, behind a prompt that is read once; training goes on where it was stopped."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Sequence

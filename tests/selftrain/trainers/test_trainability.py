@@ -1,7 +1,5 @@
 """What cannot be trained is said in one line, before anything is played."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

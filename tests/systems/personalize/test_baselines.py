@@ -1,7 +1,5 @@
 """SayPlan and SayCan in whole runs: records contain their prompts and can be replayed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from tests.language.tiny import save_tiny_model
 
 
 def play(folder: Path, **settings: Any) -> HouseRecord:
-    run = Run(Personalize(house_settings(settings={"houses": 1, "most_plans": 4, **settings})), folder)
+    run = Run(Personalize(house_settings(settings={"houses": 1, "max_plans": 4, **settings})), folder)
     run.play()
     return next(read_house_records(run.episodes))
 
@@ -32,7 +30,10 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
     assert (record.header.agent, record.header.models["agent"]) == (planner, model)
     first = record.plans[0]
     if planner == "sayplan":
-        assert first.prior_calls[0].prompt[0]["role"] == "system" and "command" in first.prior_calls[0].prompt[1]["content"]
+        assert (
+            first.prior_calls[0].prompt[0]["role"] == "system"
+            and "command" in first.prior_calls[0].prompt[1]["content"]
+        )
         assert first.completion_tokens >= sum(part.completion_tokens for part in first.prior_calls) > 0
     else:
         assert first.reply in first.scores and max(first.scores.values()) < 0

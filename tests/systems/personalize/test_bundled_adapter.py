@@ -1,7 +1,5 @@
 """Which runs use the bundled adapter, and which use the model without one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The grammar of plans allows every reply of the demonstrator, since models are trained on these."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

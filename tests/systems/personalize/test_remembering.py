@@ -1,7 +1,5 @@
 """Runs with a memory: reactions to moved objects are remembered from run to run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -131,7 +129,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
     demonstrated: Path, tmp_path: Path
 ) -> None:
-    run(tmp_path / "run", tmp_path / "memories", **DEMONSTRATION, demonstrator={"verdicts": False}).play()
+    run(tmp_path / "run", tmp_path / "memories", **DEMONSTRATION, demonstrator={"note_all_objects": False}).play()
     shown = {}
     for verdicts, folder in ((True, demonstrated), (False, tmp_path)):
         (record,) = read_records(folder / "run" / "episodes")

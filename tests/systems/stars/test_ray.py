@@ -1,7 +1,5 @@
 """STARS on a Ray cluster: behind a server, and with a local model that answers in an actor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +28,7 @@ def cluster() -> Iterator[str]:
 def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path, attic: Path) -> None:
     with serving(ChatServer()) as server:
         server.play(housekeeper())
-        words = ("--ray", cluster, "runs=2", "--workers", "2", "--out", tmp_path / "run")
+        words = ("--ray", cluster, "repeats=2", "--workers", "2", "--out", tmp_path / "run")
         stars(*asking(server, f"task={attic}", *words))
         asked = len(server.requests)
     first, second = (record_of(tmp_path / "run", f"tidy-attic-run{run}").result.scores for run in range(2))

@@ -1,7 +1,5 @@
 """The task in habitat-lab gives the same results as the Gymnasium environment."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

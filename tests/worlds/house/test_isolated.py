@@ -1,7 +1,5 @@
 """A simulator in a process of its own behaves like one in this process, and its crash is reported in one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What clauses want or refuse: as it was taught, kept beside the clauses, and taught anew where these changed."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The local components, with the real embeddings: contrasts, meaning of answers, rules that decide."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

@@ -1,7 +1,5 @@
 """A report on ADAPT: the transcript, each wish with when and why, and hostile words that stay words."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

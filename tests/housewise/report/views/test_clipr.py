@@ -1,7 +1,5 @@
 """A report on CLIPR: what was said, the versions of the rules, and hostile words that stay words."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

@@ -1,7 +1,5 @@
 """STARS in the report: what was said, refused, chosen and done; whatever a record says, it does nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
