@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save, with_changes
 from tests.selftrain.tiny import save_learner, save_prompt
 
@@ -131,23 +130,10 @@ def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
     few = ["run.max_steps=30", "run.max_plans=1", "run.sampling.max_tokens=8", "training.max_example_tokens=16384"]
     small = ["training.rank=2", "training.device=cpu", "training.dtype=float32", "iterations=1"]
     model = f"local:{save_learner(tmp_path / 'tiny')}"
-    command = [
-        sys.executable,
-        "-m",
-        "housewise.experiments.personalize.personalise",
-        "--quick",
-        "--people",
-        "ada,bruno",
-        "--model",
-        model,
-    ]
+    words = ["--quick", "--people", "ada,bruno", "--model", model, "--out", tmp_path / "out"]
     settings = [*few, *small, f"run.prompt={save_prompt(tmp_path / 'short.yaml')}"]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "figures.json"), *settings],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    module = "housewise.experiments.personalize.personalise"
+    done = run_module(module, [*words, "--json", tmp_path / "figures.json", *settings], timeout=1200)
     assert done.returncode == 0, done.stderr
     pair = tmp_path / "out" / GENERATED / "ada-bruno"
     told = {
