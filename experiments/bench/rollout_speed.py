@@ -29,8 +29,8 @@ from housewise.systems.personalize.system import Personalize
 
 PARALLEL = (1, 4, 8, 16)
 # The beginnings of episodes measure the same mixture of planning and walking as whole ones.
-_FULL = {"houses": 16, "most_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
-_QUICK = {"houses": 4, "most_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
+_FULL = {"houses": 16, "max_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
+_QUICK = {"houses": 4, "max_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
 _QUICK_PARALLEL = (1, 4)
 _SHOWN = 1000
 
