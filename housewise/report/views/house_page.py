@@ -98,8 +98,8 @@ class HouseContent:
     @property
     def title(self) -> str:
         """See `EpisodeContent`."""
-        setting, header = self.record.initial_state, self.record.header
-        return f"{setting.scene} · episode {setting.episode} · run {header.repetition} · {planner_label(header)}"
+        start, header = self.record.initial_state, self.record.header
+        return f"{start.scene} · episode {start.episode} · run {header.repetition} · {planner_label(header)}"
 
     @property
     def complete(self) -> bool:
