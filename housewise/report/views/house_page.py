@@ -50,7 +50,7 @@ class PlanCard:
     heading: str
     reply: str
     prompt: list[dict[str, str]]
-    earlier: list[ModelCallRecord]
+    prior_calls: list[ModelCallRecord]
     facts: str
     steps: list[PlanStep]
     ending: str
