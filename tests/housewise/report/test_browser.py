@@ -1,6 +1,6 @@
 """The report in a real browser: 80 episodes of two planners, by mouse, by keyboard, without script, on a phone.
 
-Four of the episodes are played; the others are copies of their records under other numbers, with other results. They
+Two of the episodes are played; the others are copies of their records under other numbers, with other results. They
 tell of data that is not here: their pages have no pictures, which would take minutes to make.
 """
 
@@ -60,7 +60,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The index of 40 episodes and one that failed in each of two runs."""
     folder = tmp_path_factory.mktemp("two planners")
     for planner in ("scripted", "demonstrator"):
-        play(folder / planner, planner=planner, houses=2, max_steps=120)
+        play(folder / planner, planner=planner, max_steps=120)
         copies(folder / planner, 40)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("housewise.report.views.house_page.FRAMES", 10)
