@@ -102,7 +102,7 @@ def test_a_file_without_a_name_in_it(tmp_path: Path) -> None:
         ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
         ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
         ("exit()", "it ended the program"),
-        ("return self.situation.answers", "set asks = True"),
+        ("return self.situation.answers", "set asks_model = True"),
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
