@@ -16,6 +16,7 @@ import pytest
 
 from housewise.report import ReportOptions, write_report
 from tests.housewise.report.conftest import play
+from tests.record_lines import read_lines, write_lines
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
@@ -33,7 +34,7 @@ PHONE = {"width": 390, "height": 844}
 def copies(folder: Path, count: int) -> None:
     """Fill a run up with copies of its first record; every third fails to put all right, one every ten everything."""
     first = min((folder / "episodes").glob("*.jsonl"))
-    lines = [json.loads(text) for text in first.read_text(encoding="utf-8").splitlines()]
+    lines = read_lines(first)
     header, result = lines[0]["data"], lines[-1]["data"]
     present = len(list((folder / "episodes").glob("*.jsonl")))
     for number in range(100, 100 + count - present):
@@ -45,7 +46,7 @@ def copies(folder: Path, count: int) -> None:
         scores["correct_end"] = scores["objects"] - wrong
         scores["success_rate"] = -0.5 if number % 10 == 0 else 1 - wrong / 4
         path = folder / "episodes" / f"generated-{number}-{number:04d}-run0.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        write_lines(path, lines)
     setting = {**header["initial_state"], "episode": 7, "scene": EVIL}
     hostile = {
         "type": "header",

@@ -19,6 +19,7 @@ from tests.commands import run_module
 from tests.experiments.records import make_record, with_changes
 from tests.housewise.report.conftest import play
 from tests.housewise.report.pages import Page, page_of
+from tests.record_lines import changed_lines
 
 PAGES = ReportOptions(film=False)
 
@@ -179,7 +180,7 @@ def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -
     shutil.copytree(run_folder / "episodes", tmp_path / "two" / "usual" / "episodes")
     walking = {"goal_radius": 0.3, "max_walk": 90, "max_look": 9}
     play(tmp_path / "two" / "other", max_steps=9, look_down=20, max_plans=9, max_idle_plans=9, **walking)
-    table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("in what they differ")
+    table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("differing settings")
     assert "most steps" not in table.partition("Experiments")[2]
     assert all(name in rest for name in ("most steps", "look_down", "max_plans", "goal_radius", "max_walk"))
 
@@ -311,9 +312,8 @@ def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
 
 def test_strange_records_are_shown_with_a_note(two_runs: Path) -> None:
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
-    lines = [json.loads(text) for text in record.read_text().splitlines()]
-    next(line for line in lines if line["type"] == "action")["data"]["moves"] = {"ghost 1": ["moon", "bed"]}
-    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with changed_lines(record) as lines:
+        next(line for line in lines if line["type"] == "action")["data"]["moves"] = {"ghost 1": ["moon", "bed"]}
     write_report(two_runs, options=PAGES)
     strange, whole = (Page(two_runs / "report" / run / f"{record.stem}.html") for run in ("cut", "whole"))
     assert "which are not both in this house" in strange.text and strange.all("img")
