@@ -71,6 +71,18 @@ def toy() -> RearrangementTask:
 
 
 @pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Start Ray on this machine, and return its address."""
+    pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=node)
+    yield started.address
+    started.shutdown()
+
+
+@pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
     """Other programs may use the other cores, and threads that wait for each other's cores are many times slower."""
     import torch

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +37,6 @@ def data(tmp_path: Path) -> Path:
     folder = make_folder(tmp_path / "data")
     write_episodes(folder / EPISODES, {"episodes": [episode(3), spoilt(7), episode(12), spoilt(15)]})
     return folder
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """Ray on this machine."""
-    pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=node)
-    yield made.address
-    made.shutdown()
 
 
 @pytest.fixture(params=["threads", "processes", "ray"])

@@ -32,6 +32,11 @@ def save_learner(folder: Path, context: int = 16384, seed: int = 0) -> Path:
     return folder
 
 
+def adapter_weights(folder: Path) -> bytes:
+    """Return the weights of the adapter that a training left in a folder."""
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
+
+
 def save_prompt(path: Path) -> Path:
     """A template for few tokens."""
     path.write_text(PROMPT)

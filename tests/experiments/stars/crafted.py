@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.record_lines import write_lines
+
 FIXTURES = [
     ("table", "table", None, ["surface"], None),
     ("fridge", "fridge", None, ["openable", "receptacle"], "closed"),
@@ -121,5 +123,5 @@ def write(folder: Path) -> Path:
         ("worlds.json", {"tasks": {"tidy nook": world}}), ("vocabulary.json", vocabulary), ("expected.json", expected),
     ):  # fmt: skip
         (folder / name).write_text(json.dumps(content))
-    (folder / "tidy_nook.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines()))
+    write_lines(folder / "tidy_nook.jsonl", lines())
     return folder

@@ -25,11 +25,6 @@ PAIRS = [pair(number) for number in range(8)]
 SMALL = {"device": "cpu", "dtype": "float32", "batch": 2, "rank": 2, "checkpoint_steps": 1}
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
-
-
 def check_ended(folder: Path, message: str) -> None:
     """No model; the curve says where it broke, and the checkpoints are of the steps before."""
     assert not any((folder / name).exists() for name in ("model.json", "adapter", "model"))

@@ -23,7 +23,7 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from housewise.selftrain.trainers.trl_common import training_arguments
-from tests.selftrain.tiny import pair, save_learner, training
+from tests.selftrain.tiny import adapter_weights, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
 SCRIPT = """
@@ -43,11 +43,6 @@ LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
 """A training that is to be killed; ``long`` does the same here."""
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
-
-
 def trained(model: str, folder: Path, pairs: list[EpisodeDemonstration] | None = None, **changes: Any) -> TrainedModel:
     return LocalTrainer(training(**changes)).train(
         PAIRS if pairs is None else pairs, ModelReference(model=model), folder
@@ -60,10 +55,6 @@ def likelihood(start: ModelReference, pairs: list[EpisodeDemonstration]) -> floa
     scores = [opened.score(ChatRequest(pair.messages, Sampling(), pair.prefix), [pair.reply])[0] for pair in pairs]
     opened.close()
     return sum(scores) / len(scores)
-
-
-def weights(folder: Path) -> bytes:
-    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
@@ -95,9 +86,9 @@ def test_training_goes_on_from_an_adapter(model: str, tmp_path: Path) -> None:
 
 def test_a_finished_training_is_not_done_again(model: str, tmp_path: Path) -> None:
     better = trained(model, tmp_path, epochs=1)
-    before = weights(tmp_path)
+    before = adapter_weights(tmp_path)
     assert trained(model, tmp_path, epochs=1) == better
-    assert weights(tmp_path) == before
+    assert adapter_weights(tmp_path) == before
 
 
 def test_pairs_of_one_pass_share_it(model: str, tmp_path: Path) -> None:
@@ -177,7 +168,7 @@ def test_a_killed_training_ends_as_if_it_had_not_been(
         # As when it is killed while it writes.
         (left[-1] / "trainer_state.json").write_text('{"epo')
     assert min(long(model, folder)) > 4
-    assert weights(folder) == weights(whole)
+    assert adapter_weights(folder) == adapter_weights(whole)
     assert (folder / "curve.csv").read_text() == (whole / "curve.csv").read_text()
 
 
@@ -198,7 +189,7 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
     assert list((tmp_path / "begun" / "checkpoints").iterdir())
     for folder in ("begun", "fresh"):
         trained(model, tmp_path / folder, epochs=3, checkpoint_steps=1, **change)
-    assert weights(tmp_path / "begun") == weights(tmp_path / "fresh")
+    assert adapter_weights(tmp_path / "begun") == adapter_weights(tmp_path / "fresh")
 
 
 def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
 from tests.selftrain.trainers.fine_tuning_server import FineTuning
-from tests.servers import serving
 
 START = ModelReference(model="gpt-4.1-mini-2025-04-14")
 
@@ -33,13 +31,6 @@ def preference(number: int, **changes: Any) -> Preference:
 
 
 PREFERENCES = [preference(number) for number in range(10)]
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving(FineTuning()) as running:
-        yield running
 
 
 def trainer(server: FineTuning, **changes: Any) -> OpenAIPreferenceTrainer:

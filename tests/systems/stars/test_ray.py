@@ -1,11 +1,6 @@
 """STARS on a Ray cluster: behind a server, and with a local model that answers in an actor."""
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
-pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
 
 from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
@@ -13,16 +8,6 @@ from tests.language.tiny import save_tiny_model
 from tests.servers import serving
 from tests.systems.command_runs import asking, record_of, stars
 from tests.systems.stars.housekeeper_server import housekeeper
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=node)
-    yield made.address
-    made.shutdown()
 
 
 def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path, attic: Path) -> None:
