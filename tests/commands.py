@@ -31,8 +31,9 @@ def run_module(
     timeout: float = 300,
     input: str = "",
     beside: Path | str | None = None,
+    code: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What ``python -m module`` does, with arguments.
+    """Do what ``python -m module`` does, with arguments.
 
     Args:
         module: with its whole name.
@@ -42,30 +43,37 @@ def run_module(
         timeout: seconds after which it is killed.
         input: what it reads.
         beside: folders, as in PYTHONPATH, of packages that the forked process has not imported.
+        code: Exit code that the test expects, or None to accept any.
 
     Raises:
+        AssertionError: If it exits with another code.
         subprocess.TimeoutExpired: when it was killed.
     """
     words, known = [*map(str, arguments)], dict(os.environ if env is None else env)
     command = [sys.executable, "-m", module, *words]
     if any(name.startswith("PYTHON") and os.environ.get(name) != value for name, value in known.items()):
-        return subprocess.run(
+        done = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, env=known, cwd=cwd, input=input, check=False
         )
-    with started_module(module, words, known, cwd, input, beside) as program:
-        code = program.wait(timeout)
-        return subprocess.CompletedProcess(command, code, program.out, program.err)
+    else:
+        with started_module(module, words, known, cwd, input, beside) as program:
+            done = subprocess.CompletedProcess(command, program.wait(timeout), program.out, program.err)
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    return done
 
 
-def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+def housewise(
+    *arguments: object, timeout: float = 120, code: int | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run ``housewise`` in its own process.
 
     Args:
         *arguments: Arguments of the command line.
         timeout: Time limit in seconds.
+        code: Exit code that the test expects, or None to accept any.
         **environment: Further environment variables.
     """
-    return run_module("housewise.cli", arguments, {**os.environ, **environment}, timeout=timeout)
+    return run_module("housewise.cli", arguments, {**os.environ, **environment}, timeout=timeout, code=code)
 
 
 def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

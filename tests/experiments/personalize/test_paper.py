@@ -126,8 +126,7 @@ def test_the_figures_of_a_table_are_written_where_they_are_wanted(tmp_path: Path
         "--json",
         tmp_path / "results" / "table.json",
     ]
-    done = run_module("housewise.experiments.personalize.main_results", words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module("housewise.experiments.personalize.main_results", words, cwd=tmp_path, code=0)
     content = json.loads((tmp_path / "results" / "table.json").read_text())
     assert content == json.loads((tmp_path / "out" / "main_results.json").read_text())
     cells = {(cell["row"], cell["column"]): cell["ours"] for cell in content["tables"][0]["cells"]}

@@ -25,8 +25,7 @@ def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
     ]
     module = "housewise.experiments.personalize.reactions"
     counts = [word for count in (0, 2, 3) for word in ("--count", count)]
-    done = run_module(module, [*words, *counts, "max_steps=200"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(module, [*words, *counts, "max_steps=200"], cwd=tmp_path, code=0)
     seed = tmp_path / "out" / "generated" / "seed-1"
     shown = [note for record in read_records(seed / "demonstrations" / "episodes") for note in learned_notes(record)]
     assert shown

@@ -110,8 +110,7 @@ def test_the_whole_way_and_what_is_there_is_not_played_again(tmp_path: Path) -> 
     few = ["max_plans=3", "sampling.max_tokens=8", "max_steps=60"]
 
     def command(*more: str) -> str:
-        done = run_module("housewise.experiments.personalize.remembering", [*words, *few, *more], cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = run_module("housewise.experiments.personalize.remembering", [*words, *few, *more], cwd=tmp_path, code=0)
         return done.stdout
 
     command()

@@ -12,8 +12,7 @@ MODULE = "housewise.experiments.personalize.simulators"
 
 def test_tests_are_played_with_what_is_remembered_after_the_last_round(tmp_path: Path) -> None:
     words = ["--quick", "--row", "store", "--out", tmp_path / "out", "--json", tmp_path / "figures.json"]
-    done = run_module(MODULE, [*words, "--simulator", "raycast", "max_steps=200"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(MODULE, [*words, "--simulator", "raycast", "max_steps=200"], cwd=tmp_path, code=0)
     seed = tmp_path / "out" / "generated" / "seed-1"
     memory = MemoryFolder(seed / "store" / "round 2" / "memory").load("majority")
     (record,) = read_house_records(seed / "simulators" / "store" / "raycast" / "episodes")

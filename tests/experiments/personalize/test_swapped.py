@@ -61,8 +61,7 @@ def test_neighbours_have_to_be_two_with_tests(people: list[str], which: str, mes
 
 def test_a_memory_that_is_swapped_in_is_the_other_persons(tmp_path: Path) -> None:
     words = ["--quick", "--row", "store", "--edits", "0", "--people", "ada,esi", "--out", tmp_path, "max_steps=60"]
-    done = run_module("housewise.experiments.personalize.swapped", words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module("housewise.experiments.personalize.swapped", words, cwd=tmp_path, code=0)
     folders = {who: tmp_path / "people" / who / "generated" / "seed-1" for who in ("ada", "esi", "majority")}
     shown = {who: MemoryFolder(path / "demonstrations" / "memory").load(who) for who, path in folders.items()}
     assert len({memory.digest for memory in shown.values()}) == 3

@@ -41,9 +41,9 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
     }
     changed = {"filter.name", "target", "memory_lessons", "imitation_memory_lessons", "run.agent.wrappers"}
     assert {key for key in alone if rule[key] != alone[key]} == changed
-    assert (rule["filter.name"], rule["target"], rule["memory_lessons"]) == ("positive", "said", 0)
+    assert (rule["filter.name"], rule["target"], rule["memory_lessons"]) == ("positive", "raw", 0)
     assert (alone["target"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (
-        "corrected",
+        "relabelled",
         "tidy",
         3,
     )
@@ -99,8 +99,7 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
     recipe.write_text(RECIPE)
     module, words = "housewise.experiments.personalize.remembering", ["--quick", "--seed", "2", "--out", out]
     learner = ["--model", f"local:{save_learner(tmp_path / 'tiny')}", "--recipe", recipe]
-    done = run_module(module, [*words, *learner, "--row", BOTH], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(module, [*words, *learner, "--row", BOTH], cwd=tmp_path, code=0)
     folder = out / "generated" / "seed-2" / BOTH
     shown = MemoryFolder(folder / "demonstrate" / "memory").load("majority")
     tested = list(read_house_records(folder / "imitate" / "evaluation" / "test" / "episodes"))
@@ -108,7 +107,7 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
     content = json.loads((out / "remembering.json").read_text())
     assert content["notes"]["generated"][BOTH][SHOWN] == {"2": len(shown)}
     assert content["figures"]["generated"][BOTH][ROUNDS[1]]["test"]["episodes"] == 1
-    assert content["settings"][BOTH]["target"] == "corrected" and list(content["told"]) == [BOTH]
+    assert content["settings"][BOTH]["target"] == "relabelled" and list(content["told"]) == [BOTH]
     shown = run_module(module, [*words, *learner, "--show"], cwd=tmp_path)
     assert shown.returncode == 0 and BOTH in shown.stdout and RULE not in shown.stdout
     assert {"store", BOTH} < json.loads((out / "remembering.json").read_text())["figures"]["generated"].keys()

@@ -143,8 +143,7 @@ def test_planners_and_simulators_are_all_listed() -> None:
 
 
 def test_lists_are_json_for_programs() -> None:
-    result = housewise("list", "--json")
-    assert result.returncode == 0, result.stderr
+    result = housewise("list", "--json", code=0)
     found = json.loads(result.stdout)
     assert {"majority", "ada", "farid"} <= set(found["people"])
     assert {"person", "paper", "tidy"} <= set(found["configs"])

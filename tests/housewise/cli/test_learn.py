@@ -227,8 +227,7 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
     assert rules(folder) == ["For a drink: prefer cold; avoid hot."]
     out = tmp_path / "run"
     words = ("--memory", "ada", f"memory.folder={folder.root}", "method=clipr", "max_questions=1", "training=false")
-    result = housewise("run", "--system", "clipr", *words, "--out", out)
-    assert result.returncode == 0, result.stderr
+    housewise("run", "--system", "clipr", *words, "--out", out, code=0)
     (record,) = read_records(out / "episodes")
     assert (record.header.initial_state["remembered_answers"], record.header.initial_state["remembered_rules"]) == (
         1,

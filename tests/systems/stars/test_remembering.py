@@ -105,8 +105,7 @@ def test_a_confirmed_place_questions_a_rule_that_says_otherwise(server: ChatServ
     path.write_text(KITCHEN.replace("cereal-box, kind: snack", "butter, kind: cold-food").replace("pantry", "fridge"))
     ruled = ("ann", "--memories", folder)
     for text in ("Never put butter in the fridge.", "Never put butter on the bed."):
-        done = run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment())
-        assert done.returncode == 0, done.stderr
+        run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment(), code=0)
     server.play(housekeeper({"butter": "fridge", "mug": "cupboard"}))
     stars(*asking(server, f"task={path}", "--memory", "ann", f"memory.folder={folder}", "--out", tmp_path / "run"))
     first, second = run_module("housewise", ["rules", "show", *ruled], environment()).stdout.splitlines()[-2:]
