@@ -95,8 +95,8 @@ ROWS = {
     f"{name}, {memory}": TransferRow(planner, memory)
     for name, planner, memories in (
         ("model", "llm", (NOTHING, RULES, FULL)),
-        ("store", "store", (NOTHING, RULES, FULL, USUAL, BOTH)),
-        ("nearest", "nearest", (RULES, FULL)),
+        ("store", "memory_lookup", (NOTHING, RULES, FULL, USUAL, BOTH)),
+        ("nearest", "memory_nearest", (RULES, FULL)),
     )
     for memory in memories
 } | {"scripted": TransferRow("scripted", NOTHING)}

@@ -42,7 +42,7 @@ from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 ARMS = {"free": False, "grounded": True}
 CHECKED = " and checked"
 
-_QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
+_QUICK = {"houses": 4, "workers": 4, "max_plans": 6}
 
 
 def configs(
@@ -163,11 +163,11 @@ def main(
         base_url=base_url,
         adapter=adapter,
         seed=seed,
-        runs=runs,
+        repeats=runs,
         workers=workers,
         **house,
     )
-    say_left_out(quick, f"{_QUICK['houses']} houses, {_QUICK['most_plans']} plans in each")
+    say_left_out(quick, f"{_QUICK['houses']} houses, {_QUICK['max_plans']} plans in each")
     console, made = Console(), provenance()
     played: dict[str, list[HouseRecord]] = {}
     speeds: dict[str, float] = {}

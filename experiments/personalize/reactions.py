@@ -63,7 +63,7 @@ from housewise.terminal.options import (
 )
 
 COUNTS = (0, 5, 10, 20, 40, 70, 100)
-ROWS = {"store": "store", "nearest": "nearest", "model": "llm"}
+ROWS = {"store": "memory_lookup", "nearest": "memory_nearest", "model": "llm"}
 _ACROSS = 3
 """Planners by row."""
 

@@ -31,8 +31,8 @@ PLANNERS: Descriptions = {
     "sayplan": "lets the model search the scene graph, plan, and repair the plan (SayPlan)",
     "saycan": "takes the feasible step that the model finds most likely (SayCan)",
     "scripted": "no model: knows the preferences; an upper bound of what house and robot allow",
-    "store": "no model: knows only the memory of the person (--memory)",
-    "nearest": "no model: like store, and generalises to the things closest in meaning (sentence embeddings)",
+    "memory_lookup": "no model: knows only the memory of the person (--memory)",
+    "memory_nearest": "no model: like memory_lookup, and generalises to the things closest in meaning (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
 }

@@ -24,7 +24,7 @@ class FilterSettings:
     Attributes:
         iteration: Iteration of self-training, from 0.
         thresholds: Reward threshold of ``rising`` by iteration; the last one stays.
-        most_per_object: Largest number of demonstrations of ``balanced`` that may move objects of one kind.
+        max_per_object: Largest number of demonstrations of ``balanced`` that may move objects of one kind.
         seed: Seed of the selection of ``balanced``.
     """
 
@@ -43,7 +43,7 @@ def positive(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) ->
 
 
 def corrected(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
-    """Keep replies that improved the house, or that were relabelled (``wording=corrected``)."""
+    """Keep replies that improved the house, or that were relabelled (``target=relabelled``)."""
     return [pair for pair in pairs if pair.reward > 0 or pair.mistaken]
 
 

@@ -124,7 +124,11 @@ def _lesson(
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
     placed = _place_things(kinds, set(names), config, rng)
-    held = str(rng.choice(list(placed))) if config.holding_fraction and placed and rng.uniform() < config.holding_fraction else None
+    held = (
+        str(rng.choice(list(placed)))
+        if config.holding_fraction and placed and rng.uniform() < config.holding_fraction
+        else None
+    )
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
     graph.update(
         SymbolicObservation(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held)

@@ -105,19 +105,20 @@ class SelfTraining:
                 "lessons are about generated houses: give run.data=null (or unset HOUSEKEEP_DATA) to train in those, "
                 "or lessons=[] to train in run.data"
             )
-        if config.target in ("proven", "corrected") and config.training.trainer != "local":
+        if config.target in ("verified", "relabelled") and config.training.trainer != "local":
             raise UserError(
-                f"wording={config.target} learns parts of replies, as only trainer=local can; set wording=done"
+                f"target={config.target} learns parts of replies, as only trainer=local can; set target=executed"
             )
-        if (config.target == "corrected" or config.memory_lessons or config.imitation_memory_lessons) and not self._template.judging:
+        memory_lessons = config.memory_lessons or config.imitation_memory_lessons
+        if (config.target == "relabelled" or memory_lessons) and not self._template.judging:
             raise UserError(
-                f"wording=corrected and review are about judgements, which prompt {run.agent.prompt} does not have; "
-                "set run.prompt=judging, or wording=done, review=0 and imitation_review=0"
+                f"target=relabelled and memory_lessons need judgements, which prompt {run.agent.prompt} does not have; "
+                "set run.prompt=judging, or target=executed, memory_lessons=0 and imitation_memory_lessons=0"
             )
         config.check_houses()
         find_filter(config.filter.name)
         check_person(run.tasks)
-        grown = [config.training_tasks] if config.iterations or config.memory_lessons or config.imitation_memory_lessons else []
+        grown = [config.training_tasks] if config.iterations or memory_lessons else []
         for tasks in (config.demonstrations, *grown, *config.evaluation.tasks):
             list_tasks(config.run_settings(tasks).tasks)
         if self._untrained_phases:
@@ -191,7 +192,7 @@ class SelfTraining:
 
     def _demonstrations(self) -> list[EpisodeDemonstration]:
         memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
-        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
+        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", repeats=1, **memory)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         examples = [
@@ -235,21 +236,19 @@ class SelfTraining:
         sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
         # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
         series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
-        changes = {"runs": grow.repeats, "series": series, **_model_settings(model)}
+        changes = {"repeats": grow.repeats, "rng_stream": series, **_model_settings(model)}
         changes |= self._memories.learning_settings(before, folder)
         config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, folder, self._observer)
-        options = FilterSettings(
-            iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration
-        )
+        options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
         return kept
 
     def _grown_demonstrations(self, iteration: int) -> list[EpisodeDemonstration]:
-        """Return the replies of an iteration, with the text that is learned; see Wording."""
+        """Return the replies of an iteration, with the text that is learned; see LearningTarget."""
         records = read_house_records(self._grow_episodes(iteration))
-        if self.config.target == "corrected":
+        if self.config.target == "relabelled":
             votes, folder = self._votes(iteration + 1), self._grow_episodes(iteration).parent
             tasks = self.config.run_settings(self.config.training_tasks).tasks
             return [

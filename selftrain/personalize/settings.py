@@ -11,6 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
+from housewise.core.setting_migrations import former_values
 from housewise.core.settings import Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
@@ -20,7 +21,7 @@ from housewise.core.settings_loading import (
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
 from housewise.language.adapters import NONE
-from housewise.selftrain.personalize.record_demonstrations import Wording
+from housewise.selftrain.personalize.record_demonstrations import LearningTarget
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.settings import AgentSettings, PersonalizeSettings, derived_defaults
 
@@ -52,6 +53,8 @@ class NamedTasksConfig(TasksConfig):
     )
 
 
+_FORMER_TARGETS = former_values(said="raw", done="executed", proven="verified", corrected="relabelled")
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -71,7 +74,9 @@ class LessonsConfig(Settings):
     holding_fraction: float = Field(
         default=0.0, ge=0, le=1, description="Fraction of the lessons in which the robot holds one of the objects."
     )
-    allow_unplaceable: bool = Field(default=True, description="Whether objects without a known correct place may be misplaced.")
+    allow_unplaceable: bool = Field(
+        default=True, description="Whether objects without a known correct place may be misplaced."
+    )
     invented: bool = Field(
         default=False, description="Whether each house has an invented person of its own. If false, it is run's person."
     )
@@ -179,11 +184,11 @@ class SelfTrainingConfig(Settings):
         "evaluation.tasks.",
     )
     grow: GrowConfig = GrowConfig()
-    target: Wording = Field(
-        default="said",
-        description="Text that is learned of a reply: said (the reply), done (only the actions that succeeded), proven "
-        "(these, and only the judgements that they act on), or corrected (the reply that demonstrations and reactions "
-        "call for). The last two need a prompt that judges placements.",
+    target: Annotated[LearningTarget, _FORMER_TARGETS] = Field(
+        default="raw",
+        description="Text that is learned of a reply: raw (the reply), executed (only the actions that succeeded), "
+        "verified (these, and only the judgements that they act on), or relabelled (the reply that demonstrations and "
+        "reactions call for). The last two need a prompt that judges placements.",
     )
     filter: FilterConfig = FilterConfig()
     replay_fraction: float = Field(
@@ -214,18 +219,20 @@ class SelfTrainingConfig(Settings):
             finished: Whether all models are trained. Until then, the learning rate of those that are left may change.
         """
         found = self.model_dump(
-            include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
+            include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"repeats"}}
         )
         found["run"] = self.run.result_settings
         if imitated:
-            found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
+            found |= self.model_dump(
+                include={"lessons", "imitation_plans", "imitation_memory_lessons", "imitation_epochs"}
+            )
             found["imitation_learning_rate"] = self.imitation_training.learning_rate
             own = (set() if improved else {"epochs"}) | (set() if finished else {"learning_rate"})
             found["training"] = {
                 key: value for key, value in self.training.resumable_identity.items() if key not in own
             }
         if improved:
-            found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
+            found |= self.model_dump(include={"target", "filter", "replay_fraction", "memory_lessons"})
         if finished:
             found["learning_rate_decay"] = self.learning_rate_decay
         return flatten_settings(found)
@@ -295,7 +302,7 @@ class SelfTrainingConfig(Settings):
 
     def evaluation_settings(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that evaluates a model on some tasks; see run_settings."""
-        return self.run_settings(tasks, runs=tasks.repeats or self.evaluation.repeats, **changes)
+        return self.run_settings(tasks, repeats=tasks.repeats or self.evaluation.repeats, **changes)
 
     def run_settings(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that plays some tasks.

@@ -75,13 +75,13 @@ def test_who_is_there_needs_no_step(env: RearrangementEnv) -> None:
 
 
 def test_a_walk_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
-    controller = Controller(env, ControllerSettings(most_walk=4))
+    controller = Controller(env, ControllerSettings(max_walk=4))
     outcome, walk = drive(env, controller.go_to(BED))
     assert outcome == failure("cannot reach") and len(walk) == 4
 
 
 def test_a_look_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
-    controller = Controller(env, ControllerSettings(most_look=30))
+    controller = Controller(env, ControllerSettings(max_look=30))
     outcome, look = drive(env, controller.look_at(STOOL))
     assert outcome == failure("out of sight") and len(look) == 30
 
