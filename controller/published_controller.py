@@ -18,7 +18,7 @@ from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_vector
 from housewise.worlds.house.simulator.base import LowLevelAction
 
-PUBLISHED = ControllerSettings(goal_radius=0.5, most_look=21, follower="greedy")
+PUBLISHED = ControllerSettings(goal_radius=0.5, max_look=21, follower="greedy")
 """Settings of the published robot's code."""
 
 

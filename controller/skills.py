@@ -65,8 +65,8 @@ class ControllerSettings(Settings):
     goal_radius: float = Field(
         default=0.25, gt=0, description="Distance from the chosen standpoint at which a walk ends, in metres."
     )
-    most_walk: int = Field(default=500, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of a walk.")
-    most_look: int = Field(
+    max_walk: int = Field(default=500, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of a walk.")
+    max_look: int = Field(
         default=100, ge=0, le=MAX_COUNT, description="Maximum number of low-level steps of a look around."
     )
     follower: Literal["own", "greedy"] = Field(
@@ -98,7 +98,7 @@ class Controller:
         self._before_walk()
         is_greedy, navmesh = self.settings.follower == "greedy", self.env.simulator.navmesh
         follower = GreedyFollower(navmesh, goal, self.settings.goal_radius) if is_greedy else None
-        for _ in range(self.settings.most_walk):
+        for _ in range(self.settings.max_walk):
             action = follower.next_action(self.env.simulator.body) if follower else self._next_walk_action(goal)
             if action is None:
                 break
@@ -110,7 +110,7 @@ class Controller:
     def look_at(self, receptacle: str) -> Skill:
         """Turn the camera until a receptacle is in view."""
         aim = np.asarray(self.env.world.receptacles[receptacle].pose.position)
-        for _ in range(self.settings.most_look):
+        for _ in range(self.settings.max_look):
             if receptacle in self.env.visible:
                 return SUCCESS
             yield self._next_camera_action(aim)
@@ -175,7 +175,8 @@ class Controller:
         """Return the next low-level action on the shortest path to a point, or None on arrival."""
         body, navmesh = self.env.simulator.body, self.env.simulator.navmesh
         path = navmesh.path(body.point, goal)
-        if not len(path) or self._is_at_goal(path):
+        # An empty path, for a goal that cannot be reached, has no length.
+        if np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius:
             return None
         if isinstance(navmesh, ActionFollower):
             return navmesh.next_action(body, goal)
@@ -203,9 +204,6 @@ class Controller:
         steps = STEP * np.column_stack([np.cos(ahead), np.sin(ahead)])
         reached = [self.env.simulator.navmesh.move(point, point + step) for step in steps]
         return bool(np.linalg.norm(np.array(reached) - point, axis=1).min() < STEP / 4)
-
-    def _is_at_goal(self, path: Array) -> bool:
-        return bool(np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius)
 
     def _next_camera_action(self, aim: Array) -> LowLevelAction:
         """Return the camera action that reduces the larger angle between the optical axis and a target."""

@@ -79,14 +79,14 @@ def play(
         situation = PlannerContext(chosen, env, seed, None, Sampling())
         decides = scripted_planner(chosen, env, seed) if own is None else own(situation)
         world = HouseWorld(RobotInHouse(env, Controller(env)))
-        setting = make_initial_state(chosen, simulator)
+        initial_state = make_initial_state(chosen, simulator)
         header = Header(
             system="personalize",
-            task=f"{setting.scene}-{setting.episode:04d}",
-            group=setting.scene,
+            task=f"{initial_state.scene}-{initial_state.episode:04d}",
+            group=initial_state.scene,
             seed=seed,
             agent=decides.name,
-            initial_state=setting.model_dump(mode="json"),
+            initial_state=initial_state.model_dump(mode="json"),
         )
         with nullcontext(folder) if folder is not None else TemporaryDirectory() as kept:
             place = Path(kept)

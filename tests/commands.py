@@ -6,8 +6,6 @@ how Python itself starts (PYTHON* variables) or on packages in the place of inst
 what sends classes of its main module to other processes or whose own processes are looked for.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -33,8 +31,9 @@ def run_module(
     timeout: float = 300,
     input: str = "",
     beside: Path | str | None = None,
+    code: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What ``python -m module`` does, with arguments.
+    """Do what ``python -m module`` does, with arguments.
 
     Args:
         module: with its whole name.
@@ -44,31 +43,37 @@ def run_module(
         timeout: seconds after which it is killed.
         input: what it reads.
         beside: folders, as in PYTHONPATH, of packages that the forked process has not imported.
+        code: Exit code that the test expects, or None to accept any.
 
     Raises:
+        AssertionError: If it exits with another code.
         subprocess.TimeoutExpired: when it was killed.
     """
     words, known = [*map(str, arguments)], dict(os.environ if env is None else env)
     command = [sys.executable, "-m", module, *words]
     if any(name.startswith("PYTHON") and os.environ.get(name) != value for name, value in known.items()):
-        return subprocess.run(
+        done = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, env=known, cwd=cwd, input=input, check=False
         )
-    with started_module(module, words, known, cwd, input, beside) as program:
-        code = program.wait(timeout)
-        return subprocess.CompletedProcess(command, code, program.out, program.err)
+    else:
+        with started_module(module, words, known, cwd, input, beside) as program:
+            done = subprocess.CompletedProcess(command, program.wait(timeout), program.out, program.err)
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    return done
 
 
-def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``housewise`` in its own process, without Housekeep data.
+def housewise(
+    *arguments: object, timeout: float = 120, code: int | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``housewise`` in its own process.
 
     Args:
         *arguments: Arguments of the command line.
         timeout: Time limit in seconds.
+        code: Exit code that the test expects, or None to accept any.
         **environment: Further environment variables.
     """
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
-    return run_module("housewise.cli", arguments, env, timeout=timeout)
+    return run_module("housewise.cli", arguments, {**os.environ, **environment}, timeout=timeout, code=code)
 
 
 def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -93,8 +98,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
 def without_matplotlib(folder: Path) -> dict[str, str]:
     """Return an environment in which importing matplotlib fails, as if it were not installed."""
     (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    kept = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return {**kept, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
 
 
 class Program:

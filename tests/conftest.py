@@ -17,6 +17,11 @@ from tests.commands import preload
 from tests.embeddings import VARIABLE as EMBEDDINGS
 from tests.worlds.house.toy import toy_task
 
+HOUSEKEEP = "HOUSEWISE_TEST_HOUSEKEEP"
+"""Environment variable with the Housekeep folder during the tests, as only some of them may find it."""
+if "HOUSEKEEP_DATA" in os.environ:
+    os.environ[HOUSEKEEP] = os.environ.pop("HOUSEKEEP_DATA")
+
 # Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
 settings.register_profile("housewise", deadline=None, max_examples=50)
 settings.load_profile("housewise")
@@ -45,7 +50,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def housekeep() -> HousekeepData:
     """The Housekeep data; mark the tests that ask for it with ``pytest.mark.housekeep``."""
-    root = os.environ.get("HOUSEKEEP_DATA")
+    root = os.environ.get(HOUSEKEEP)
     if not root:
         pytest.skip("HOUSEKEEP_DATA is not set: name the folder of the Housekeep repository in it to run this test")
     if not Path(root).is_dir():
@@ -63,6 +68,18 @@ def generated() -> RearrangementTask:
 def toy() -> RearrangementTask:
     """A small house of known measures; see tests/worlds/house/toy.py."""
     return toy_task()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Start Ray on this machine, and return its address."""
+    pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=node)
+    yield started.address
+    started.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import housewise.agent.clipr.rule_editing
 import housewise.cli.app
-import housewise.cli.run_progress
-import housewise.cli.selftrain_progress
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -18,6 +16,8 @@ import housewise.systems.adapt.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system
 import housewise.systems.stars.system
+import housewise.terminal.run_progress
+import housewise.terminal.selftrain_progress
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm

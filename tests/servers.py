@@ -1,7 +1,5 @@
 """Runs a server on this machine as long as a test needs it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

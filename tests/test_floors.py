@@ -1,7 +1,5 @@
 """The floors of the house: modules import from their own floor or from below, and nothing goes round in circles."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

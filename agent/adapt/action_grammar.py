@@ -64,14 +64,14 @@ def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool, lead
     return "\n".join(_grammar_rules(named, verbs, asks, lead)) + "\n"
 
 
-def question_grammar(lead: str = " ") -> str:
+def question_grammar() -> str:
     """Return the grammar of a question as an action; see action_grammar."""
-    return "\n".join((rule(REPLY, f"{literal(f'{lead}Ask ')} question"), _QUESTION)) + "\n"
+    return "\n".join((rule(REPLY, f"{literal(' Ask ')} question"), _QUESTION)) + "\n"
 
 
-def reflection_grammar(lead: str = " ") -> str:
+def reflection_grammar() -> str:
     """Return the grammar of a reflection: a question without quotes, or None."""
-    return rule(REPLY, f"{literal(lead)} ({literal(NO_QUESTION)} | {_FREE_WORDS} {literal('?')})") + "\n"
+    return rule(REPLY, f"{literal(' ')} ({literal(NO_QUESTION)} | {_FREE_WORDS} {literal('?')})") + "\n"
 
 
 def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str) -> Iterator[str]:

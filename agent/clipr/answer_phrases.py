@@ -149,7 +149,8 @@ def replace_option_numbers(said: str, options: Sequence[str]) -> str:
     Raises:
         NoSuchOption: The answer names a number that no option has.
     """
-    words = _WORD.findall(_FIRST_FEW.sub(lambda found: _number_range(_VALUES[found[1]]), normalize_line(said)))
+    listed = _FIRST_FEW.sub(lambda found: " and ".join(map(str, range(1, _VALUES[found[1]] + 1))), normalize_line(said))
+    words = _WORD.findall(listed)
     if not options or not any(_is_number(word) for word in words):
         return said
     alone = all(_is_number(word) or word in _BESIDE | _NOUNS or not word[0].isalnum() for word in words)
@@ -182,10 +183,6 @@ def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
 
 def _is_number(word: str) -> bool:
     return word.isdecimal() or word in _VALUES or word == "last"
-
-
-def _number_range(count: int) -> str:
-    return " and ".join(map(str, range(1, count + 1)))
 
 
 def _option_at(word: str, options: Sequence[str]) -> str:

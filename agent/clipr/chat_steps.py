@@ -223,7 +223,7 @@ class ChatSteps:
 
     def _ask_yes_no(self, *step: str, **values: object) -> bool:
         """Return whether the model's reply begins with YES. A truncated explanation after it does not matter."""
-        return _is_yes(self._reply(*step, **values).text)
+        return bool(re.match(r"\W*YES\b", self._reply(*step, **values).text, re.IGNORECASE))
 
     def _ask(self, *step: str, **values: object) -> str:
         return self._reply(*step, **values).complete_lines
@@ -242,10 +242,6 @@ def format_transcript(dialogue: Sequence[DialogueTurn]) -> str:
         for exchange in dialogue
     )
     return "\n".join(f"Robot: {question}\nPerson: {answer}" for question, answer in turns)
-
-
-def _is_yes(reply: str) -> bool:
-    return bool(re.match(r"\W*YES\b", reply, re.IGNORECASE))
 
 
 def _percent(correct: int, total: int) -> str:

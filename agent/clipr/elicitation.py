@@ -33,7 +33,7 @@ class ElicitationResult:
 
 
 def ask_person(person: Respondent, question: Question) -> str:
-    """Return the person's answer on one line, without invisible characters, truncated to MAX_ANSWER_CHARACTERS.
+    """Ask the person and return the answer on one line, without invisible characters and of limited length.
 
     Raises:
         RespondentLeft: The person ended the conversation.
@@ -43,12 +43,12 @@ def ask_person(person: Respondent, question: Question) -> str:
 
 
 def elicit(
-    language: Interviewer,
+    interviewer: Interviewer,
     person: Respondent,
     examples: Sequence[Situation],
     max_questions: int = 10,
     dialogue: Sequence[DialogueTurn] = (),
-    on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
+    on_turn: Callable[[DialogueTurn], None] = lambda turn: None,
 ) -> ElicitationResult:
     """Ask questions until enough is known or the budget is spent.
 
@@ -60,29 +60,29 @@ def elicit(
         dialogue: Turns of an earlier part of this conversation, which is continued.
         on_exchange: Called after every turn, so that no answer is lost if the conversation is interrupted.
     """
-    said, unresolved, silences = list(dialogue), [], 0
-    while len(said) < max_questions:
-        inquiry = language.inquire(examples, said, max_questions - len(said))
+    turns, unresolved, unanswered = list(dialogue), [], 0
+    while len(turns) < max_questions:
+        inquiry = interviewer.inquire(examples, turns, max_questions - len(turns))
         unresolved.append(inquiry.unresolved)
         if inquiry.question is None:
-            return ElicitationResult(tuple(said), tuple(unresolved), "sufficient")
-        language.usage.questions += 1
+            return ElicitationResult(tuple(turns), tuple(unresolved), "sufficient")
+        interviewer.usage.questions += 1
         try:
-            exchange = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
+            turn = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
         except RespondentLeft:
-            return ElicitationResult(tuple(said), tuple(unresolved), "left")
-        said.append(exchange)
-        on_exchange(exchange)
-        silences = 0 if exchange.answer else silences + 1
-        if silences == MAX_UNANSWERED:
-            return ElicitationResult(tuple(said), tuple(unresolved), "silent")
-    return ElicitationResult(tuple(said), tuple(unresolved), "budget")
+            return ElicitationResult(tuple(turns), tuple(unresolved), "left")
+        turns.append(turn)
+        on_turn(turn)
+        unanswered = 0 if turn.answer else unanswered + 1
+        if unanswered == MAX_UNANSWERED:
+            return ElicitationResult(tuple(turns), tuple(unresolved), "silent")
+    return ElicitationResult(tuple(turns), tuple(unresolved), "budget")
 
 
 def learn_rules(
-    language: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
+    interviewer: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
 ) -> tuple[ElicitationResult, tuple[Rule, ...]]:
     """Run Algorithm 1: elicitation, then synthesis in one call. Without any answer there are no rules and no call."""
-    elicited = elicit(language, person, examples, max_questions)
-    answered = [exchange for exchange in elicited.dialogue if exchange.answer]
-    return elicited, language.synthesize(examples, answered) if answered else ()
+    elicited = elicit(interviewer, person, examples, max_questions)
+    answered = [turn for turn in elicited.dialogue if turn.answer]
+    return elicited, interviewer.synthesize(examples, answered) if answered else ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
@@ -59,6 +58,7 @@ class PlaceVocabulary:
 
 
 @lru_cache(maxsize=1)
-def _kinds_by_word(path: Path = PLACE_WORDS) -> Mapping[str, tuple[str, ...]]:
+def _kinds_by_word() -> Mapping[str, tuple[str, ...]]:
     """Return the kinds that each word may mean. The kinds' own names mean themselves."""
-    return read_model(path, _PlaceWordsFile).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}
+    places = read_model(PLACE_WORDS, _PlaceWordsFile).places
+    return places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

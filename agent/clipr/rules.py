@@ -105,7 +105,7 @@ def make_rule(
     )
 
 
-def parse_rule(text: str, source: int | None = None) -> Rule:
+def parse_rule(text: str) -> Rule:
     """Parse a sentence into a rule. A sentence that is not understood, or that addresses the model, stays untyped.
 
     Raises:
@@ -115,11 +115,8 @@ def parse_rule(text: str, source: int | None = None) -> Rule:
     if not line:
         raise ValueError("a rule must not be empty")
     body = line.rstrip(".! ")
-    if _ORDERS.search(body):
-        return Rule(text=line, source=source)
-    for form in _FORMS:
-        found = form.match(body)
-        if found:
+    for form in () if _ORDERS.search(body) else _FORMS:
+        if found := form.match(body):
             parts = found.groupdict()
             preferred, avoided = _split_phrases(parts.get("preferred")), _split_phrases(parts.get("avoided"))
             if preferred or avoided:
@@ -128,10 +125,9 @@ def parse_rule(text: str, source: int | None = None) -> Rule:
                     condition=_truncated_line(parts.get("condition") or "", 160),
                     preferred=preferred,
                     avoided=avoided,
-                    source=source,
                     typed=True,
                 )
-    return Rule(text=line, source=source)
+    return Rule(text=line)
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:

@@ -10,7 +10,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Protocol
 
 from pydantic import Field
@@ -295,7 +294,7 @@ class WrittenInterview:
         return [each for each in self._questions if asked.isdisjoint((each.text, *each.earlier))]
 
 
-def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterview:
+def kitchen_interview(embedder: Embedder) -> WrittenInterview:
     """Return the interview about the kitchen."""
     return WrittenInterview(
         [
@@ -307,14 +306,14 @@ def kitchen_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInte
                 words=OptionVocabulary(choice.options, choice.things),
                 embedder=embedder,
             )
-            for name, choice in read_model(path, QuestionFile).kitchen.items()
+            for name, choice in read_model(QUESTIONS, QuestionFile).kitchen.items()
         ]
     )
 
 
-def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterview:
+def house_interview(embedder: Embedder) -> WrittenInterview:
     """Return the interview with one question per group of things in houses, most uncertain group first."""
-    texts = read_model(path, QuestionFile).house
+    texts = read_model(QUESTIONS, QuestionFile).house
     questions = []
     for group in thing_groups():
         words = PlaceVocabulary(group.options)

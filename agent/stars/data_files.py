@@ -29,7 +29,6 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*( [a-z0-9'-]+)*$", max
 VOCABULARY = "vocabulary"
 ROBOT = "robot"
 DIALOGUE = "dialogue"
-PERSON = "person"
 TASKS = ("tidy kitchen", "store groceries", "organize office")
 """Bundled tasks."""
 
@@ -204,13 +203,13 @@ def load_examples(path: str) -> Mapping[str, list[str]]:
     return read_data_file(path, _ExampleSettings)[0].seen
 
 
-def person_instructions(task: StarsTask, name_or_path: str = PERSON) -> str:
+def person_instructions(task: StarsTask) -> str:
     """Return the system message of a model that plays the person of a task.
 
     Raises:
         UserError: See :func:`load_vocabulary`.
     """
-    settings, _ = read_data_file(name_or_path, _PersonSettings)
+    settings, _ = read_data_file("person", _PersonSettings)
     lines = [settings.wish.format(seen=each.description, places=" or ".join(each.wanted)) for each in task.objects]
     return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
 

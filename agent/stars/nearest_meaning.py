@@ -15,7 +15,7 @@ from housewise.agent.stars.viable_goals import list_viable_goals
 from housewise.language.embedder import Embedder, cosine
 
 Examples = Mapping[str, Sequence[str]]
-"""Where things seen elsewhere belong, by what was seen: ``saucer on table``, in the dishwasher."""
+"""Fixtures where objects of other rooms belong, by their description: ``{"saucer on table": ["dishwasher"]}``."""
 
 
 class NearestMeaning:
@@ -23,14 +23,14 @@ class NearestMeaning:
 
     Args:
         embedder: Sentence embeddings.
-        examples: Places of other things. Without examples an object is compared with the names of fixtures.
+        examples: Places of other objects. Without examples, an object is compared with the names of the fixtures.
     """
 
     def __init__(self, embedder: Embedder, examples: Examples) -> None:
         self._embedder, self._examples = embedder, examples
 
     def goals(self, task: StarsTask, about: TaskObject, analyser: GoalAnalyser) -> list[RetrievedGoal]:
-        """Return one goal per fixture that can hold the object and is closed again, most similar first.
+        """Return one goal per fixture that can hold the object, most similar first. Fixtures are closed again.
 
         Args:
             task: Task with its fixtures.
@@ -61,21 +61,22 @@ class NearestMeaning:
         Prefers the most similar place, then goals that close what they open, then the probability.
         """
 
-        def worth(candidate: GoalCandidate) -> tuple[float, bool, float]:
+        def rank(candidate: GoalCandidate) -> tuple[float, bool, float]:
             place = goal_place(candidate.analysis, about.thing)
-            close = -1.0 if place is None else self._place_similarity(about, place)
-            return close, closes_what_it_opens(candidate.analysis), candidate.response.probability
+            similarity = -1.0 if place is None else self._place_similarity(about, place)
+            return similarity, closes_what_it_opens(candidate.analysis), candidate.response.probability
 
-        return GoalSelection(max(candidates, key=worth))
+        return GoalSelection(max(candidates, key=rank))
 
     def _place_similarity(self, about: TaskObject, place: str) -> float:
         """Return the similarity of an object to the things that belong in a place."""
         if not self._examples:
             return self._max_similarity(about.thing.noun, [place])
         return self._max_similarity(
-            about.description, [seen for seen, places in self._examples.items() if place in places]
+            about.description, [description for description, places in self._examples.items() if place in places]
         )
 
     def _max_similarity(self, one: str, others: Sequence[str]) -> float:
+        """Return the highest cosine of a text with others; 0 if there are none, or if all are negative."""
         words = [text.replace("-", " ") for text in (one, *others)]
         return max(0.0, float(cosine(self._embedder, words[:1], words[1:]).max())) if others else 0.0

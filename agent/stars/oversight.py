@@ -15,6 +15,8 @@ from housewise.people.respondent import Respondent
 
 MAX_QUESTIONS = 5
 YES, NO = "yes", "no"
+_MAX_REQUESTS = 3
+"""How often a person is asked for the same goal."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,11 @@ class RespondentUser:
         person: Answers the questions.
         analyser: Checks whether a stated goal is understood.
         task: Task of the goals.
-        patience: Maximum number of times that a goal is asked for.
     """
 
-    def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask, patience: int = 3) -> None:
+    def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask) -> None:
         self.name = person.name
-        self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
+        self._person, self._analyser, self._task = person, analyser, task
 
     def confirms(self, question: GoalQuestion) -> bool:
         """Return whether the person says yes. An answer that is neither yes nor no counts as no."""
@@ -111,7 +112,7 @@ class RespondentUser:
         sentence: "drawer", "in the drawer and the drawer is closed".
         """
         said, problem = "", ""
-        for _ in range(self._patience):
+        for _ in range(_MAX_REQUESTS):
             question = f"{problem}{GoalRequest(about)} ({_goal_opening(about)} in the ...)"
             said = self._complete_sentence(about, self._person.answer(Asked(question, about=self._about(about))).text)
             problem = self._find_problem(about, said)

@@ -19,7 +19,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
@@ -34,6 +33,7 @@ from housewise.experiments.adapt.study import AGENTS, PUBLISHED, AdaptStudy, Stu
 from housewise.experiments.quick import say_left_out
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files, load_profiles
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_adapt_training
+from housewise.terminal.selftrain_progress import TrainingDisplay
 
 SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "breakfast"}}}}
 QUICK = {

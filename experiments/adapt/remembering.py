@@ -17,7 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -30,6 +29,7 @@ from housewise.selftrain.adapt.adapt_training import play
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 BREAKFASTS = 3  # of the same task
@@ -73,7 +73,7 @@ class Cook:
         records = [
             record
             for number in self._numbers
-            for record in self._play(f"same-task-{number}", task=(number,), runs=BREAKFASTS)
+            for record in self._play(f"same-task-{number}", task=(number,), repeats=BREAKFASTS)
         ]
         return {
             f"breakfast {run + 1}": figures([record for record in records if record.header.repetition == run])
@@ -99,9 +99,9 @@ class Cook:
     @property
     def _quiet(self) -> Mapping[str, Any]:
         # In other scenes than those in which was asked.
-        chosen, series = self._settings.agent, self._settings.tasks.series + 1
+        chosen, series = self._settings.agent, self._settings.tasks.rng_stream + 1
         asks = {"asking": "never"} if chosen.planner == "llm" else {"planner": "never"}
-        return {**asks, "series": series}
+        return {**asks, "rng_stream": series}
 
     @cached_property
     def _day_after_day(self) -> list[Record]:
@@ -182,7 +182,8 @@ def main(
         person, task = person or list(_QUICK_PEOPLE), task or list(_QUICK_TASKS)
         say_left_out(quick, f"{' and '.join(person)}, and tasks {', '.join(map(str, task))}, unless others are named")
     asked = {key: value for key, value in (("model", model), ("adapter", adapter), ("base_url", base_url)) if value}
-    tasks = {"people": str(people) if people else None, "person": person or (), "task": task or (), "series": _SERIES}
+    chosen = {"people": str(people) if people else None, "person": person or (), "task": task or ()}
+    tasks = {**chosen, "rng_stream": _SERIES}
     settings = {"tasks": tasks, "models": {"agent": asked}, "execution": {"workers": workers}}
     base = Adapt.load(settings=settings, overrides=overrides or ())
     if len({each.person for each in Adapt(base).tasks()}) < 2:

@@ -167,7 +167,7 @@ class AdaptStudy:
         people = [*(self.splits[number].seen if seen else ()), *self.splits[number].unseen]
         learned = agent.learner is not None
         folder = (self.training.folder / f"fold-{number}" if learned else self.folder) / "evaluation" / agent.folder
-        changes = {"runs": 1, "series": _SERIES, "person": people, **agent.settings}
+        changes = {"repeats": 1, "rng_stream": _SERIES, "person": people, **agent.settings}
         if agent.settings.get("planner", "llm") == "llm":
             model = self._model(agent, number)
             changes |= {"model": model.model, "adapter": model.adapter}

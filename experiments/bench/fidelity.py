@@ -27,8 +27,6 @@ from rich.progress import track
 from rich.table import Table
 
 from housewise.agent.personalize.plan_parser import parse_step
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.controller.published_controller import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -39,6 +37,8 @@ from housewise.core.text_files import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import MissingEpisodeError, RecordedStep, Recording, place_of, recordings_in
 from housewise.experiments.quick import QuickOption, say_left_out
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import GpuOption, SimulatorOption
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData

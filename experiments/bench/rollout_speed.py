@@ -20,7 +20,7 @@ from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
-from housewise.rollout.executor import NullCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
@@ -29,13 +29,13 @@ from housewise.systems.personalize.system import Personalize
 
 PARALLEL = (1, 4, 8, 16)
 # The beginnings of episodes measure the same mixture of planning and walking as whole ones.
-_FULL = {"houses": 16, "most_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
-_QUICK = {"houses": 4, "most_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
+_FULL = {"houses": 16, "max_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
+_QUICK = {"houses": 4, "max_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
 _QUICK_PARALLEL = (1, 4)
 _SHOWN = 1000
 
 
-class Clock(NullCallback):
+class Clock(RunCallback):
     """Notes when the first episode begins: by then the model has been loaded."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ def remembering(config: PersonalizeSettings, houses: int, folder: Path) -> Perso
     shown = config.with_changes(
         planner="demonstrator", tasks={"houses": houses, "seed": _SHOWN}, max_steps=1000, memory=begun
     )
-    Run(Personalize(shown), folder / "shown").play(NullCallback())
+    Run(Personalize(shown), folder / "shown").play(RunCallback())
     left = {"start": begun["start"], "folder": str(folder / "shown" / "memory"), "learn": "never"}
     return config.with_changes(memory=left)
 

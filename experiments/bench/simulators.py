@@ -29,8 +29,6 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import track
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
@@ -42,6 +40,8 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import list_tasks, load_task
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import GpuOption
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator import SimulatorChoice, open_simulator

@@ -22,9 +22,9 @@ import trimesh
 import typer
 from numpy.typing import NDArray
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.core.console import Console
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import GpuOption, SimulatorOption
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.episode import HouseObject, ObjectModel
 from housewise.worlds.house.geometry import IDENTITY, Pose

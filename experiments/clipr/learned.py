@@ -29,7 +29,6 @@ from housewise.agent.clipr.inference import split_batches
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import parse_rule
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -53,6 +52,7 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import PAIRS, TrainingFolder, load_or_make_examples
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from housewise.worlds.choices.choice_sets import KITCHEN_SET
 from housewise.worlds.choices.scenario import Scenario
 

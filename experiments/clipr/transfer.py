@@ -26,15 +26,6 @@ from housewise.agent.clipr.house_rules import parse_house_rule, to_place_kinds
 from housewise.agent.clipr.memory_notes import recall_answers, turn_from_note
 from housewise.agent.clipr.recorded_interview import hold_interview
 from housewise.agent.clipr.rules import parse_rule
-from housewise.cli.options import (
-    ConfigOption,
-    GpuOption,
-    Overrides,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.experiments.personalize.households import (
@@ -66,6 +57,15 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.options import (
+    ConfigOption,
+    GpuOption,
+    Overrides,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 from housewise.worlds.house.preferences import (
     MajorityPreferences,
     Places,
@@ -95,8 +95,8 @@ ROWS = {
     f"{name}, {memory}": TransferRow(planner, memory)
     for name, planner, memories in (
         ("model", "llm", (NOTHING, RULES, FULL)),
-        ("store", "store", (NOTHING, RULES, FULL, USUAL, BOTH)),
-        ("nearest", "nearest", (RULES, FULL)),
+        ("store", "memory_lookup", (NOTHING, RULES, FULL, USUAL, BOTH)),
+        ("nearest", "memory_nearest", (RULES, FULL)),
     )
     for memory in memories
 } | {"scripted": TransferRow("scripted", NOTHING)}

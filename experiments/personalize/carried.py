@@ -21,17 +21,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    PersonOption,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import (
@@ -67,6 +56,17 @@ from housewise.experiments.personalize.study import GENERATED
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 from housewise.worlds.house.spoken_names import kind_from_name
 
 PAIRS = (

@@ -21,7 +21,6 @@ import typer
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.planner import MOST_STEPS
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.cli.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -37,12 +36,13 @@ from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.options import Overrides
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 ARMS = {"free": False, "grounded": True}
 CHECKED = " and checked"
 
-_QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
+_QUICK = {"houses": 4, "workers": 4, "max_plans": 6}
 
 
 def configs(
@@ -163,11 +163,11 @@ def main(
         base_url=base_url,
         adapter=adapter,
         seed=seed,
-        runs=runs,
+        repeats=runs,
         workers=workers,
         **house,
     )
-    say_left_out(quick, f"{_QUICK['houses']} houses, {_QUICK['most_plans']} plans in each")
+    say_left_out(quick, f"{_QUICK['houses']} houses, {_QUICK['max_plans']} plans in each")
     console, made = Console(), provenance()
     played: dict[str, list[HouseRecord]] = {}
     speeds: dict[str, float] = {}

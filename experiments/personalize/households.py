@@ -38,8 +38,8 @@ _HOUSES = {
 QUICK_STEPS = 400
 """As long as an episode has to be for something to be moved in a small house."""
 
-_QUICK = {"max_steps": QUICK_STEPS, "most_plans": 20}
-_COMPARING = ("llm", "nearest")
+_QUICK = {"max_steps": QUICK_STEPS, "max_plans": 20}
+_COMPARING = ("llm", "memory_nearest")
 _ASKED = ("model", "adapter", "base_url")
 
 
@@ -208,7 +208,7 @@ class Stage:
         self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
 
     def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: TrainingObserver) -> None:
-        tasks = {**self.household.tasks(self.which), "series": self.series}
+        tasks = {**self.household.tasks(self.which), "rng_stream": self.series}
         config = settings.with_changes(tasks=tasks, memory=memory)
         play(self.title, config, self.folder, observer)
 

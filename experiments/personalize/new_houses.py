@@ -18,7 +18,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import ConfigOption, Overrides, PersonOption, TrainedModelOption, WorkersOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import (
@@ -45,6 +44,7 @@ from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord
+from housewise.terminal.options import ConfigOption, Overrides, PersonOption, TrainedModelOption, WorkersOption
 
 _SUCCESS = "success, %"
 

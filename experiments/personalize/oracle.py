@@ -21,8 +21,6 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -37,6 +35,8 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import HouseTask, list_tasks
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import GpuOption, SimulatorOption
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")

@@ -9,18 +9,6 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    PersonOption,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable, check_writable_file, write_text
@@ -45,6 +33,18 @@ from housewise.selftrain.personalize.settings import (
 )
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from housewise.worlds.house.housekeep.recovered_tasks import read_recovered_tasks, write_recovered_episodes
 
 

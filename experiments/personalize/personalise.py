@@ -17,16 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.tables import table
@@ -52,6 +42,16 @@ from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.tasks import list_tasks
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 
 NOBODY, MAJORITY = "nobody", "majority"
 
@@ -96,7 +96,7 @@ class DisagreeingPair:
         """Success of every robot for both people."""
         marked = self._config.run.models.agent.adapter is not None
         config = self._config.evaluation_settings(self.test)
-        expected = len(list_tasks(config.tasks)) * config.tasks.runs
+        expected = len(list_tasks(config.tasks)) * config.tasks.repeats
         return [
             Cell(
                 f"taught for {taught}",

@@ -17,17 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    PersonOption,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
@@ -61,9 +50,20 @@ from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nest_by_keys
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 
 COUNTS = (0, 5, 10, 20, 40, 70, 100)
-ROWS = {"store": "store", "nearest": "nearest", "model": "llm"}
+ROWS = {"store": "memory_lookup", "nearest": "memory_nearest", "model": "llm"}
 _ACROSS = 3
 """Planners by row."""
 

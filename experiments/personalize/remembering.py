@@ -24,17 +24,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    PersonOption,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.experiments.personalize.ablations import MEASURES
 from housewise.experiments.personalize.households import (
@@ -81,6 +70,17 @@ from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupi
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 
 EVERY: dict[str, RobotRow | Taught] = {**ROWS, **WEIGHTS}
 HALVES = {FULL: (EMPTY, "store", "nearest"), BOTH: (ALONE, FULL)}

@@ -60,9 +60,9 @@ class RobotRow:
 
 EMPTY, FULL = "model, empty memory", "model, memory"
 ROWS = {
-    "store": RobotRow("store"),
-    "store without verdicts": RobotRow("store", verdicts=False),
-    "nearest": RobotRow("nearest"),
+    "store": RobotRow("memory_lookup"),
+    "store without verdicts": RobotRow("memory_lookup", verdicts=False),
+    "nearest": RobotRow("memory_nearest"),
     EMPTY: RobotRow("llm", learns=False),
     FULL: RobotRow("llm"),
 }
@@ -106,7 +106,9 @@ class StudyRobot:
 
     def demonstrate(self, setup: Setup, observer: TrainingObserver) -> Path:
         """Folder of the memory of the demonstrations."""
-        settings = setup.settings("demonstrator").with_changes(agent={"demonstrator": {"verdicts": self.row.verdicts}})
+        settings = setup.settings("demonstrator").with_changes(
+            agent={"demonstrator": {"note_all_objects": self.row.verdicts}}
+        )
         return self.demonstrations.learn(settings, None, observer)
 
     def attempts(self, number: int) -> Stage:

@@ -17,8 +17,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
 from housewise.core.console import Console
 from housewise.experiments.personalize.households import (
     TEST,
@@ -49,6 +47,8 @@ from housewise.experiments.personalize.robots import FULL, ROWS, StudyRobot
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
 from housewise.worlds.house.simulator import SimulatorName
 
 SIMULATORS: tuple[SimulatorName, ...] = ("raycast", "habitat")

@@ -82,7 +82,7 @@ def recipe(
     number = {"houses": 1} if quick else {}
     measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
     runs = {"train": 1, "test": 1 if quick else _RUNS}
-    evaluation = {"tasks": [{**tasks, "runs": runs[str(tasks["name"])]} for tasks in measured], "runs": 1}
+    evaluation = {"tasks": [{**tasks, "repeats": runs[str(tasks["name"])]} for tasks in measured], "repeats": 1}
     settings = {**(QUICK if quick else {}), "evaluation": evaluation}
     for key, value in (given or {}).items():
         settings[key] = {**settings.get(key, {}), **value}
@@ -118,7 +118,7 @@ def _spread_over_houses(evaluation: EvaluationConfig) -> EvaluationConfig:
     """As many episodes, each in a house of its own: more houses tell more than playing the same ones again."""
 
     def spread(tasks: NamedTasksConfig) -> NamedTasksConfig:
-        return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
+        return tasks.model_copy(update={"houses": tasks.houses * (tasks.repeats or evaluation.repeats), "repeats": 1})
 
     return evaluation.model_copy(update={"tasks": [spread(tasks) for tasks in evaluation.tasks]})
 
@@ -228,13 +228,13 @@ class SceneStudy:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
         config = self.config.evaluation_settings(named)
-        return len(list_tasks(config.tasks)) * config.tasks.runs
+        return len(list_tasks(config.tasks)) * config.tasks.repeats
 
 
 def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
-    times = run.agent.most_steps_per_plan if planner == "saycan" else 1
-    limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
+    times = run.agent.max_steps_per_plan if planner == "saycan" else 1
+    limits = {key: times * getattr(run.agent, key) for key in ("max_plans", "max_idle_plans")}
     wrappers = [name for name in run.agent.wrappers if name != "verify_completion"]
     return {"planner": planner, "adapter": None, "prompt": PromptTemplate.default_name, "wrappers": wrappers, **limits}

@@ -18,16 +18,6 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.options import (
-    ConfigOption,
-    DataOption,
-    GpuOption,
-    Overrides,
-    SimulatorOption,
-    TrainedModelOption,
-    TrainingUrlOption,
-    WorkersOption,
-)
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.experiments.personalize.edited import AFTER, Edited
@@ -63,6 +53,16 @@ from housewise.experiments.personalize.study import GENERATED, SCENES
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nest_by_keys
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.terminal.options import (
+    ConfigOption,
+    DataOption,
+    GpuOption,
+    Overrides,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.tasks import resolve_preferences
 

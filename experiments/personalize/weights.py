@@ -65,13 +65,13 @@ class Taught:
         """What it is given."""
         config = self.recipe(setup)
         judging = PromptTemplate.load(config.run.agent.prompt).judging
-        attempts = config.grow.runs * config.grow.replies
+        attempts = config.grow.repeats * config.grow.replies
         given = {
             DEMONSTRATIONS: True,
             VERDICTS: judging or self.remembers,
-            REWARDS: config.wording == "corrected" or self.remembers,
-            PLAN_REWARDS: config.wording != "corrected",
-            REVIEWS: config.review or config.imitation_review,
+            REWARDS: config.target == "relabelled" or self.remembers,
+            PLAN_REWARDS: config.target != "relabelled",
+            REVIEWS: config.memory_lessons or config.imitation_memory_lessons,
             f"{attempts} attempts at each training task in every round": attempts > 1,
             GENERATED_HOUSES: self.is_marked(setup),
         }
@@ -93,7 +93,7 @@ WEIGHTS = {
     # What did good, as it was said (LLM-Personalize, section 3.3).
     RULE: Taught(
         changes={
-            **{"filter.name": "positive", "wording": "said", "review": 0, "imitation_review": 0},
+            **{"filter.name": "positive", "target": "raw", "memory_lessons": 0, "imitation_memory_lessons": 0},
             "run.agent.wrappers": "[]",
         }
     ),
@@ -126,10 +126,12 @@ class Pupil:
         """Its recipe, for the household: each of its tests is played once."""
         home = self.household
         run: dict[str, Any] = {"data": home.data and str(home.data), "person": home.person}
-        run |= {"seed": self.seed, "series": self._series}
+        run |= {"seed": self.seed, "rng_stream": self._series}
         if self.row.remembers:
             run["memory"] = {"start": home.name, "folder": str(self._folder / "nothing"), "new": True}
-        measured = EvaluationConfig(tasks=[self._named_tasks(which) for which in home.tests], runs=1, untrained=False)
+        measured = EvaluationConfig(
+            tasks=[self._named_tasks(which) for which in home.tests], repeats=1, untrained=False
+        )
         changes = {"evaluation": measured, "iterations": len(ROUNDS)}
         return scene_recipe(self.row.recipe(setup, **run).model_copy(update=changes), home.scene, home.few)
 

@@ -24,9 +24,6 @@ import typer
 from housewise.agent.stars.data_files import TASKS
 from housewise.agent.stars.experiment_conditions import CONDITIONS
 from housewise.agent.stars.tasks import TaskObject
-from housewise.cli.option_values import drop_unset
-from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_text
@@ -43,6 +40,9 @@ from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
+from housewise.terminal.option_values import drop_unset
+from housewise.terminal.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
+from housewise.terminal.selftrain_progress import TrainingDisplay
 
 HELD_OUT = "held_out_percent"
 MEASURES = {

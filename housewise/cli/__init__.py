@@ -1,4 +1,4 @@
-"""The command line ``housewise``: one module per command, and the modules that several commands share."""
+"""The command line ``housewise``: one module per command."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from housewise.cli.options import JsonFileOption
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.formatting import plural
+from housewise.terminal.options import JsonFileOption
 
 if TYPE_CHECKING:
     from housewise.report.entries import EpisodeEntry

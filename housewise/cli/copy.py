@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import NAME_KINDS, bundled_files
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.catalogue import NAME_KINDS, bundled_files
 
 _KINDS = {"person": "people", "prompt": "prompts", "config": "configs"}
 
@@ -43,6 +43,9 @@ def copy(
       housewise copy person ada my-person.yaml
 
       housewise copy config tidy
+
+      # a person of the kitchen: housewise run --system adapt --person nalini.yaml
+      housewise copy person nalini
 
     The option that accepts the name accepts the file as well: housewise run --person my-person.yaml. A file that exists
     is not overwritten.

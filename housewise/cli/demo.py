@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from housewise.core.console import Console, print_lines
+from housewise.terminal.options import option
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -21,9 +20,9 @@ _HEADINGS = {
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the runs and the report.")] = Path("runs/demo"),
-    houses: Annotated[int, typer.Option(metavar="N", help="Number of generated houses.")] = 1,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the first house.")] = 3,
+    out: Annotated[Path, option("FOLDER", "Folder of the runs and the report.")] = Path("runs/demo"),
+    houses: Annotated[int, option("N", "Number of generated houses.")] = 1,
+    seed: Annotated[int, option("N", "Seed of the first house.")] = 3,
 ) -> None:
     """Play a generated house with the local model and with the scripted planner, and make a report with films.
 
@@ -33,10 +32,10 @@ def demo(
 
       housewise demo --houses 3 --out runs/three-houses
     """
-    from housewise.cli.run_folders import shell_command
-    from housewise.cli.run_progress import play_run
     from housewise.report import write_report
     from housewise.systems.personalize.system import Personalize
+    from housewise.terminal.run_folders import shell_command
+    from housewise.terminal.run_progress import play_run
 
     console = Console()
     figures: dict[str, dict[str, Any]] = {}

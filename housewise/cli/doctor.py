@@ -6,22 +6,20 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import parse_gpu
-from housewise.cli.options import DataOption, GpuOption, JsonFileOption
 from housewise.core.console import Console
+from housewise.terminal.option_values import parse_gpu
+from housewise.terminal.options import DataOption, GpuOption, JsonFileOption, option
 
 
 def doctor(
     data: DataOption = None,
     gpu: GpuOption = None,
     base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Also test this chat server. Its key is read from OPENAI_API_KEY.")
+        str | None, option("URL", "Also test this chat server. Its key is read from OPENAI_API_KEY.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the model that the chat server is tested with.")
-    ] = None,
+    model: Annotated[str | None, option("NAME", "Name of the model that the chat server is tested with.")] = None,
     timeout: Annotated[
-        float, typer.Option(min=1.0, max=3600.0, metavar="SECONDS", help="Time limit of all requests to the server.")
+        float, option("SECONDS", "Time limit of all requests to the server.", min=1.0, max=3600.0)
     ] = 60.0,
     json_file: JsonFileOption = None,
 ) -> None:

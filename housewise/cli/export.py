@@ -6,23 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import SimulatorOptions
-from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_lines
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import NewestRunArgument, SimulatorOptions, option
+from housewise.terminal.run_folders import newest_run
 
 
 def export(
     renderer: SimulatorOptions,
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="FOLDER", help="Folder of a run. Default: the newest one in runs/.")
-    ] = None,
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A new folder. Default: one in the run's folder.")
-    ] = None,
+    folder: NewestRunArgument = None,
+    to: Annotated[str, option("FORMAT", "rerun or lerobot.")] = "rerun",
+    out: Annotated[Path | None, option("FOLDER", "A new folder. Default: one in the run's folder.")] = None,
 ) -> None:
     """Export the episodes of a run to Rerun or LeRobot.
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from housewise.cli.options import BaseUrlOption, MemoriesOption, ModelOption, PersonArgument
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable
+from housewise.terminal.options import BaseUrlOption, MemoryOptions, ModelOption, option
 
 if TYPE_CHECKING:
     from housewise.agent.clipr.terminal_interview import Interview
@@ -19,14 +17,11 @@ TOPICS = ("kitchen", "house")
 
 
 def learn(
-    person: PersonArgument,
-    topic: Annotated[
-        str, typer.Option(metavar="TOPIC", help="Topic: kitchen, or house (where things belong).")
-    ] = "kitchen",
-    max_questions: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="Maximum number of questions.")] = 10,
+    target: MemoryOptions,
+    topic: Annotated[str, option("TOPIC", "Topic: kitchen, or house (where things belong).")] = "kitchen",
+    max_questions: Annotated[int, option("N", "Maximum number of questions.", min=1, max=10)] = 10,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
-    memories: MemoriesOption = None,
 ) -> None:
     """Ask a person at most ten questions, and remember what they want as rules.
 
@@ -44,12 +39,10 @@ def learn(
     those about the kitchen with --system clipr. With --model a chat model asks, and reads the answers.
     """
     from housewise.cli.rule_conversation import RuleConversation
-    from housewise.people.memory import MemoryFolder
 
-    folder = MemoryFolder.default(memories)
-    check_writable(folder.notes_path(person).parent)
+    check_writable(target.folder.notes_path(target.person).parent)
     interview = _open_interview(topic, model, base_url)
-    RuleConversation(person, topic, interview, folder, max_questions, sys.stdin, Console()).hold()
+    RuleConversation(target.person, topic, interview, target.folder, max_questions, sys.stdin, Console()).hold()
 
 
 def _open_interview(topic: str, model: str | None, base_url: str | None) -> Interview:

@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from housewise.cli.catalogue import NAME_KINDS
-from housewise.cli.options import DataOption
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.catalogue import NAME_KINDS
+from housewise.terminal.options import DataOption, option
 
 
 def list_(
@@ -25,7 +25,7 @@ def list_(
         ),
     ] = None,
     data: DataOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, option(None, "Print JSON.", "--json")] = False,
 ) -> None:
     """List the names that options accept: planners, people, scenes, adapters, configurations and more.
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
-from housewise.cli.options import MemoriesOption, OptionalPersonArgument, PersonArgument, YesOption, panel_option
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
 
 if TYPE_CHECKING:
-    from housewise.people.memory import About, Memory, MemoryFolder, Note
+    from housewise.people.memory import About, Memory, Note
 
 _NOTE_KINDS = ("reaction", "rule", "answer", "goal")
 _FORMATS = ("yaml", "jsonl")
@@ -35,16 +35,10 @@ _subject_option = partial(panel_option, "Subject")
 
 KindOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Kind of notes: reaction, rule, answer or goal. Default: all, or unchanged.",
-        show_default=False,
-    ),
+    option("NAME", "Kind of notes: reaction, rule, answer or goal. Default: all, or unchanged.", show_default=False),
 ]
-TextOption = Annotated[str | None, typer.Option(metavar="WORDS", help="Text of the note.")]
-ValueOption = Annotated[
-    str | None, typer.Option(metavar="NUMBER|WORDS", help="Value of the note: 1 for good, -1 for bad, or an answer.")
-]
+TextOption = Annotated[str | None, option("WORDS", "Text of the note.")]
+ValueOption = Annotated[str | None, option("NUMBER|WORDS", "Value of the note: 1 for good, -1 for bad, or an answer.")]
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,9 @@ class SubjectOptions:
     room: Annotated[str | None, _subject_option("KIND", "Kind of room that it is about.")] = None
     receptacle: Annotated[str | None, _subject_option("KIND", "Kind of receptacle that it is about.")] = None
     task: Annotated[str | None, _subject_option("NAME", "Task that it is about.")] = None
+    subtask: Annotated[str | None, _subject_option("NAME", "Part of the task.")] = None
     situation: Annotated[str | None, _subject_option("WORDS", "Situation in which it holds.")] = None
+    question: Annotated[str | None, _subject_option("WORDS", "Question that was answered.")] = None
 
     def about(self) -> About:
         """Return the subject as in notes.
@@ -73,12 +69,12 @@ class SubjectOptions:
 
 def show(
     subject: SubjectOptions,
-    person: OptionalPersonArgument = None,
-    kind: KindOption = None,
-    meaning: Annotated[bool, typer.Option("--meaning", help="Also recall notes with a similar meaning.")] = False,
-    max_notes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Maximum number of notes. Default: all.")
+    person: Annotated[
+        str | None, person_argument("Name of the person. By default, everybody with a memory is listed.")
     ] = None,
+    kind: KindOption = None,
+    meaning: Annotated[bool, option(None, "Also recall notes with a similar meaning.", "--meaning")] = False,
+    max_notes: Annotated[int | None, option("N", "Maximum number of notes. Default: all.", min=1)] = None,
     memories: MemoriesOption = None,
 ) -> None:
     """Show the notes about a person: all of them, or those recalled for a subject, the most relevant first.
@@ -95,37 +91,30 @@ def show(
 
     A note that newer notes on the same subject contradict is marked as overruled.
     """
-    folder = _open_folder(memories)
     if person is None:
-        print_people(folder, Console())
+        print_people(MemoryOptions("", memories).folder, Console())
         return
     about = subject.about()
     if meaning and not about:
         raise UserError("--meaning compares with a subject; give one, as in --thing teacup")
-    embedder = None
-    if meaning:
-        from housewise.language.embedder import MiniLM
-
-        embedder = MiniLM()
-    memory = folder.load(person)
+    memory = MemoryOptions(person, memories).load()
     kinds = None if kind is None else [_check_kind(kind)]
-    if about:
-        print_recalled(
-            memory, memory.recall(about, max_notes or len(memory), kinds=kinds, embedder=embedder), Console()
-        )
-    else:
+    if not about:
         print_whole_memory(memory, kinds, max_notes, Console())
+        return
+    from housewise.language.embedder import MiniLM
+
+    embedder = MiniLM() if meaning else None
+    recalled = memory.recall(about, max_notes or len(memory), kinds=kinds, embedder=embedder)
+    print_recalled(memory, recalled, Console())
 
 
 def add(
+    target: MemoryOptions,
     subject: SubjectOptions,
-    person: PersonArgument,
     text: Annotated[str, typer.Argument(metavar="WORDS", help="Text of the note.")] = "",
-    kind: Annotated[
-        str, typer.Option(metavar="NAME", help="Kind of the note: reaction, rule, answer or goal.")
-    ] = "rule",
+    kind: Annotated[str, option("NAME", "Kind of the note: reaction, rule, answer or goal.")] = "rule",
     value: ValueOption = None,
-    memories: MemoriesOption = None,
 ) -> None:
     """Add a note about a person. The first note creates the memory.
 
@@ -138,20 +127,19 @@ def add(
     from housewise.people.memory.note import parse_note
 
     about = subject.about()
-    fields = {"person": person, "kind": _check_kind(kind), "text": text, "about": about, "value": _parse_value(value)}
-    with _open_folder(memories).edit_memory(person, missing_ok=True) as memory:
-        note = memory.add(parse_note(fields, "the note"))
+    fields = {"kind": _check_kind(kind), "text": text, "about": about, "value": _parse_value(value)}
+    with target.edit(missing_ok=True) as memory:
+        note = memory.add(parse_note({"person": target.person, **fields}, "the note"))
     print_notes("remembered", [note], Console())
 
 
 def edit(
+    target: MemoryOptions,
     subject: SubjectOptions,
-    person: PersonArgument,
     id: Annotated[str, typer.Argument(metavar="ID", help="Id of the note, or its first characters.")],
     text: TextOption = None,
     value: ValueOption = None,
     kind: KindOption = None,
-    memories: MemoriesOption = None,
 ) -> None:
     """Correct a note. From then on it counts as the newest one.
 
@@ -170,7 +158,7 @@ def edit(
     fields: dict[str, Any] = {field: words for field, words in options.items() if words is not None}
     if not changed and not fields:
         raise UserError(f"nothing to change of note {id}; say what, as in --value -1 or --text WORDS")
-    with _open_folder(memories).edit_memory(person) as memory:
+    with target.edit() as memory:
         before = memory.copy()
         if changed:
             fields["about"] = {**memory[id].about.model_dump(), **changed}
@@ -182,14 +170,13 @@ def edit(
 
 
 def forget(
+    target: MemoryOptions,
     subject: SubjectOptions,
-    person: PersonArgument,
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help="Ids of notes, or their first characters.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="Forget all notes about the person.")] = False,
+    everything: Annotated[bool, option(None, "Forget all notes about the person.", "--everything")] = False,
     yes: YesOption = False,
-    memories: MemoriesOption = None,
 ) -> None:
     """Forget notes, or all notes on a subject, together with the notes that were concluded from them.
 
@@ -208,24 +195,19 @@ def forget(
     if sum([bool(ids), bool(about), everything]) != 1:
         raise UserError("say what to forget: ids of notes, or --thing and the like, or --everything; one of these")
     subjects: Sequence[str | About] = ids or [about]
-    folder = _open_folder(memories)
     if not ids and not yes:
-        _confirm(_forget_all(folder.load(person), subjects), person)
-    with folder.edit_memory(person) as memory:
+        _confirm(_forget_all(target.load(), subjects), target.person)
+    with target.edit() as memory:
         forgotten = _forget_all(memory, subjects)
     print_notes("forgotten", forgotten, Console())
 
 
 def export(
-    person: PersonArgument,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new file. By default, the memory is printed.")
-    ] = None,
+    target: MemoryOptions,
+    out: Annotated[Path | None, option("FILE", "A new file. By default, the memory is printed.")] = None,
     format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="yaml or jsonl. Default: by the ending of FILE, else yaml."),
+        str | None, option("NAME", "yaml or jsonl. Default: by the ending of FILE, else yaml.", "--format")
     ] = None,
-    memories: MemoriesOption = None,
 ) -> None:
     """Export a memory as YAML, for reading and editing, or as JSON lines, one note per line.
 
@@ -241,7 +223,7 @@ def export(
     if format is not None and format not in _FORMATS:
         raise UserError(f"no format {format}; {suggest_names(format, _FORMATS)}")
     format = format or (find_format(out) if out else None) or "yaml"
-    memory = _open_folder(memories).load(person)
+    memory = target.load()
     text = to_yaml(memory) if format == "yaml" else to_jsonl(memory, forgotten=False)
     if out is None:
         # UTF-8 whatever the encoding of the terminal, so that the output can be imported again.
@@ -254,11 +236,10 @@ def export(
 
 
 def import_(
-    person: PersonArgument,
+    target: MemoryOptions,
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A file that export wrote, or notes.jsonl of another memory.")
     ],
-    memories: MemoriesOption = None,
 ) -> None:
     """Import the notes of a file. Notes that were edited in the file replace those in the memory.
 
@@ -275,7 +256,7 @@ def import_(
 
     content = read_memory_file(file)
     try:
-        with _open_folder(memories).edit_memory(person, missing_ok=True) as memory:
+        with target.edit(missing_ok=True) as memory:
             imported = import_notes(memory, content)
     except UserError as error:
         raise UserError(f"{file}: {error}") from error
@@ -290,12 +271,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": export,
     "import": import_,
 }
-
-
-def _open_folder(folder: Path | None) -> MemoryFolder:
-    from housewise.people.memory import MemoryFolder
-
-    return MemoryFolder.default(folder)
 
 
 def _check_kind(name: str) -> Any:

@@ -16,23 +16,24 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import find_people
 from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
+from housewise.terminal.catalogue import find_people
+from housewise.terminal.options import option
 
 
 def kitchen(
     context: typer.Context,
-    task: Annotated[int, typer.Option(min=1, metavar="N", help="Number of the task, 1 to 8.")] = 1,
+    task: Annotated[int, option("N", "Number of the task, 1 to 8.", min=1)] = 1,
     person: Annotated[
         str,
-        typer.Option(
-            metavar="NAME|FILE|FILE:NAME",
-            help="Person that you cook for (see housewise list people), or a file of people of your own.",
+        option(
+            "NAME|FILE|FILE:NAME",
+            "Person that you cook for (see housewise list people), or a file of people of your own.",
             autocompletion=lambda: list(find_people(system="adapt")),
         ),
     ] = "miranda",
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of the kitchen.")] = 0,
+    seed: Annotated[int, option("N", "Random seed of the kitchen.", min=0)] = 0,
     people: Annotated[Path | None, typer.Option(hidden=True, help="Former option, see --person.")] = None,
 ) -> None:
     """Prepare breakfast in the text kitchen, where a simulated person answers and judges.

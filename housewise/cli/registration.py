@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -16,8 +16,9 @@ from typer.models import OptionInfo
 from housewise.core.console import enable_tracebacks, print_note
 from housewise.core.errors import UserError
 from housewise.core.option_migrations import FORMER_OPTIONS
+from housewise.terminal.options import option
 
-DebugOption = Annotated[bool, typer.Option("--debug", help="Print the whole traceback of an error.")]
+DebugOption = Annotated[bool, option(None, "Print the whole traceback of an error.", "--debug")]
 
 
 def register(
@@ -41,7 +42,8 @@ def register(
 
 def given_options(context: typer.Context) -> set[str]:
     """Return the options that stand on the command line."""
-    return {parameter.opts[0] for parameter in context.command.params if _is_given(context, parameter.name or "")}
+    options = (parameter for parameter in context.command.params if parameter.param_type_name == "option")
+    return {option.opts[0] for option in options if _is_given(context, option.name or "")}
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
@@ -96,7 +98,8 @@ def _expand_group(parameter: Parameter) -> Iterator[Parameter]:
         return
     hints = get_type_hints(parameter.annotation, include_extras=True)
     for field in fields(parameter.annotation):
-        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name])
 
 
 def _find_flags(parameter: Parameter) -> tuple[str, ...]:

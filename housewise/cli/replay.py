@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from housewise.cli.option_values import drop_unset
-from housewise.cli.options import FailFastOption, OutOption, SimulatorOptions
-from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
+from housewise.terminal.option_values import drop_unset
+from housewise.terminal.options import FailFastOption, NewestRunArgument, OutOption, SimulatorOptions
+from housewise.terminal.run_folders import newest_run, run_folder
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.record import HouseRecord
@@ -21,10 +19,7 @@ if TYPE_CHECKING:
 
 def replay(
     renderer: SimulatorOptions,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="FOLDER", help="Folder of an earlier run. Default: the newest one in runs/."),
-    ] = None,
+    folder: NewestRunArgument = None,
     fail_fast: FailFastOption = None,
     out: OutOption = None,
 ) -> None:
@@ -84,10 +79,10 @@ def replay_run(
     Raises:
         UserError: The records cannot be replayed with these settings.
     """
-    from housewise.cli.run_progress import play_run
     from housewise.playback.replay import replay_settings
     from housewise.systems.personalize.record import read_house_records
     from housewise.systems.personalize.system import Personalize
+    from housewise.terminal.run_progress import play_run
 
     first = next(iter(records.values()))
     changed = {

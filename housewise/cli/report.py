@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import simulator_choice
-from housewise.cli.options import SimulatorOptions
-from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_lines, print_note
 from housewise.core.hardware import usable_cores
+from housewise.terminal.option_values import simulator_choice
+from housewise.terminal.options import SimulatorOptions, option
+from housewise.terminal.run_folders import newest_run
 
 _MAX_WORKERS = 4
 
@@ -29,30 +29,27 @@ def report(
     ] = None,
     films: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="all|N|EPISODE",
-            help="Episodes that get camera pictures and a film: all, the N worst (default: 20), or the name of one "
+        option(
+            "all|N|EPISODE",
+            "Episodes that get camera pictures and a film: all, the N worst (default: 20), or the name of one "
             "more. May be given several times.",
         ),
     ] = None,
     film: Annotated[bool, typer.Option(help="Make films as well as pictures.")] = True,
     single: Annotated[
-        bool, typer.Option("--single", help="Write one self-contained file, with pictures of some episodes.")
+        bool, option(None, "Write one self-contained file, with pictures of some episodes.", "--single")
     ] = False,
-    max_episodes: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of episodes in the file of --single, worst first.")
-    ] = 12,
+    max_episodes: Annotated[int, option("N", "Number of episodes in the file of --single, worst first.", min=0)] = 12,
     against: Annotated[
-        Path | None,
-        typer.Option("--compare", metavar="FOLDER", help="Folder of another run. Adds the paired differences to it."),
+        Path | None, option("FOLDER", "Folder of another run. Adds the paired differences to it.", "--compare")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make all pages again, for example in a folder from another machine.")
+        bool, option(None, "Make all pages again, for example in a folder from another machine.", "--fresh")
     ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes that make pages. Default: one per core, at most 4.")
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    show: Annotated[bool, option(None, "Open the report in the browser.", "--open")] = False,
 ) -> None:
     """Make a report of a run: an index of all episodes, worst first, and a page with map and plans for each.
 

@@ -88,12 +88,12 @@ class RuleConversation:
         memory = folder.load(person, missing_ok=True)
         self._unconfirmed = {note.about.question or "": note for note in answers_without_rules(memory, topic)}
         confirmed = [note for note in recall_answers(memory, topic) if note not in self._unconfirmed.values()]
-        self._before = [turn_from_note(note) for note in confirmed]
+        self._earlier_turns = [turn_from_note(note) for note in confirmed]
         self._outcomes: list[_QuestionOutcome] = []
         self._dialogue: list[DialogueTurn] = []
         self._time = ""
-        there = interview.count_open_questions(self._before)
-        self._total = max_questions if there is None else min(max_questions, len(self._before) + there)
+        open_count = interview.count_open_questions(self._earlier_turns)
+        self._total = max_questions if open_count is None else min(max_questions, len(self._earlier_turns) + open_count)
 
     def hold(self) -> None:
         """Ask until the person leaves or no question is left.
@@ -101,7 +101,7 @@ class RuleConversation:
         Raises:
             UserError: The memory cannot be read or written, or the model cannot be asked.
         """
-        already = f" {len(self._before)} of them are answered already." if self._before else ""
+        already = f" {len(self._earlier_turns)} of them are answered already." if self._earlier_turns else ""
         self._say(
             f"At most {self._total} questions.{already} Answer with a number or in your own words; help shows what "
             "else can be said, quit stops."
@@ -120,7 +120,7 @@ class RuleConversation:
     def _ask_all(self) -> str:
         """Ask one question after the other. Returns a sentence about how the conversation ended."""
         again: InterviewQuestion | None = None
-        while again or len(self._before) + len(self._outcomes) < self._total:
+        while again or len(self._earlier_turns) + len(self._outcomes) < self._total:
             question = again or self._next_question()
             if question is None:
                 return "That is enough."
@@ -135,8 +135,9 @@ class RuleConversation:
 
     def _next_question(self) -> InterviewQuestion | None:
         left_open = [each.question.text for each in self._outcomes if not each.answer]
-        dialogue = [*self._before, *self._dialogue]
-        return self._interview.next_question(dialogue, left_open, self._total - len(self._before) - len(self._outcomes))
+        dialogue = [*self._earlier_turns, *self._dialogue]
+        remaining = self._total - len(self._earlier_turns) - len(self._outcomes)
+        return self._interview.next_question(dialogue, left_open, remaining)
 
     def _ask(self, question: InterviewQuestion) -> _QuestionOutcome:
         """Ask a question until a rule is confirmed, no rule is wanted, or the person gives up.
@@ -147,12 +148,13 @@ class RuleConversation:
         """
         self._print_question(question)
         understood: ParsedAnswer | None = None
-        said, misses = self._earlier_answer(question) or self._read(question), 0
-        while said or understood:
+        reply, misses = self._earlier_answer(question) or self._read(question), 0
+        while reply or understood:
             try:
-                before = understood
-                understood = _apply_reply(question, before, said) if before else question.parse_answer(said)
-                if understood is before or not understood.rules:
+                previous = understood
+                understood = _apply_reply(question, previous, reply) if previous else question.parse_answer(reply)
+                is_confirmed = understood is previous  # see _apply_reply
+                if is_confirmed or not understood.rules:
                     return self._store(question, understood)
                 self._print_rules(understood)
                 misses = 0
@@ -161,12 +163,12 @@ class RuleConversation:
                 if misses == _MAX_MISSES:
                     self._say(self._suggest_command(question))
                     return _QuestionOutcome(question)
-                understood = None if isinstance(problem, _Refused) else before
+                understood = None if isinstance(problem, _Refused) else previous
                 self._say(str(problem) if understood else f"{problem} {_hint(question)}")
                 if understood:
                     self._print_rules(understood)
             try:
-                said = self._read(question)
+                reply = self._read(question)
             except _BackRequested:
                 if understood is None:
                     raise
@@ -179,7 +181,7 @@ class RuleConversation:
         return _QuestionOutcome(question, skipped=True)
 
     def _print_question(self, question: InterviewQuestion) -> None:
-        number = len(self._before) + len(self._outcomes) + 1
+        number = len(self._earlier_turns) + len(self._outcomes) + 1
         self._say(f"\nQuestion {number} of {self._total}{question.name and f': {question.name}'}")
         self._say(question.text)
         for place, option in enumerate(question.options, 1):
@@ -265,29 +267,29 @@ class RuleConversation:
                 self._say(explained, "                  ")
 
 
-def _apply_reply(question: InterviewQuestion, understood: ParsedAnswer, said: str) -> ParsedAnswer:
+def _apply_reply(question: InterviewQuestion, understood: ParsedAnswer, reply: str) -> ParsedAnswer:
     """Return what is understood after the reply to "Is that right?": the same object if the person agrees.
 
     Raises:
         AnswerNotUnderstood: The person neither agrees nor says anything that is understood.
     """
-    reply = parse_confirmation(said)
-    if not said:
+    confirmation = parse_confirmation(reply)
+    if not reply:
         raise AnswerNotUnderstood("Please answer.")
-    if reply.agrees and not reply.rest:
+    if confirmation.agrees and not confirmation.rest:
         return understood
-    if reply.agrees is False and not reply.rest:
+    if confirmation.agrees is False and not confirmation.rest:
         raise _Refused("Then say it in other words.")
     try:
-        new = question.parse_answer(reply.rest, understood, adds=reply.agrees is True)
+        new = question.parse_answer(confirmation.rest, understood, adds=confirmation.agrees is True)
     except AnswerNotUnderstood as problem:
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
-        if reply.agrees and not reply.adds:
+        if confirmation.agrees and not confirmation.adds:
             return understood
-        if reply.agrees is False:
+        if confirmation.agrees is False:
             raise _Refused(str(problem)) from problem
         raise
-    return understood if reply.agrees and new.rules == understood.rules else new
+    return understood if confirmation.agrees and new.rules == understood.rules else new
 
 
 def _hint(question: InterviewQuestion) -> str:

@@ -28,19 +28,18 @@ import typer
 
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
-from housewise.cli.options import MemoriesOption, PersonArgument, YesOption
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.printable_text import excerpt
+from housewise.terminal.options import MemoryOptions, YesOption, option
 
 if TYPE_CHECKING:
     from housewise.agent.clipr.rule_editing import Corrections
-    from housewise.people.memory import Memory, MemoryFolder
+    from housewise.people.memory import Memory
 
 TopicOption = Annotated[
-    str | None,
-    typer.Option(metavar="TOPIC", help=f"Topic of the rules: {' or '.join(TOPICS)}. Default: both, or kitchen to add."),
+    str | None, option("TOPIC", f"Topic of the rules: {' or '.join(TOPICS)}. Default: both, or kitchen to add.")
 ]
 
 _MAX_BYTES = 1 << 20
@@ -53,7 +52,7 @@ _NOT_UNDERSTOOD = {
 _LEADING_AND = re.compile(r"^(?:(?:and|but|also|plus)\b[\s,]*)+", re.IGNORECASE)
 
 
-def show(person: PersonArgument, topic: TopicOption = None, memories: MemoriesOption = None) -> None:
+def show(target: MemoryOptions, topic: TopicOption = None) -> None:
     """Show a person's rules with their ids.
 
     Examples:
@@ -65,17 +64,14 @@ def show(person: PersonArgument, topic: TopicOption = None, memories: MemoriesOp
     A rule keeps its id when it is edited. Rules that are not understood, that a newer rule contradicts, or that
     reactions and goals question are marked.
     """
-    from housewise.people.memory import MemoryFolder
-
-    print_rules(MemoryFolder.default(memories).load(person), topic, Console())
+    print_rules(target.load(), topic, Console())
 
 
 def add(
-    person: PersonArgument,
+    target: MemoryOptions,
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Text of the rule.")],
     topic: TopicOption = None,
     yes: YesOption = False,
-    memories: MemoriesOption = None,
 ) -> None:
     """Add a rule after showing how it was understood.
 
@@ -87,21 +83,18 @@ def add(
 
     A rule that mentions things and places in a house is about houses. Any other rule is about the kitchen by default.
     """
-    from housewise.people.memory import MemoryFolder
-
-    add_rule(MemoryFolder.default(memories), person, words, topic or TOPICS[0], yes, sys.stdin, Console())
+    add_rule(target, words, topic or TOPICS[0], yes, sys.stdin, Console())
 
 
 def edit(
-    person: PersonArgument,
+    target: MemoryOptions,
     rule: Annotated[
-        str | None, typer.Option(metavar="ID", help="Id of the rule, as rules show prints it, or its first characters.")
+        str | None, option("ID", "Id of the rule, as rules show prints it, or its first characters.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="WORDS", help='New text of the rule. "" forgets the rule.', show_default=False)
+        str | None, option("WORDS", 'New text of the rule. "" forgets the rule.', show_default=False)
     ] = None,
     topic: TopicOption = None,
-    memories: MemoriesOption = None,
 ) -> None:
     """Edit rules: one with --rule and --text, a new one with only --text, or all of them in $EDITOR.
 
@@ -115,31 +108,29 @@ def edit(
     about things and places in a house replaces older ones that contradict it.
     """
     from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, find_rule
-    from housewise.people.memory import MemoryFolder
 
-    folder, console = MemoryFolder.default(memories), Console()
+    console = Console()
 
     def save(corrections: Corrections, new: bool = False) -> None:
-        with folder.edit_memory(person, missing_ok=new) as memory:
+        with target.edit(missing_ok=new) as memory:
             print_lines(console, *apply_corrections(memory, corrections, topic or TOPICS[0]))
 
     if rule is None and text is None:
-        with _edit_in_editor(folder.load(person), topic) as corrections:
+        with _edit_in_editor(target.load(), topic) as corrections:
             save(corrections)
     elif text is None:
         raise UserError(f"rule {rule}: give its new text with --text WORDS")
     elif rule is None:
         save(Corrections(added=[text]), new=True)
     else:
-        id = find_rule(folder.load(person), rule).id
+        id = find_rule(target.load(), rule).id
         save(Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id]))
-    print_rules(folder.load(person), None, console)
+    print_rules(target.load(), None, console)
 
 
 def forget(
-    person: PersonArgument,
+    target: MemoryOptions,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of rules, as rules show prints them.")],
-    memories: MemoriesOption = None,
 ) -> None:
     """Forget rules.
 
@@ -150,9 +141,8 @@ def forget(
       housewise rules forget ada 9c1b04 77ad20
     """
     from housewise.agent.clipr.rule_editing import forget_rules
-    from housewise.people.memory import MemoryFolder
 
-    with MemoryFolder.default(memories).edit_memory(person) as memory:
+    with target.edit() as memory:
         notes = forget_rules(memory, ids)
     print_lines(Console(), *(f"forgotten: {note.text}" for note in notes))
 
@@ -161,13 +151,12 @@ COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": ed
 
 
 def add_rule(
-    folder: MemoryFolder, person: str, words: str, topic: str, is_confirmed: bool, stream: TextIO, console: Console
+    target: MemoryOptions, words: str, topic: str, is_confirmed: bool, stream: TextIO, console: Console
 ) -> None:
     """Show how a rule is understood, and add it to a memory when the person confirms it.
 
     Args:
-        folder: Folder of memories.
-        person: Name of the person. A missing memory is created.
+        target: Memory of the person. A missing memory is created.
         words: Text of the rule.
         topic: Topic of a rule that does not mention things and places in a house.
         is_confirmed: Whether the rule is added without asking.
@@ -182,7 +171,7 @@ def add_rule(
     from housewise.cli.prompt import InputEnded, Prompt
 
     prompt = Prompt(stream, console)
-    folder.notes_path(person)
+    target.folder.notes_path(target.person)
     while True:
         understood = interpret_rule(words, topic)
         not_understood = _NOT_UNDERSTOOD.get(topic, _NOT_UNDERSTOOD["kitchen"])
@@ -205,7 +194,7 @@ def add_rule(
             prompt.say("Nothing was added.")
             return
         words = f"{words.rstrip(' .')}; {_LEADING_AND.sub('', reply.rest)}" if reply.adds else reply.rest or words
-    with folder.edit_memory(person, missing_ok=True) as memory:
+    with target.edit(missing_ok=True) as memory:
         before = set(short_rule_ids(memory))
         remarks = apply_corrections(memory, Corrections(added=[words]), topic)
         new = [id for note, id in short_rule_ids(memory).items() if note not in before]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from housewise.cli.option_values import (
+from housewise.core.console import Console
+from housewise.terminal.option_values import (
     check_settings,
     configured_system,
     data_folder,
@@ -13,10 +14,7 @@ from housewise.cli.option_values import (
     parse_episodes,
     person_settings,
 )
-from housewise.cli.options import (
-    EXECUTION,
-    MODEL,
-    TASK,
+from housewise.terminal.options import (
     AdapterOption,
     BaseUrlOption,
     ConfigOption,
@@ -26,10 +24,11 @@ from housewise.cli.options import (
     ModelOption,
     OutOption,
     Overrides,
-    panel_option,
+    execution_option,
+    model_option,
+    task_option,
 )
-from housewise.cli.run_folders import dated_name, run_folder
-from housewise.core.console import Console
+from housewise.terminal.run_folders import dated_name, run_folder
 
 
 def run(
@@ -38,32 +37,25 @@ def run(
     config: ConfigOption = None,
     system: Annotated[
         str | None,
-        panel_option(
-            TASK, "NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"
-        ),
+        task_option("NAME", "System to play (see housewise list systems). Default: personalize.", names="systems"),
     ] = None,
     house: HouseOptions,
     episodes: Annotated[
         str | None,
-        panel_option(
-            TASK,
-            "IDS|SET",
-            "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.",
-            names="task-sets",
+        task_option(
+            "IDS|SET", "Episode ids (3,17,40) or a task set (test, train) of the Housekeep data.", names="task-sets"
         ),
     ] = None,
-    houses: Annotated[int | None, panel_option(TASK, "N", "Number of generated houses. Default: 3.")] = None,
+    houses: Annotated[int | None, task_option("N", "Number of generated houses. Default: 3.")] = None,
     seed: Annotated[
-        int | None, panel_option(TASK, "N", "Random seed. The first generated house has this number. Default: 0.")
+        int | None, task_option("N", "Random seed. The first generated house has this number. Default: 0.")
     ] = None,
     memory: Annotated[
-        str | None,
-        panel_option(TASK, "PERSON", "Person whose memory the run starts from and adds to. Default: no memory."),
+        str | None, task_option("PERSON", "Person whose memory the run starts from and adds to. Default: no memory.")
     ] = None,
     planner: Annotated[
         str | None,
-        panel_option(
-            MODEL,
+        model_option(
             "NAME|FILE:CLASS",
             "Planner (see housewise list planners), or a class of your own as ./FILE.py:CLASS. Default: llm.",
             names="planners",
@@ -73,14 +65,12 @@ def run(
     base_url: BaseUrlOption = None,
     adapter: AdapterOption = None,
     records: Annotated[
-        Path | None, panel_option(MODEL, "FOLDER", "Folder of records whose replies the planner replay repeats.")
+        Path | None, model_option("FOLDER", "Folder of records whose replies the planner replay repeats.")
     ] = None,
     execution: ExecutionOptions,
-    repeats: Annotated[
-        int | None, panel_option(EXECUTION, "N", "Number of repeats of each episode. Default: 1.")
-    ] = None,
+    repeats: Annotated[int | None, execution_option("N", "Number of repeats of each episode. Default: 1.")] = None,
     quick: Annotated[
-        bool, panel_option(EXECUTION, None, "Play only the first episodes, for about two minutes.", "--quick")
+        bool, execution_option(None, "Play only the first episodes, for about two minutes.", "--quick")
     ] = False,
     log_to: LogToOption = None,
     out: OutOption = None,
@@ -106,26 +96,29 @@ def run(
     list prints the names that --planner, --person and other options accept, and housewise settings personalize prints
     all settings.
     """
-    from housewise.cli.run_progress import play_run, quick_episodes
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
+    from housewise.terminal.run_progress import play_run, quick_episodes
 
     system_name = system or configured_system(config, overrides or [])
-    options = {
-        **vars(house),
-        **vars(execution),
-        **person_settings(house.person, system_name),
-        "data": data_folder(house.data, houses, system_name),
-        "episodes": parse_episodes(episodes),
+    plain = {
         "houses": houses,
         "seed": seed,
-        "memory": {"start": memory},
         "planner": planner,
         "model": model,
         "base_url": base_url,
         "adapter": adapter,
+    }
+    options = {
+        **vars(house),
+        **vars(execution),
+        **person_settings(house.person, system_name),
+        **plain,
+        "data": data_folder(house.data, houses, system_name),
+        "episodes": parse_episodes(episodes),
+        "memory": {"start": memory},
         "records": str(records) if records else None,
-        "runs": repeats,
+        "repeats": repeats,
     }
     system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import check_settings, configured_system, data_folder, drop_unset
-from housewise.cli.options import (
-    EXECUTION,
-    MODEL,
-    TASK,
+from housewise.cli.registration import given_options
+from housewise.core.console import Console, print_note
+from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.option_values import check_settings, configured_system, data_folder, drop_unset
+from housewise.terminal.options import (
     ConfigOption,
     ExecutionOptions,
     HouseOptions,
@@ -19,12 +19,11 @@ from housewise.cli.options import (
     Overrides,
     TrainedModelOption,
     TrainingUrlOption,
-    panel_option,
+    execution_option,
+    model_option,
+    task_option,
 )
-from housewise.cli.registration import given_options
-from housewise.cli.run_folders import dated_name, run_folder
-from housewise.core.console import Console, print_note
-from housewise.core.errors import UserError, suggest_names
+from housewise.terminal.run_folders import dated_name, run_folder
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
 """Options of training in goals. All others only concern training in houses."""
@@ -36,14 +35,12 @@ def selftrain(
     overrides: Overrides = None,
     config: ConfigOption = None,
     system: Annotated[
-        str | None,
-        panel_option(TASK, "NAME", "System to train: personalize (the default), or stars, which learns goals."),
+        str | None, task_option("NAME", "System to train: personalize (the default), or stars, which learns goals.")
     ] = None,
     house: HouseOptions,
     houses: Annotated[
         int | None,
-        panel_option(
-            TASK,
+        task_option(
             "N",
             "Number of generated houses to train in. Half as many demonstrate, a quarter as many test. Default: 20.",
         ),
@@ -51,31 +48,23 @@ def selftrain(
     model: TrainedModelOption = None,
     adapter: Annotated[
         str | None,
-        panel_option(
-            MODEL,
-            "NAME|FOLDER",
-            "Adapter of a local model that training starts from. Default: none.",
-            names="adapters",
+        model_option(
+            "NAME|FOLDER", "Adapter of a local model that training starts from. Default: none.", names="adapters"
         ),
     ] = None,
     base_url: TrainingUrlOption = None,
     iterations: Annotated[
         int | None,
-        panel_option(
-            MODEL, "N", "Number of iterations in which the model acts and learns from the result. Default: 2."
-        ),
+        model_option("N", "Number of iterations in which the model acts and learns from the result. Default: 2."),
     ] = None,
     execution: ExecutionOptions,
     repeats: Annotated[
-        int | None, panel_option(EXECUTION, "N", "Number of repeats of each task in an iteration. Default: 3.")
+        int | None, execution_option("N", "Number of repeats of each task in an iteration. Default: 3.")
     ] = None,
     quick: Annotated[
         bool,
-        panel_option(
-            EXECUTION,
-            None,
-            "Train on one task of each kind for a few steps, to see in minutes how it works.",
-            "--quick",
+        execution_option(
+            None, "Train on one task of each kind for a few steps, to see in minutes how it works.", "--quick"
         ),
     ] = False,
     log_to: LogToOption = None,
@@ -112,8 +101,8 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; {names}")
     run_options = {"model": model, "adapter": adapter}
     if trained_system == "stars":
-        from housewise.cli.selftrain_progress import run_goal_training
         from housewise.selftrain.stars.settings import load_goal_training
+        from housewise.terminal.selftrain_progress import run_goal_training
 
         if unused := given_options(context) - _GOAL_OPTIONS:
             raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train goals")
@@ -121,15 +110,15 @@ def selftrain(
         with run_folder(out, dated_name("selftrain-goals")) as folder:
             run_goal_training(goals, folder, Console(), log_to or [])
         return
-    from housewise.cli.selftrain_progress import run_selftraining
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
     from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
+    from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)
     tasks = {} if houses is None else generated_house_tasks(houses)
-    chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"runs": repeats}, **tasks})
+    chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, **tasks})
     settings = load_selftraining(config, merge_nested(chosen, QUICK) if quick else chosen, overrides or [])
     check_settings(settings.run)
     if quick:

@@ -37,6 +37,12 @@ SYSTEM_FIELDS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 """The same by system. ``plan.alternatives`` stands for each part of the field ``alternatives`` of a plan."""
 
 
+FORMER_VALUES: Mapping[str, Mapping[str, Mapping[str, Mapping[str, str]]]] = {
+    "personalize": {"header": {"agent": {"store": "memory_lookup", "nearest": "memory_nearest"}}},
+}
+"""Current value by former value of a field, by system, type of line and field."""
+
+
 def rename_former_fields(system: str, kind: str, data: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the data of a record's line under current names.
 
@@ -51,6 +57,9 @@ def rename_former_fields(system: str, kind: str, data: Mapping[str, Any], where:
     """
     fields = _fields_of(system)
     renamed = _rename(data, fields.get(kind, {}), f"{where}: {kind}")
+    for field, values in FORMER_VALUES.get(system, {}).get(kind, {}).items():
+        if isinstance(value := renamed.get(field), str):
+            renamed[field] = values.get(value, value)
     for place, names in fields.items():
         owner, _, field = place.partition(".")
         if owner != kind or field not in renamed:

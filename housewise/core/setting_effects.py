@@ -19,7 +19,7 @@ class MarkedSetting:
     Attributes:
         key: Dotted key.
         mark: Its own mark, refined from the marks of its sections.
-        is_active: Whether the field that it needs has the needed value.
+        is_active: Whether it has an effect: the field that its mark requires has the required value.
     """
 
     key: str
@@ -30,7 +30,7 @@ class MarkedSetting:
 def list_marked_settings(
     settings: BaseModel, prefix: str = "", section: Affects = RESULT, is_active: bool = True
 ) -> Iterator[MarkedSetting]:
-    """Yield every setting that is not a section.
+    """Yield every setting, of all sections.
 
     Args:
         settings: Settings of any class.

@@ -49,6 +49,30 @@ FORMER_SETTINGS = {
     "agent.confidence_alike": "agent.judging.confidence_similar",
     "agent.familiar": "agent.familiar_kinds",
     "agent.explore": "agent.place_at_random",
+    "agent.most_steps_per_plan": "agent.max_steps_per_plan",
+    "agent.most_plans": "agent.max_plans",
+    "agent.most_idle_plans": "agent.max_idle_plans",
+    "agent.demonstrator.verdicts": "agent.demonstrator.note_all_objects",
+    "controller.most_walk": "controller.max_walk",
+    "controller.most_look": "controller.max_look",
+    "tasks.runs": "tasks.repeats",
+    "tasks.series": "tasks.rng_stream",
+    "grow.runs": "grow.repeats",
+    "evaluation.runs": "evaluation.repeats",
+    "wording": "target",
+    "rehearse": "replay_fraction",
+    "review": "memory_lessons",
+    "imitation_review": "imitation_memory_lessons",
+    "filter.most_per_object": "filter.max_per_object",
+    **{
+        f"{section}.{former}": f"{section}.{current}"
+        for section in ("training", "imitation", "preference")
+        for former, current in (
+            ("most_tokens", "max_example_tokens"),
+            ("together", "max_packed_examples"),
+            ("pairs_per_pass", "micro_batch"),
+        )
+    },
 }
 """Current name by former name. Names are dotted and begin with a section, which may be inside of other sections.
 
@@ -62,6 +86,12 @@ FORMER_SWITCHES = {
     "agent.second_look": ("agent.wrappers", "verify_completion"),
 }
 """List and item by the former yes-or-no setting that stood for the item, in the order of the items."""
+
+FORMER_ITEM_SETTINGS = {
+    "tasks": {"runs": "repeats"},
+    "lessons": {"held": "holding_fraction", "elsewhere": "allow_unplaceable", "remembered": "noted_fraction"},
+}
+"""Current by former name of the settings of a list's items, by the name of the list."""
 
 _MAX_PASSES = 3
 
@@ -141,14 +171,30 @@ def _take_formers(
         name = f"{prefix}{key}"
         found = [former for former in formers if _is_name_of(name, former.path)]
         if not found or any(_is_name_of(name, path) for path in paths):
-            is_section = isinstance(value, Mapping) and value
-            kept[key] = _take_formers(value, f"{name}.", paths, formers, source, moved) if is_section else value
+            if isinstance(value, Mapping) and value:
+                kept[key] = _take_formers(value, f"{name}.", paths, formers, source, moved)
+            elif isinstance(value, list):
+                kept[key] = [_rename_item(each, FORMER_ITEM_SETTINGS.get(key, {}), name, source) for each in value]
+            else:
+                kept[key] = value
         elif len(found) == 1:
             moved.append((name, found[0], value))
         else:
             known = " or ".join(former.target for former in found)
             raise UserError(f"{source}: setting {name!r} is there more than once; write {known}")
     return kept
+
+
+def _rename_item(item: Any, names: Mapping[str, str], place: str, source: str) -> Any:
+    """Return an item of a list with current names of its settings."""
+    if not isinstance(item, Mapping):
+        return item
+    for former in names.keys() & item.keys():
+        if names[former] in item:
+            raise UserError(
+                f"{source}: setting {former!r} of {place} is now called {names[former]!r}; give one of them"
+            )
+    return {names.get(key, key): value for key, value in item.items()}
 
 
 def _is_name_of(name: str, path: str) -> bool:

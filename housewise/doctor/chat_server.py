@@ -197,7 +197,7 @@ class _ModelTest:
         return Finding(SERVER, "pictures", "missing", details)
 
     def _text(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> str:
-        return _read_text(self._ask(content, tokens, more))
+        return _read_content(self._ask(content, tokens, more))[0]
 
     def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> ChatCompletion:
         left = self._end - time.monotonic()
@@ -210,10 +210,6 @@ class _ModelTest:
 def _first(completion: ChatCompletion) -> CompletionChoice:
     # Completions without a choice were refused when they were parsed.
     return (completion.choices or [])[0]
-
-
-def _read_text(completion: ChatCompletion) -> str:
-    return _read_content(completion)[0]
 
 
 def _says_nothing(completion: ChatCompletion) -> bool:

@@ -83,7 +83,8 @@ def export_run(
             playback = player.play(record, path) if player else None
             for difference in playback.differences if playback else ():
                 tell(f"{record.name}: played again, {difference}")
-            yield ExportedEpisode(run.resolve().name, record, playback, _id(path))
+            id = hashlib.sha256(read_bytes(path)).hexdigest()[:16]
+            yield ExportedEpisode(run.resolve().name, record, playback, id)
             progress(number, len(paths))
 
     with atomic_output(out) as partial:
@@ -114,10 +115,6 @@ def _unfinished_records(run: Path) -> Iterator[tuple[str, str]]:
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
         for path in find_paths(run / "episodes", f"*{ending}"):
             yield make_printable(path.name.removesuffix(ending)), reason
-
-
-def _id(path: Path) -> str:
-    return hashlib.sha256(read_bytes(path)).hexdigest()[:16]
 
 
 def _share(folder: Path, like: Path) -> None:

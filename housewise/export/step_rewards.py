@@ -16,7 +16,7 @@ def list_step_rewards(record: HouseRecord) -> Iterator[tuple[LowLevelAction, flo
 
     Records have the rewards of high-level actions. The reward belongs to the last grab of the action.
     """
-    for line in (line for plan in record.plans for line in record.actions if line.plan == plan.plan):
+    for line in (line for plan in record.plans for line in record.actions_of(plan)):
         grab = line.low_level_actions.rfind("g")
         earns = len(line.low_level_actions) - 1 if grab < 0 else grab
         for number, letter in enumerate(line.low_level_actions):

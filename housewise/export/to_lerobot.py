@@ -13,10 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from housewise.core.errors import UserError
-from housewise.export.episode_playback import EpisodePlayer, Playback, PlaybackFrame
+from housewise.export.episode_playback import EpisodePlayer, Playback
 from housewise.export.manifest import MANIFEST, ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 
@@ -101,17 +100,14 @@ def _add(dataset: Any, playback: Playback) -> None:
             {
                 CAMERA: frame.picture,
                 "observation.state": np.array(frame.state, dtype=np.float32),
-                "action": _one_hot(frame, len(playback.actions)),
+                # One-hot.
+                "action": np.array([each == frame.action for each in range(len(playback.actions))], dtype=np.float32),
                 "next.reward": np.array([frame.reward], dtype=np.float32),
                 "next.done": np.array([number == len(steps)]),
                 "task": playback.job,
             }
         )
     dataset.save_episode()
-
-
-def _one_hot(frame: PlaybackFrame, actions: int) -> NDArray[np.float32]:
-    return np.array([number == frame.action for number in range(actions)], dtype=np.float32)
 
 
 @contextmanager

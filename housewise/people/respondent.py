@@ -45,7 +45,7 @@ class Respondent(Protocol):
     """A person who answers questions: simulated, played by a chat model, or at a terminal.
 
     Attributes:
-        name: The person in whose memory the answers are stored.
+        name: Name of the person, whose memory stores the answers.
     """
 
     name: str

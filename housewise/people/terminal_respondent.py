@@ -12,6 +12,8 @@ from housewise.people.respondent import Answer, Question, RespondentLeft
 
 MAX_ANSWER_CHARACTERS = 2000
 """Characters that are read of an answer; the rest of the line is discarded."""
+_MAX_ATTEMPTS = 3
+"""How often a question is repeated if the answer is none of its options."""
 
 
 class TerminalRespondent:
@@ -20,12 +22,11 @@ class TerminalRespondent:
     Args:
         read: Shows a text and returns the typed line. It raises EOFError at the end of the input.
         name: The person in whose memory the answers are stored.
-        max_attempts: How often a question is repeated if the answer is none of its options.
     """
 
-    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal", max_attempts: int = 3) -> None:
+    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal") -> None:
         self.name = name
-        self._read, self._max_attempts = read or prompt_terminal, max_attempts
+        self._read = read or prompt_terminal
 
     def answer(self, question: Question) -> Answer:
         """Return the typed answer. An option can be given by name, number or unambiguous beginning.
@@ -35,7 +36,7 @@ class TerminalRespondent:
         """
         options = f" ({'/'.join(question.options)})" if question.options else ""
         text = ""
-        for _ in range(self._max_attempts):
+        for _ in range(_MAX_ATTEMPTS):
             text = self._read_line(f"{question.text}{options} ")
             option = match_option(text, question.options)
             if not question.options or option is not None:

@@ -111,23 +111,22 @@ def find_task(record: HouseRecord) -> RearrangementTask:
     Raises:
         UserError: If they are not available or differ from the record. The message says what to do.
     """
-    setting = record.initial_state
+    initial_state = record.initial_state
+    house = f"{initial_state.scene}, episode {initial_state.episode}"
     try:
         config = replay_settings(record.header)
         task = _load_task(
-            HouseTask.from_episode(setting.scene, setting.episode, setting.task_set),
+            HouseTask.from_episode(initial_state.scene, initial_state.episode, initial_state.task_set),
             _data_folder(config.tasks.data),
             _GenerationSettings(config.tasks.person, config.tasks.objects, config.tasks.misplaced),
         )
     except (OSError, KeyError, ValueError) as error:
-        raise UserError(
-            f"{setting.scene}, episode {setting.episode}: the house cannot be loaded ({_first_line(error)})"
-        ) from error
+        raise UserError(f"{house}: the house cannot be loaded ({_first_line(error)})") from error
     names = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
-    if {thing.name: names[thing.receptacle] for thing in task.episode.objects} != setting.placements:
+    if {thing.name: names[thing.receptacle] for thing in task.episode.objects} != initial_state.placements:
         raise UserError(
-            f"{setting.scene}, episode {setting.episode}: the record starts with other objects or places than this "
-            "version or this data; use those that the episode was played with"
+            f"{house}: the record starts with other objects or places than this version or this data; use those that "
+            "the episode was played with"
         )
     return task
 
@@ -200,12 +199,9 @@ class _Replayer:
 
     def play(self) -> Replay:
         self._record_state(-1, None, is_grab=False)
-        actions: dict[int, list[ActionEvent]] = {}
-        for line in self._record.actions:
-            actions.setdefault(line.plan, []).append(line)
         for plan in self._record.plans:
             self._start_plan(plan.plan)
-            for line in actions.get(plan.plan, ()):
+            for line in self._record.actions_of(plan):
                 self._replay_action(line)
         if self._strayed_steps:
             self._replay.differences.append(f"the robot stood elsewhere after {self._strayed_steps} of its steps")

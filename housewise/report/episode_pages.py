@@ -27,7 +27,7 @@ from housewise.core.processes import can_start_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
 from housewise.report.entries import EpisodeEntry, wrap_record_errors
-from housewise.report.rendering import render, version
+from housewise.report.rendering import render, digest_report_code
 from housewise.report.views.base import EpisodeContent, EpisodeView, SaveFilm
 from housewise.rollout.comparison_settings import setting_label
 from housewise.rollout.record_reader import read_record
@@ -284,9 +284,9 @@ def _write_page(page: EpisodePage) -> None:
         return quote(films[0].name)
 
     simulator = page.options.simulator if page.has_pictures else None
-    chapter = make_content(1, page.entry, simulator, keep if page.has_film else None)
+    content = make_content(1, page.entry, simulator, keep if page.has_film else None)
     made = f"{page.key} filmed" if films else page.key
-    write_text(page.file, _render_page(page, chapter, made if chapter.complete else ""))
+    write_text(page.file, _render_page(page, content, made if content.complete else ""))
 
 
 def make_content(
@@ -300,7 +300,7 @@ def make_content(
         simulator: Simulator that renders pictures, or None for no pictures.
         keep: Saves a film, or None for no film; see `SaveFilm`.
     """
-    assert entry.header is not None and entry.result is not None, "a failed episode has no chapter"
+    assert entry.header is not None and entry.result is not None, "a failed episode has no content"
     record = Record(entry.header, (), entry.result)
     try:
         record = read_record(entry.path)
@@ -311,7 +311,7 @@ def make_content(
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 
 
-def _render_page(page: EpisodePage, chapter: EpisodeContent | None, made: str) -> str:
+def _render_page(page: EpisodePage, content: EpisodeContent | None, made: str) -> str:
     config = dict(page.entry.experiment)
     facts = {
         "made": made,
@@ -320,7 +320,7 @@ def _render_page(page: EpisodePage, chapter: EpisodeContent | None, made: str) -
         "name": page.name,
         "title": page.title,
         "turn": "",
-        "chapter": chapter,
+        "content": content,
         "command": "" if page.has_pictures else page.command,
         "entry": page.entry,
         "began": page.entry.view.initial_facts(page.entry.header) if page.entry.header else [],
@@ -336,4 +336,4 @@ def _relative_url(target: Path, page: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _template_version() -> str:
-    return version()
+    return digest_report_code()

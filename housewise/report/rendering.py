@@ -1,4 +1,7 @@
-"""Renders pages as HTML from templates that escape recorded text, with a strict content security policy."""
+"""Renders the pages of reports from HTML templates.
+
+Recorded texts are escaped, and a content security policy allows only the report's own style and script.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,18 @@ from housewise.report.drawing.svg import gauge, icon, mark
 _FOLDER = Path(__file__).parent
 
 
-def render(template: str, facts: Mapping[str, Any]) -> str:
+def render(template: str, variables: Mapping[str, Any]) -> str:
     """Render a template.
 
     Args:
         template: Name of the template.
         facts: Variables of the template.
     """
-    return str(_environment().get_template(template).render(facts))
+    return str(_environment().get_template(template).render(variables))
 
 
-def version() -> str:
-    """Return a digest of the report's code and templates. Pages of another version are written again."""
+def digest_report_code() -> str:
+    """Return a digest of the report's code and templates. Pages that were written with other code are written again."""
     sources = sorted(path for path in _FOLDER.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
@@ -46,13 +49,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = _text("report.css") + f".ramp {{ background: {stage_gradient()}; }}\n"
-    script = _text("index.js")
+    style = _read_file("report.css") + f".ramp {{ background: {stage_gradient()}; }}\n"
+    script = _read_file("index.js")
     environment.globals |= {
         "style": Markup(style),
         "script": Markup(script),
-        "style_hash": Markup(_hash(style)),
-        "script_hash": Markup(_hash(script)),
+        "style_hash": Markup(_csp_hash(style)),
+        "script_hash": Markup(_csp_hash(script)),
         "icon": icon,
         "mark": mark,
         "gauge": gauge,
@@ -62,13 +65,14 @@ def _environment() -> Environment:
 
 
 def _neutralize(value: Any) -> Any:
+    """Make control characters of a printed text visible; markup of the report itself is left as it is."""
     return neutralize_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _text(name: str) -> str:
+def _read_file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     """Return the hash of a style or a script for the content security policy."""
     return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

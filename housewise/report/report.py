@@ -183,8 +183,8 @@ def write_single(
         out: See `write_report`.
         options: See `write_report`.
         against: See `write_report`.
-        max_episodes: Maximum number of episodes that are shown: the worst ones and those that the options name. The tables have
-            all episodes.
+        max_episodes: Maximum number of episodes that are shown: the worst ones and those that the options name. The
+            tables have all episodes.
         progress: See `write_report`.
 
     Raises:
@@ -196,18 +196,18 @@ def write_single(
     pictured, named = options.choose_illustrated(entries), replace(options, worst=0).choose_illustrated(entries)
     played = [place for place, entry in enumerate(entries) if entry.result]
     shown = [place for rank, place in enumerate(played) if rank < max_episodes or entries[place].key in named]
-    chapters: list[EpisodeContent] = []
+    contents: list[EpisodeContent] = []
     for done, place in enumerate(shown):
         tell("episodes", done, len(shown))
         simulator = options.simulator if entries[place].key in pictured else None
         keep = (lambda film: data_uri(film.data)) if options.film and simulator else None
-        chapters.append(make_content(done + 1, entries[place], simulator, keep))
+        contents.append(make_content(done + 1, entries[place], simulator, keep))
     tell("episodes", len(shown), len(shown))
     links = [IndexLink(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
     with_pictures = sum(entries[place].key in pictured for place in shown)
     how = " with pictures" if with_pictures == len(shown) else f", {with_pictures} of them with pictures"
     limit = f"{len(shown)} of {len(entries)} episodes are shown below{how}, the worst first."
-    more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "chapters": chapters}
+    more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "contents": contents}
     _write_index(index, folder, entries, notes, links, comparisons, more)
     return index
 
@@ -252,7 +252,7 @@ def _write_index(
         "filters": {what: list(options) for what, options in filters.items()},
         "several_agents": len(agents) > 1,
         "several_runs": len({entry.run for entry in entries}) > 1,
-        "chapters": [],
+        "contents": [],
         "command": "",
     }
     write_text(index, render("index.html", {**facts, **more}))

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, FiniteFloat, model_validator
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugin_names
-from housewise.core.text_files import read_json, read_text
+from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
 from housewise.report.drawing.charts import Series, chart, swatch
 from housewise.report.episode_pages import Progress, ReportOptions
@@ -27,6 +27,7 @@ from housewise.report.report import write_report
 from housewise.rollout.scores import VERSION
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
+from housewise.selftrain.personalize.settings import read_selftraining
 from housewise.systems.personalize.record import read_house_record
 
 _EXAMPLES = 3
@@ -106,7 +107,7 @@ class PhaseContent:
         rewards: Kept shares by reward.
         moved: Kept shares by the kind of the moved object.
         kept: Examples of kept pairs.
-        thrown: Examples of pairs that were filtered out.
+        rejected: Examples of pairs that were filtered out.
         curve: Chart of the training loss, or an empty text.
         notes: What was left out of the training, and what could not be read.
     """
@@ -118,7 +119,7 @@ class PhaseContent:
     rewards: list[KeptShare] = field(default_factory=list)
     moved: list[KeptShare] = field(default_factory=list)
     kept: list[EpisodeDemonstration] = field(default_factory=list)
-    thrown: list[EpisodeDemonstration] = field(default_factory=list)
+    rejected: list[EpisodeDemonstration] = field(default_factory=list)
     curve: Markup | str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -190,7 +191,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
         "names": names,
         "curve": chart(series, [phase.phase for phase in phases], " %", "Success rate after each phase"),
         "swatches": [swatch(number) for number in range(len(names))],
-        "chapters": [_phase_content(folder, phase) for phase in phases],
+        "contents": [_phase_content(folder, phase) for phase in phases],
     }
     write_text(out, render("learning.html", facts))
 
@@ -198,19 +199,19 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """Return the settings that the summary does not state."""
     try:
-        settings = read_json(folder / "config.json")
-        run = settings["run"]
-        told = {
-            "model": run["model"],
-            "begun from": run.get("adapter"),
-            "prompt": run.get("prompt"),
-            "preferences of": run["person"],
-            "iterations": settings["iterations"],
-            "wording": settings.get("wording"),
-            "simulator": run.get("simulator"),
-        }
-    except (UserError, LookupError, TypeError, AttributeError):
+        settings = read_selftraining(folder / "config.json")
+    except UserError:
         return {}
+    run = settings.run
+    told = {
+        "model": run.models.agent.model,
+        "begun from": run.models.agent.adapter,
+        "prompt": run.agent.prompt,
+        "preferences of": run.tasks.person,
+        "iterations": settings.iterations,
+        "target": settings.target,
+        "simulator": run.world.simulator,
+    }
     return {name: str(value) for name, value in told.items() if value not in (None, "")}
 
 
@@ -223,11 +224,11 @@ def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
     place = folder / phase.phase
     filtered = _read_if_present(place / "filter.json", _read_filter_report, notes)
     learned = _read_if_present(place / "pairs.jsonl", _read_pairs, notes) or []
-    kept, thrown = _examples(learned, place / "grow" / "episodes", notes)
+    kept, rejected = _examples(learned, place / "grow" / "episodes", notes)
     rewards, moved = _shares(filtered)
     why = _describe_filter(filtered)
     return PhaseContent(
-        phase, reports, filtered, why, rewards, moved, kept, thrown, _curve(place / "curve.csv", phase.phase), notes
+        phase, reports, filtered, why, rewards, moved, kept, rejected, _curve(place / "curve.csv", phase.phase), notes
     )
 
 
@@ -253,11 +254,11 @@ def _examples(
 ) -> tuple[list[EpisodeDemonstration], list[EpisodeDemonstration]]:
     """Return the best kept pairs and the worst other pairs, without duplicate replies."""
     taken = {_place(pair) for pair in learned}
-    thrown: list[EpisodeDemonstration] = []
+    rejected: list[EpisodeDemonstration] = []
     for pair in _read_attempted_pairs(grown, notes):
         if _place(pair) not in taken:
-            thrown = sorted([*thrown, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
-    return _distinct_examples(sorted(learned, key=lambda pair: -pair.reward)), _distinct_examples(thrown)
+            rejected = sorted([*rejected, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
+    return _distinct_examples(sorted(learned, key=lambda pair: -pair.reward)), _distinct_examples(rejected)
 
 
 def _read_attempted_pairs(grown: Path, notes: list[str]) -> Iterator[EpisodeDemonstration]:

@@ -150,6 +150,6 @@ class OptionalCapabilities(Generic[S]):
         return f"{result.end_reason} after {steps:.0f} steps and {plans:.0f} plans"
 
     @classmethod
-    def task_key(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
         """Return the part of an initial state that two episodes of the same task have in common."""
-        return setting
+        return initial_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
@@ -18,20 +18,11 @@ MAX_SAME_FAILURES = 5
 """The run ends after this many consecutive episodes that fail for the same reason, if none has finished."""
 
 
-class RunCallback(Protocol):
-    """Receives the events of a run. Its methods are called from several threads."""
+class RunCallback:
+    """Receives the events of a run, and ignores those without a method of its own.
 
-    def on_episode_start(self, job: Job) -> None: ...
-
-    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
-
-    def on_episode_end(self, job: Job, result: Result) -> None: ...
-
-    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
-
-
-class NullCallback:
-    """A callback that does nothing."""
+    The methods are called from several threads.
+    """
 
     def on_episode_start(self, job: Job) -> None: ...
 

@@ -18,7 +18,7 @@ from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED
 from housewise.core.text_files import read_json
 from housewise.people.memory import Memory, Note
-from housewise.rollout.executor import NullCallback, RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import read_interrupted_events
@@ -130,7 +130,7 @@ class Run:
             try:
                 # Another program may have played in this folder in the meantime.
                 self._check_folder()
-                return self._play(callback or NullCallback())
+                return self._play(callback or RunCallback())
             except LimitReachedError:
                 # The folder keeps the usage of the run.
                 raise

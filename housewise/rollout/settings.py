@@ -32,13 +32,13 @@ class TaskSettings(Settings):
     seed: Annotated[int, NOT_COMPARED] = Field(
         default=0, ge=0, le=LARGEST_SEED, description="Seed of the random number generator."
     )
-    series: Annotated[int, NOT_COMPARED] = Field(
+    rng_stream: Annotated[int, NOT_COMPARED] = Field(
         default=0,
         ge=0,
         le=LARGEST_SEED,
         description="Number of the random stream. Another number plays the same tasks with other random draws.",
     )
-    runs: Annotated[int, SELECTION] = Field(
+    repeats: Annotated[int, SELECTION] = Field(
         default=1, ge=1, le=MAX_COUNT, description="Number of episodes per task, each with its own seed."
     )
 

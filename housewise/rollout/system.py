@@ -110,7 +110,7 @@ class System(OptionalCapabilities[S], ABC):
             UserError: The names of two tasks are so similar that their episodes would share a record.
         """
         chosen = self.settings.tasks
-        jobs = [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+        jobs = [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.repeats)]
         files: dict[str, Job] = {}
         for job in jobs:
             other = files.setdefault(file_key(job.name), job)
@@ -124,7 +124,7 @@ class System(OptionalCapabilities[S], ABC):
     def seed(self, task: Task, run: int) -> int:
         """Return the seed of an episode."""
         chosen = self.settings.tasks
-        parts = [chosen.seed, *task.seeds, run, *([chosen.series] if chosen.series else [])]
+        parts = [chosen.seed, *task.seeds, run, *([chosen.rng_stream] if chosen.rng_stream else [])]
         return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
 

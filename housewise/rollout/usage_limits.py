@@ -195,7 +195,8 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
     """
     execution, path = system.settings.execution, folder / USAGE_FILE
     if path.exists():
-        return RunMeter(execution, folder, _read(path))
+        earlier = read_model(path, RunUsage, "delete the file to restart the count", "what a run has spent")
+        return RunMeter(execution, folder, earlier)
     if not execution.is_limited and not execution.prices:
         return None
     total, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
@@ -220,7 +221,3 @@ def check_prices(system: System[Any]) -> None:
                 f"max_cost={execution.max_cost:g}: model {name} has no price; give it per million tokens, as in "
                 f"'prices={{{name}: {{prompt: 0.5, reply: 1.5}}}}'"
             )
-
-
-def _read(path: Path) -> RunUsage:
-    return read_model(path, RunUsage, "delete the file to restart the count", "what a run has spent")

@@ -22,7 +22,7 @@ ORDER = "tracking.json"
 """File that lists the records of a run in the order of their points on the curves."""
 
 
-class EpisodeTrackingCallback:
+class EpisodeTrackingCallback(RunCallback):
     """A run callback that logs the metrics of each episode over the number of finished episodes.
 
     Points follow from the records and from what the trackers have stored: if a run is killed between the end of an

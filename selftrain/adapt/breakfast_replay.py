@@ -74,11 +74,13 @@ def recorded_scene(
     Raises:
         UserError: The person of the record is not among the given people.
     """
-    setting = AdaptInitialState.model_validate(record.header.initial_state)
-    if setting.person not in people:
-        raise UserError(f"{record.header.name}: nobody is named {setting.person!r}; give the people it was played for")
+    initial_state = AdaptInitialState.model_validate(record.header.initial_state)
+    if initial_state.person not in people:
+        raise UserError(
+            f"{record.header.name}: nobody is named {initial_state.person!r}; give the people it was played for"
+        )
     answered = tuple((event.question, event.text) for event in reversed(record.of_type(KitchenAnswerEvent)))
-    scene = make_scene(people[setting.person], setting.number, record.header.seed, embedder, answered)
+    scene = make_scene(people[initial_state.person], initial_state.number, record.header.seed, embedder, answered)
     actions = [event.text for event in record.of_type(CookingActionEvent)]
     return scene, lambda seen, turns: actions[len(turns)] if len(turns) < len(actions) else None
 

@@ -69,7 +69,7 @@ class FoldTraining:
         sampling = self._config.run.models.agent.sampling.model_copy(update=changed)
         settings = self._config.run.with_changes(
             person=list(self._people),
-            runs=rollouts.repeats,
+            repeats=rollouts.repeats,
             model=model.model,
             adapter=model.adapter,
             sampling=sampling,

@@ -101,7 +101,8 @@ class ReflectionFiles:
                 for done, (record, found) in enumerate(self._reflect(left), start=1):
                     write_json(self._file_of(record), found.model_dump(mode="json"))
                     progress(done, len(left), record.header.name)
-        return [_read_reflection(self._file_of(record)) for record in records]
+        remedy = "delete it to reflect on that episode again"
+        return [read_model(self._file_of(record), EpisodeReflection, remedy) for record in records]
 
     def _reflect(self, records: Sequence[Record]) -> Iterator[tuple[Record, EpisodeReflection]]:
         training, run = self._training, self._training.config.run
@@ -123,10 +124,6 @@ class ReflectionFiles:
 
     def _file_of(self, record: Record) -> Path:
         return self._folder / f"{record.header.name}.json"
-
-
-def _read_reflection(path: Path) -> EpisodeReflection:
-    return read_model(path, EpisodeReflection, "delete it to reflect on that episode again")
 
 
 def _check_scores_texts(model: ChatModel) -> Student:

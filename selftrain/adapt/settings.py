@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, flatten_settings
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
 from housewise.core.settings_loading import load_settings
 from housewise.rollout.settings import ExecutionSettings, MemorySettings
 from housewise.selftrain.personalize.settings import Share
@@ -27,14 +28,19 @@ _WARM_UP = TrainingConfig(
     learning_rate=5e-4,
     epochs=1,
     batch=2,
-    pairs_per_pass=1,
-    together=8,
-    most_tokens=3072,
+    micro_batch=1,
+    max_packed_examples=8,
+    max_example_tokens=3072,
     checkpoint_steps=20,
     dtype="float32",
 )
-# Rank, scale and layers of the paper's adapters.
-_PAPER_ADAPTER = {"rank": 4, "alpha": 8, "targets": ("q_proj", "v_proj"), "together": 4}
+# The same with an adapter that has rank, scale and layers of the paper's.
+_PAPER_ADAPTER = _WARM_UP.model_dump(exclude={"learning_rate"}) | {
+    "rank": 4,
+    "alpha": 8,
+    "targets": ("q_proj", "v_proj"),
+    "max_packed_examples": 4,
+}
 
 
 def _check_ascending(what: str) -> AfterValidator:
@@ -150,21 +156,16 @@ class AdaptTrainingConfig(Settings):
     best_fraction: Share = Field(
         default=0.3333, description="Share of the student's most satisfying breakfasts that STaR-GATE imitates."
     )
-    imitation: TrainingConfig = _WARM_UP.model_copy(update={**_PAPER_ADAPTER, "learning_rate": 3e-4})
-    preference: PreferenceConfig = PreferenceConfig(
-        **{**_WARM_UP.model_dump(), **_PAPER_ADAPTER, "learning_rate": 1e-4}
-    )
+    imitation: TrainingConfig = TrainingConfig(**_PAPER_ADAPTER, learning_rate=3e-4)
+    preference: PreferenceConfig = PreferenceConfig(**_PAPER_ADAPTER, learning_rate=1e-4)
 
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that must stay the same to resume a folder in which everything is trained, by dotted key."""
-        found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
-        found["warm_up"]["training"] = self.warm_up.training.resumable_identity
-        found |= {"imitation": self.imitation.resumable_identity, "preference": self.preference.resumable_identity}
-        found["run"] = {
-            key: value for key, value in self.run.result_settings.items() if not key.startswith("models.person")
-        }
-        return flatten_settings(found)
+        # Which breakfasts the student plays must not change either.
+        played = {f"run.{key}": value for key, value in self.run.result_settings.items()}
+        found = settings_by_effect(self, {"result"}) | played
+        return {key: value for key, value in found.items() if not key.startswith("run.models.person.")}
 
 
 def load_adapt_training(

@@ -24,13 +24,13 @@ class FilterSettings:
     Attributes:
         iteration: Iteration of self-training, from 0.
         thresholds: Reward threshold of ``rising`` by iteration; the last one stays.
-        most_per_object: Largest number of demonstrations of ``balanced`` that may move objects of one kind.
+        max_per_object: Largest number of demonstrations of ``balanced`` that may move objects of one kind.
         seed: Seed of the selection of ``balanced``.
     """
 
     iteration: int = 0
     thresholds: tuple[float, ...] = (0.0,)
-    most_per_object: int = 10
+    max_per_object: int = 10
     seed: int = 0
 
 
@@ -43,7 +43,7 @@ def positive(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) ->
 
 
 def corrected(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
-    """Keep replies that improved the house, or that were relabelled (``wording=corrected``)."""
+    """Keep replies that improved the house, or that were relabelled (``target=relabelled``)."""
     return [pair for pair in pairs if pair.reward > 0 or pair.mistaken]
 
 
@@ -60,7 +60,7 @@ def balanced(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) ->
     kept: list[int] = []
     for index in np.random.default_rng(settings.seed).permutation(good).tolist():
         kinds = _kinds(pairs[index])
-        if all(counts[kind] < settings.most_per_object for kind in kinds):
+        if all(counts[kind] < settings.max_per_object for kind in kinds):
             counts.update(kinds)
             kept.append(index)
     return [pairs[index] for index in sorted(kept)]

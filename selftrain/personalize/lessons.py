@@ -124,7 +124,11 @@ def _lesson(
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
     placed = _place_things(kinds, set(names), config, rng)
-    held = str(rng.choice(list(placed))) if config.held and placed and rng.uniform() < config.held else None
+    held = (
+        str(rng.choice(list(placed)))
+        if config.holding_fraction and placed and rng.uniform() < config.holding_fraction
+        else None
+    )
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
     graph.update(
         SymbolicObservation(rooms, {thing: names[key] for thing, (_, key) in placed.items() if thing != held}, held)
@@ -134,11 +138,11 @@ def _lesson(
         graph.mark_visited(room)
     attempts = tuple(Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered)
     right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in placed.items()}
-    if config.remembered is None:
+    if config.noted_fraction is None:
         return JudgingLesson(scene.name, number, graph, attempts, right)
     where = spoken_places(scene)
     memory = _random_memory(
-        kinds, {key: where[name] for key, name in _place_names(scene).items()}, config.remembered, rng
+        kinds, {key: where[name] for key, name in _place_names(scene).items()}, config.noted_fraction, rng
     )
     return JudgingLesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
 
@@ -183,6 +187,6 @@ def _place_things(
         kind = kinds[index]
         side = kind.correct if rng.uniform() < _RIGHT_SHARE else kind.wrong
         known = [key for key in side if key in places]
-        if known and (config.elsewhere or side is kind.correct or places & set(kind.correct)):
+        if known and (config.allow_unplaceable or side is kind.correct or places & set(kind.correct)):
             placed[spoken_name(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
     return placed

@@ -19,7 +19,9 @@ from housewise.systems.personalize.tasks import HouseTask, load_task
 
 
 class PhaseMemories:
-    """The memory after each phase, in the folder of the run that added to it last. None where no memory is named.
+    """Finds the memory after each phase: a copy in the folder of the last run that added notes to it.
+
+    Without a memory in the settings of the runs, the settings and the knowledge that this class returns are empty.
 
     Args:
         run: Settings of all runs. Their memory is the one that the self-training starts from.
@@ -51,7 +53,7 @@ class PhaseMemories:
     def recalled_knowledge(
         self, record: HouseRecord, folder: Path, tasks: HouseTaskSettings
     ) -> PreferenceKnowledge | None:
-        """Return the notes that the prompts of an episode contained, or None where they contain none.
+        """Return the knowledge that the prompts of an episode contained, or None if prompts contain no notes.
 
         Args:
             record: Record of the episode.
@@ -66,6 +68,7 @@ class PhaseMemories:
         return Personalize(self._run).knowledge(memories.load(person), load_task(task, tasks).scene)
 
     def _memory_after(self, phase: str) -> MemorySettings:
+        """Return the settings of the memory after a phase. Before all phases it is the initial one."""
         memory = self._run.memory
         if phase == UNTRAINED:
             return memory

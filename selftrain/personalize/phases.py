@@ -53,12 +53,12 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
     for name in model_phases(config.iterations):
         if not (folder / name / MODEL_FILE).exists():
             if name == IMITATE:
-                demonstrations = config.run_settings(config.demonstrations, planner="demonstrator", runs=1)
+                demonstrations = config.run_settings(config.demonstrations, planner="demonstrator", repeats=1)
                 yield _episodes_phase(DEMONSTRATE, demonstrations)
                 if config.lessons:
                     yield PlannedPhase("lessons")
             else:
-                tasks = config.run_settings(config.training_tasks, runs=config.grow.runs)
+                tasks = config.run_settings(config.training_tasks, repeats=config.grow.repeats)
                 yield _episodes_phase(f"{name}: grow", tasks)
             yield PlannedPhase(f"{name}: train")
         yield from _evaluation_phases(config, name)
@@ -70,6 +70,6 @@ def _evaluation_phases(config: SelfTrainingConfig, name: str) -> Iterator[Planne
 
 
 def _episodes_phase(name: str, settings: PersonalizeSettings) -> PlannedPhase:
-    episodes = len(list_tasks(settings.tasks)) * settings.tasks.runs
+    episodes = len(list_tasks(settings.tasks)) * settings.tasks.repeats
     each = Personalize(settings).expected_seconds
     return PlannedPhase(name, episodes, None if each is None else episodes * each)

@@ -10,14 +10,14 @@ from housewise.systems.personalize.tasks import list_tasks
 
 # The filter keeps every reply: in so few steps none has a reward.
 QUICK: Mapping[str, Any] = {
-    "run": {"max_steps": 120, "most_plans": 3, "sampling": {"max_tokens": 48}},
+    "run": {"max_steps": 120, "max_plans": 3, "sampling": {"max_tokens": 48}},
     "demonstrations": {"houses": 1},
     "training_tasks": {"houses": 1},
     "imitation_epochs": 1.0,
-    "grow": {"runs": 1},
+    "grow": {"repeats": 1},
     "filter": {"name": "rising", "thresholds": [-1000.0]},
-    "rehearse": 0.0,
-    "training": {"epochs": 1.0, "batch": 2, "most_tokens": 3000},
+    "replay_fraction": 0.0,
+    "training": {"epochs": 1.0, "batch": 2, "max_example_tokens": 3000},
 }
 """Settings of a quick self-training, by key."""
 
@@ -35,9 +35,9 @@ def quick_config(config: SelfTrainingConfig) -> SelfTrainingConfig:
         config: Settings, loaded with QUICK.
     """
     few = first_tasks(config)
-    measured = [tasks.model_copy(update={"houses": 1, "runs": 1}) for tasks in few.evaluation.tasks[-1:]]
+    measured = [tasks.model_copy(update={"houses": 1, "repeats": 1}) for tasks in few.evaluation.tasks[-1:]]
     evaluation = few.evaluation.model_copy(update={"tasks": measured})
-    fewer = {"lessons": [], "review": 0, "imitation_review": 0, "iterations": min(config.iterations, 1)}
+    fewer = {"lessons": [], "memory_lessons": 0, "imitation_memory_lessons": 0, "iterations": min(config.iterations, 1)}
     return few.model_copy(update={**fewer, "evaluation": evaluation})
 
 

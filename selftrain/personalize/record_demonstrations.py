@@ -15,36 +15,36 @@ from housewise.language.base import ended_at_limit
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, displaced_objects
 
-Wording = Literal["said", "done", "proven", "corrected"]
-"""Which text of a reply is learned: ``said``, the reply as it is; ``done``, its judgements and its successful steps;
-``proven``, the same without judgements that no step tested; ``corrected``, relabelled judgements, see
+LearningTarget = Literal["raw", "executed", "verified", "relabelled"]
+"""Which text of a reply is learned: ``raw``, the reply as it is; ``executed``, its judgements and its successful steps;
+``verified``, the same without judgements that no step tested; ``relabelled``, relabelled judgements, see
 selftrain.personalize.relabelling."""
 
 _PLACEMENT = re.compile(r"place (.+) on (.+)")
 
 
 def demonstrations_from_record(
-    record: HouseRecord, prefix: str, wording: Wording = "said"
+    record: HouseRecord, prefix: str, target: LearningTarget = "raw"
 ) -> Iterator[EpisodeDemonstration]:
     """Yield every reply of an episode as a demonstration: executed replies, and alternatives that were tried.
 
     Args:
         record: Record of a planner that uses a language model, or of the demonstrator.
         prefix: Prefix of the model's turns, which records do not hold.
-        wording: See Wording. Except for ``said``, replies of which no step succeeded are left out.
+        target: See LearningTarget. Except for ``raw``, replies of which no step succeeded are left out.
     """
     for plan in record.plans:
         for tried in (executed_reply(record, plan), *plan.alternatives):
-            reply = tried.reply if wording == "said" else _executed_text(tried, prefix)
+            reply = tried.reply if target == "raw" else _executed_text(tried, prefix)
             if plan.prompt and reply.strip():
                 example = make_demonstration(record, plan, tried, prefix, reply)
-                given = _untested_spans(tried, reply) if wording == "proven" else ()
+                given = _untested_spans(tried, reply) if target == "verified" else ()
                 yield example.model_copy(update={"given": given})
 
 
 def executed_reply(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
     """Return the reply that was executed, and what it achieved."""
-    actions = [action for action in record.actions if action.plan == plan.plan]
+    actions = record.actions_of(plan)
     return AlternativeReply(
         reply=plan.reply,
         finish_reason=plan.finish_reason,
@@ -117,7 +117,9 @@ def judgement_spans(reply: str) -> Iterator[tuple[int, int]]:
 
 def _untested_spans(tried: AlternativeReply, reply: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of the judgements that no step tested."""
-    placements = [step.group(1, 2) for done in tried.succeeded_steps if (step := _PLACEMENT.fullmatch(strip_numbering(done)))]
+    placements = [
+        step.group(1, 2) for done in tried.succeeded_steps if (step := _PLACEMENT.fullmatch(strip_numbering(done)))
+    ]
 
     def is_tested(line: str) -> bool:
         return any(line.startswith(f"{thing} ") and line.endswith(f": {place}") for thing, place in placements)

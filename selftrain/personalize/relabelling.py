@@ -24,9 +24,10 @@ from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planner_for_judgements
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.record_demonstrations import executed_reply, judgement_spans, make_demonstration
+from housewise.systems.personalize.agent import list_attempts
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.generator import CategoryPlaces
-from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph, SymbolicObservation
 from housewise.worlds.house.spoken_names import remove_numbers
@@ -131,7 +132,7 @@ class PlanSituation:
     ) -> None:
         earlier = [action for action in record.actions if action.plan < plan.plan]
         self._record, self._plan, self._context, self._knowledge = record, plan, context, knowledge
-        self._attempts = tuple(attempt for action in earlier if (attempt := _attempt(action)) is not None)
+        self._attempts = tuple(list_attempts(earlier))
         self._graph = _graph(plan, earlier, self._attempts)
         self.prompt_graph: SceneGraph = hide_hopeless_targets(self._graph, self._attempts, context.template.most_tries)
         """The state of the house in the prompt."""
@@ -195,13 +196,6 @@ def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[A
         if attempt.action.kind == ActionKind.GO_TO and attempt.action.target in graph.rooms:
             graph.mark_visited(attempt.action.target)
     return graph
-
-
-def _attempt(action: ActionEvent) -> Attempt | None:
-    if action.kind is None or action.target is None:
-        return None
-    tried = HighLevelAction(ActionKind(action.kind), action.target, action.destination)
-    return Attempt(tried, action.status == "succeeded", action.reason)
 
 
 def _kinds(thing: str, place: str) -> tuple[str, str]:

@@ -45,7 +45,7 @@ from housewise.worlds.house.tasks import resolve_preferences
 # Largest share of a phase's episodes that may fail.
 _MAX_FAILED = 0.25
 # Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
-_MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), elsewhere=False)
+_MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), allow_unplaceable=False)
 
 
 def play(name: str, config: PersonalizeSettings, folder: Path, observer: TrainingObserver) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class SelfTraining:
         self.config, self.folder = config, folder
         self._observer = observer
         self._template = PromptTemplate.load(config.run.agent.prompt)
-        self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
+        self._context = ContextGenerator(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         self._check_settings()
@@ -105,19 +105,20 @@ class SelfTraining:
                 "lessons are about generated houses: give run.data=null (or unset HOUSEKEEP_DATA) to train in those, "
                 "or lessons=[] to train in run.data"
             )
-        if config.wording in ("proven", "corrected") and config.training.trainer != "local":
+        if config.target in ("verified", "relabelled") and config.training.trainer != "local":
             raise UserError(
-                f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
+                f"target={config.target} learns parts of replies, as only trainer=local can; set target=executed"
             )
-        if (config.wording == "corrected" or config.review or config.imitation_review) and not self._template.judging:
+        memory_lessons = config.memory_lessons or config.imitation_memory_lessons
+        if (config.target == "relabelled" or memory_lessons) and not self._template.judging:
             raise UserError(
-                f"wording=corrected and review are about judgements, which prompt {run.agent.prompt} does not have; "
-                "set run.prompt=judging, or wording=done, review=0 and imitation_review=0"
+                f"target=relabelled and memory_lessons need judgements, which prompt {run.agent.prompt} does not have; "
+                "set run.prompt=judging, or target=executed, memory_lessons=0 and imitation_memory_lessons=0"
             )
         config.check_houses()
         find_filter(config.filter.name)
         check_person(run.tasks)
-        grown = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
+        grown = [config.training_tasks] if config.iterations or memory_lessons else []
         for tasks in (config.demonstrations, *grown, *config.evaluation.tasks):
             list_tasks(config.run_settings(tasks).tasks)
         if self._untrained_phases:
@@ -175,13 +176,13 @@ class SelfTraining:
 
     def _train_imitation(self) -> TrainedModel:
         """Train a model on demonstrations and lessons."""
-        examples = [*self._demonstrations_and_lessons, *self._memory_lessons(0, self.config.imitation_review)]
+        examples = [*self._demonstrations_and_lessons, *self._memory_lessons(0, self.config.imitation_memory_lessons)]
         return self._train(IMITATE, self._training.start, examples, self.config.imitation_training)
 
     def _train_iteration(self, iteration: int, model: ModelReference) -> TrainedModel:
         """Train a model on the best plans of the model before."""
         kept = self._grow_and_filter(iteration, model)
-        lessons = self._memory_lessons(iteration + 1, self.config.review)
+        lessons = self._memory_lessons(iteration + 1, self.config.memory_lessons)
         examples = [*kept, *lessons, *self._replayed_examples(iteration)]
         return self._train(iteration_name(iteration), model, examples, self.config.iteration_training(iteration))
 
@@ -191,7 +192,7 @@ class SelfTraining:
 
     def _demonstrations(self) -> list[EpisodeDemonstration]:
         memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
-        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
+        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", repeats=1, **memory)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         examples = [
@@ -210,7 +211,7 @@ class SelfTraining:
         examples: list[EpisodeDemonstration] = []
         if not houses:
             return examples
-        needs_embedder = any(kind.remembered is not None for _, kind in houses)
+        needs_embedder = any(kind.noted_fraction is not None for _, kind in houses)
         embedder = shared_minilm() if needs_embedder else None
         with self._observer.watch_training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
@@ -221,11 +222,11 @@ class SelfTraining:
 
     def _replayed_examples(self, iteration: int) -> list[EpisodeDemonstration]:
         """Return a random share of the demonstrations and lessons, to be learned again."""
-        if not self.config.rehearse:
+        if not self.config.replay_fraction:
             return []
         examples = self._demonstrations_and_lessons
         order = np.random.default_rng([self._seed, iteration]).permutation(len(examples))
-        return [examples[index] for index in sorted(order[: round(self.config.rehearse * len(examples))])]
+        return [examples[index] for index in sorted(order[: round(self.config.replay_fraction * len(examples))])]
 
     def _grow_and_filter(self, iteration: int, model: ModelReference) -> list[EpisodeDemonstration]:
         """Play the training tasks with a model, and return the replies that the filter keeps."""
@@ -234,22 +235,20 @@ class SelfTraining:
         changed = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
         # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
-        series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
-        changes = {"runs": grow.runs, "series": series, **_model_settings(model)}
+        series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
+        changes = {"repeats": grow.repeats, "rng_stream": series, **_model_settings(model)}
         changes |= self._memories.learning_settings(before, folder)
         config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, folder, self._observer)
-        options = FilterSettings(
-            iteration, tuple(settings.thresholds), settings.most_per_object, self._seed + iteration
-        )
+        options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
         return kept
 
     def _grown_demonstrations(self, iteration: int) -> list[EpisodeDemonstration]:
-        """Return the replies of an iteration, with the text that is learned; see Wording."""
+        """Return the replies of an iteration, with the text that is learned; see LearningTarget."""
         records = read_house_records(self._grow_episodes(iteration))
-        if self.config.wording == "corrected":
+        if self.config.target == "relabelled":
             votes, folder = self._votes(iteration + 1), self._grow_episodes(iteration).parent
             tasks = self.config.run_settings(self.config.training_tasks).tasks
             return [
@@ -262,7 +261,7 @@ class SelfTraining:
         return [
             example
             for record in records
-            for example in demonstrations_from_record(record, self._template.prefix, self.config.wording)
+            for example in demonstrations_from_record(record, self._template.prefix, self.config.target)
         ]
 
     def _memory_lessons(self, iterations: int, count: int) -> list[EpisodeDemonstration]:

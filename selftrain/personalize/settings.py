@@ -11,6 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
+from housewise.core.setting_migrations import former_values
 from housewise.core.settings import Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
@@ -20,7 +21,7 @@ from housewise.core.settings_loading import (
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
 from housewise.language.adapters import NONE
-from housewise.selftrain.personalize.record_demonstrations import Wording
+from housewise.selftrain.personalize.record_demonstrations import LearningTarget
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.settings import AgentSettings, PersonalizeSettings, derived_defaults
 
@@ -47,10 +48,12 @@ class NamedTasksConfig(TasksConfig):
     """A set of tasks whose results have a name."""
 
     name: str = Field(min_length=1, pattern=r"^[\w-]+$", description="Name of the results.")
-    runs: int | None = Field(
+    repeats: int | None = Field(
         default=None, ge=1, description="Number of episodes per task. null is the value of evaluation."
     )
 
+
+_FORMER_TARGETS = former_values(said="raw", done="executed", proven="verified", corrected="relabelled")
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -68,14 +71,16 @@ class LessonsConfig(Settings):
         default=(10, 24), description="Minimum and maximum number of objects that the robot knows."
     )
     unseen: bool = Field(default=False, description="Whether the robot also knows rooms in which it has seen nothing.")
-    held: float = Field(
+    holding_fraction: float = Field(
         default=0.0, ge=0, le=1, description="Fraction of the lessons in which the robot holds one of the objects."
     )
-    elsewhere: bool = Field(default=True, description="Whether objects without a known correct place may be misplaced.")
+    allow_unplaceable: bool = Field(
+        default=True, description="Whether objects without a known correct place may be misplaced."
+    )
     invented: bool = Field(
         default=False, description="Whether each house has an invented person of its own. If false, it is run's person."
     )
-    remembered: tuple[Share, Share] | None = Field(
+    noted_fraction: tuple[Share, Share] | None = Field(
         default=None,
         description="Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no "
         "memory.",
@@ -92,7 +97,7 @@ class LessonsConfig(Settings):
 class GrowConfig(Settings):
     """How the model generates plans to learn from."""
 
-    runs: int = Field(default=3, ge=1, description="Number of episodes per training task.")
+    repeats: int = Field(default=3, ge=1, description="Number of episodes per training task.")
     replies: int = Field(
         default=1,
         ge=1,
@@ -117,7 +122,7 @@ class FilterConfig(Settings):
     thresholds: list[float] = Field(
         default=[0.0, 0.0, 1.0], min_length=1, description="Thresholds of rising by iteration. The last one stays."
     )
-    most_per_object: int = Field(
+    max_per_object: int = Field(
         default=10, ge=1, description="Maximum number of plans of balanced that move objects of one kind."
     )
 
@@ -132,7 +137,7 @@ class EvaluationConfig(Settings):
         ],
         description="Sets of tasks that are played after every phase.",
     )
-    runs: int = Field(default=1, ge=1, description="Number of episodes per task.")
+    repeats: int = Field(default=1, ge=1, description="Number of episodes per task.")
     untrained: bool = Field(default=False, description="Whether the model is also evaluated before any training.")
 
     @model_validator(mode="after")
@@ -146,7 +151,7 @@ class EvaluationConfig(Settings):
 class SelfTrainingConfig(Settings):
     """Settings of a self-training in houses: what it starts from, and every phase."""
 
-    run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(most_plans=60))
+    run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
     demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
     iterations: int = Field(
@@ -158,7 +163,7 @@ class SelfTrainingConfig(Settings):
         gt=0,
         description="Learning rate on the demonstrations. null is training.learning_rate.",
     )
-    imitation_review: int = Field(
+    imitation_memory_lessons: int = Field(
         default=0,
         ge=0,
         description="Number of lessons about what the demonstrations say, learned with them. It needs a prompt that "
@@ -179,21 +184,21 @@ class SelfTrainingConfig(Settings):
         "evaluation.tasks.",
     )
     grow: GrowConfig = GrowConfig()
-    wording: Wording = Field(
-        default="said",
-        description="Text that is learned of a reply: said (the reply), done (only the actions that succeeded), proven "
-        "(these, and only the judgements that they act on), or corrected (the reply that demonstrations and reactions "
-        "call for). The last two need a prompt that judges placements.",
+    target: Annotated[LearningTarget, _FORMER_TARGETS] = Field(
+        default="raw",
+        description="Text that is learned of a reply: raw (the reply), executed (only the actions that succeeded), "
+        "verified (these, and only the judgements that they act on), or relabelled (the reply that demonstrations and "
+        "reactions call for). The last two need a prompt that judges placements.",
     )
     filter: FilterConfig = FilterConfig()
-    rehearse: float = Field(
+    replay_fraction: float = Field(
         default=1.0,
         ge=0,
         le=1,
         description="Fraction of the demonstrations that every iteration learns again, so that exploring, which has no "
         "reward, is not forgotten.",
     )
-    review: int = Field(
+    memory_lessons: int = Field(
         default=0,
         ge=0,
         description="Number of lessons per iteration about what demonstrations and reactions have said so far, in the "
@@ -214,18 +219,20 @@ class SelfTrainingConfig(Settings):
             finished: Whether all models are trained. Until then, the learning rate of those that are left may change.
         """
         found = self.model_dump(
-            include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
+            include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"repeats"}}
         )
         found["run"] = self.run.result_settings
         if imitated:
-            found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
+            found |= self.model_dump(
+                include={"lessons", "imitation_plans", "imitation_memory_lessons", "imitation_epochs"}
+            )
             found["imitation_learning_rate"] = self.imitation_training.learning_rate
             own = (set() if improved else {"epochs"}) | (set() if finished else {"learning_rate"})
             found["training"] = {
                 key: value for key, value in self.training.resumable_identity.items() if key not in own
             }
         if improved:
-            found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
+            found |= self.model_dump(include={"target", "filter", "replay_fraction", "memory_lessons"})
         if finished:
             found["learning_rate_decay"] = self.learning_rate_decay
         return flatten_settings(found)
@@ -284,7 +291,7 @@ class SelfTrainingConfig(Settings):
             parts = {f"lessons[{number}]": _houses(kind) for number, kind in enumerate(self.lessons)}
             if not tested <= grown:
                 parts["demonstrations"] = _houses(self.demonstrations)
-                if self.iterations or self.imitation_review:
+                if self.iterations or self.imitation_memory_lessons:
                     parts["training_tasks"] = grown
             for name, learned in parts.items():
                 if both := sorted(tested & learned):
@@ -295,7 +302,7 @@ class SelfTrainingConfig(Settings):
 
     def evaluation_settings(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that evaluates a model on some tasks; see run_settings."""
-        return self.run_settings(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
+        return self.run_settings(tasks, repeats=tasks.repeats or self.evaluation.repeats, **changes)
 
     def run_settings(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that plays some tasks.

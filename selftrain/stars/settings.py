@@ -9,7 +9,8 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, model_validator
 
-from housewise.core.settings import MAX_COUNT, Settings, flatten_settings
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.core.settings_loading import load_settings
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
@@ -64,9 +65,9 @@ class GoalTrainingConfig(Settings):
         Args:
             learned: Whether the folder has a finished model. Until then the settings of the training may change.
         """
-        run = {key: value for key, value in self.run.identity.items() if key.startswith(("models.agent.", "agent."))}
-        taught = {"run": {**run, "tasks.seed": self.run.tasks.seed}, "lessons": self.lessons.model_dump()}
-        return flatten_settings({**taught, **({"training": self.training.identity} if learned else {})})
+        fixed = ["run.models.agent.", "run.agent.", "run.tasks.seed", "lessons.", *(["training."] if learned else [])]
+        found = settings_by_effect(self, {"result", "selection"})
+        return {key: value for key, value in found.items() if key.startswith(tuple(fixed))}
 
 
 def load_goal_training(

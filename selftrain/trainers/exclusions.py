@@ -31,7 +31,7 @@ SAME_REPLIES = ExclusionReason(
     "having the same reply twice", "there is nothing to prefer; give preferences whose two replies differ"
 )
 NOTHING_LEARNED = ExclusionReason(
-    "having nothing that is to be learned", "choose another wording, such as wording=done"
+    "having nothing that is to be learned", "choose another target, such as target=executed"
 )
 CUT = ExclusionReason(
     "cut at a limit, where the API would learn to end",

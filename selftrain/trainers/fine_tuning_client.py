@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -63,13 +64,12 @@ class ApiClient:
         self._poll_seconds, self._wait, self._report = poll_seconds, wait, report
         self._is_reached = False
 
-    def read(self, request: Callable[[], _T], *, is_new: bool = False, advice: Mapping[int, str] | None = None) -> _T:
+    def read(self, request: Callable[[], _T], *, is_new: bool = False) -> _T:
         """Send a request that may be repeated any number of times.
 
         Args:
             request: Calls the library.
             is_new: Whether it is about something created recently, which the server may not know everywhere yet.
-            advice: Remedy for the error message, by status, where there is a special one.
 
         Raises:
             UserError: There is no answer; the message says what to do.
@@ -80,7 +80,7 @@ class ApiClient:
                 self._is_reached = True
                 return answer
             except Exception as error:  # of the library, or of parsing an answer
-                self._raise_or_wait(error, attempt, self._max_tries(error, is_new), advice)
+                self._raise_or_wait(error, attempt, self._max_tries(error, is_new))
         raise AssertionError("unreachable")
 
     def create(
@@ -89,14 +89,15 @@ class ApiClient:
         find: Callable[[], _T | None],
         *,
         is_new: bool = False,
-        advice: Mapping[int, str] | None = None,
+        advice: Mapping[int, str] = MappingProxyType({}),
     ) -> _T:
         """Send a request that creates something. After an unclear failure, search for it before trying again.
 
         Args:
             request: Calls the library.
             find: Returns what was created, or None.
-            is_new, advice: See read.
+            is_new: See read.
+            advice: Remedy for the error message, by status, where there is a special one.
 
         Raises:
             UserError: See read.
@@ -115,9 +116,11 @@ class ApiClient:
             self._raise_or_wait(failure, attempt, tries, advice)
         raise AssertionError("unreachable")
 
-    def _raise_or_wait(self, failure: Exception, attempt: int, tries: int, advice: Mapping[int, str] | None) -> None:
+    def _raise_or_wait(
+        self, failure: Exception, attempt: int, tries: int, advice: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
         if attempt >= tries:
-            raise self._error(failure, advice or {}) from None
+            raise UserError("; ".join(self._describe(failure, advice))) from None
         self._pause(failure, min(_FIRST_PAUSE * 2.0 ** (attempt - 1), self._poll_seconds))
 
     def _pause(self, failure: Exception, seconds: float) -> None:
@@ -138,9 +141,6 @@ class ApiClient:
         if isinstance(failure, openai.APIConnectionError):
             return MAX_TRIES if self._is_reached else _MAX_TRIES_UNREACHED
         return 1
-
-    def _error(self, failure: Exception, advice: Mapping[int, str]) -> UserError:
-        return UserError("; ".join(self._describe(failure, advice)))
 
     def _describe(self, failure: Exception, advice: Mapping[int, str]) -> tuple[str, str]:
         """Return what happened, and what to do about it."""

@@ -40,7 +40,7 @@ class LocalTrainer(LocalTraining[Demonstration]):
         from housewise.selftrain.trainers.trl_common import training_arguments
 
         settings = training_arguments(self.config, folder, self.seed, SFTConfig)
-        return SharedPromptSFT(network, settings, rows, tokenizer, report, self.config.together)
+        return SharedPromptSFT(network, settings, rows, tokenizer, report, self.config.max_packed_examples)
 
 
 class LocalPreferenceTrainer(LocalTraining[Preference]):
@@ -83,7 +83,7 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
         from housewise.selftrain.trainers.trl_common import training_arguments
 
         settings = training_arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
-        return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.together)
+        return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.max_packed_examples)
 
 
 def main() -> None:

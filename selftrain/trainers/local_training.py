@@ -186,17 +186,17 @@ class LocalTraining(ABC, Generic[ExampleT]):
                 raise
             key = self.config.key
             raise UserError(
-                f"out of memory while training; continue with {key('pairs_per_pass')}=1 (the batch stays as it is) and "
-                f"{key('gradient_checkpointing')}=true, or begin in another folder with fewer {key('most_tokens')} or "
-                f"a lower {key('rank')}"
+                f"out of memory while training; continue with {key('micro_batch')}=1 (the batch stays as it is) and "
+                f"{key('gradient_checkpointing')}=true, or begin in another folder with fewer "
+                f"{key('max_example_tokens')} or a lower {key('rank')}"
             ) from error
 
     def _train(self, examples: Sequence[ExampleT], start: ModelReference, folder: Path) -> TrainedModel:
         network, tokenizer = self._load_network(start)
         rows = [self.tokenize(tokenizer, example, start.model) for example in examples]
-        context, setting = context_length(network.config), self.config.key("most_tokens")
+        context, setting = context_length(network.config), self.config.key("max_example_tokens")
         fitting, notes = learnable_rows(
-            rows, self.kind.noun, f"model {start.model}", context, setting, self.config.most_tokens
+            rows, self.kind.noun, f"model {start.model}", context, setting, self.config.max_example_tokens
         )
         if is_main_process():
             for note in notes:

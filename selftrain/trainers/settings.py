@@ -38,19 +38,19 @@ class TrainingConfig(Settings):
     )
     epochs: float = Field(default=2.0, gt=0, description="Number of passes over the examples.")
     batch: int = Field(default=8, ge=1, description="Number of examples per step of the optimiser.")
-    pairs_per_pass: Annotated[int | None, EXECUTION] = Field(
+    micro_batch: Annotated[int | None, EXECUTION] = Field(
         default=None,
         ge=1,
         description="Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a "
         "GPU.",
     )
-    together: int = Field(
+    max_packed_examples: int = Field(
         default=1,
         ge=1,
         description="Maximum number of successive examples with a common beginning that are packed into one sequence. "
         "They count as one example of the batch.",
     )
-    most_tokens: Annotated[int, SELECTION] = Field(
+    max_example_tokens: Annotated[int, SELECTION] = Field(
         default=2048,
         ge=1,
         description="Maximum number of tokens of an example. Longer ones are left out and counted. If they are more "

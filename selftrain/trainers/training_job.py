@@ -9,11 +9,13 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_core import to_json
 
 from housewise.core.errors import UserError
+from housewise.core.setting_migrations import migrate_settings
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
@@ -37,7 +39,7 @@ class TrainingJob(StrictModel):
             weights_digest. Files of earlier versions have none.
     """
 
-    config: PreferenceConfig | TrainingConfig
+    config: TrainingConfig | PreferenceConfig
     seed: int
     start: ModelReference
     pairs: str
@@ -60,6 +62,15 @@ class TrainingJob(StrictModel):
             keys=config.setting_keys,
             weights=weights,
         )
+
+    @field_validator("config", mode="before")
+    @classmethod
+    def _migrate_settings(cls, config: Any) -> Any:
+        """Accept former names of settings, which folders of earlier versions have."""
+        if not isinstance(config, dict):
+            return config
+        current = {"training": PreferenceConfig().model_dump()}
+        return migrate_settings({"training": config}, current, "settings of a training")["training"]
 
     def changed_parts(self, folder: Path) -> list[str] | None:
         """Return what differs from the training that was begun in a folder; None where no readable one was."""

@@ -58,7 +58,7 @@ def training_arguments(
             f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
             "set it to a multiple of their number"
         )
-    most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
+    most = config.micro_batch or (_PAIRS_ON_GPU if on_gpu else 1)
     per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
     settings = kind(
         output_dir=str(folder),

@@ -1,7 +1,5 @@
 """The greedy follower on different floors."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

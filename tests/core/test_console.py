@@ -1,7 +1,5 @@
 """What is said while a progress display is shown."""
 
-from __future__ import annotations
-
 import io
 
 from housewise.core.console import Console, print_event

@@ -1,7 +1,5 @@
 """Whose code an error comes from."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

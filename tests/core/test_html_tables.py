@@ -1,7 +1,5 @@
 """Tables for notebooks: texts of models and files cannot become markup."""
 
-from __future__ import annotations
-
 from housewise.core.html_tables import html_table, html_text
 
 MARKUP = "<script>alert(1)</script> & \x1b[31m\u202e"

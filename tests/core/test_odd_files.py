@@ -1,7 +1,5 @@
 """Pipes, devices and links where files are expected: none of them is waited for, read without end, or followed out."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

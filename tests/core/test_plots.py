@@ -1,7 +1,5 @@
 """What is said where matplotlib is not there to draw."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -88,7 +86,7 @@ def test_an_experiment_names_the_extra_before_it_plays(tmp_path: Path) -> None:
 def test_reports_and_commands_do_without(tmp_path: Path) -> None:
     env = without_matplotlib(tmp_path)
     run = ["run", "--houses", "1", "--planner", "scripted", "max_steps=60", "--out", str(tmp_path / "run")]
-    for arguments in (run, ["report", str(tmp_path / "run")]):
+    for arguments in (run, ["report", str(tmp_path / "run"), "--no-film"]):
         command = [sys.executable, "-m", "housewise.cli", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, check=False)
         assert done.returncode == 0, done.stderr

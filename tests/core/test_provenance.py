@@ -1,7 +1,5 @@
 """What figure files say of how they were made."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import shutil
@@ -64,8 +62,7 @@ def test_there_is_no_commit_outside_of_a_checkout_nor_in_that_of_something_else(
 
 def test_a_benchmark_tells_its_command_without_folders_of_this_machine(tmp_path: Path) -> None:
     file = tmp_path / "speed.json"
-    done = run_module("housewise.experiments.bench.recall_speed", ["--notes", 20, "--queries", 2, f"--json={file}"])
-    assert done.returncode == 0, done.stderr
+    run_module("housewise.experiments.bench.recall_speed", ["--notes", 20, "--queries", 2, f"--json={file}"], code=0)
     content = json.loads(file.read_text())
     program = "python -m housewise.experiments.bench.recall_speed"
     assert content["command"] == f"{program} --notes 20 --queries 2 --json=speed.json"

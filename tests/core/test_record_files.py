@@ -1,7 +1,5 @@
 """What is left of an attempt that a person took part in: kept beside the record, however often it is cut off."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Former names of record fields: every one of them is read, and two names at once are refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings under former names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

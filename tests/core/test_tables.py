@@ -1,16 +1,14 @@
 """Tables in terminals of any width: what stands in them is there, and no name is broken that need not be."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
 from rich.console import Console
 
-from housewise.cli.run_progress import summary_table
 from housewise.core.tables import table
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.run_progress import summary_table
 
 ROW = {
     "episodes": 1000,

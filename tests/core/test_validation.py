@@ -1,7 +1,5 @@
 """Files that are read as pydantic classes: what is wrong with one is one line with file, field and remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Records made by hand: a house with a mug that belongs on the shelf, and whatever else a test puts into it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A package of somebody else's, installed beside this one: docs/extending.md, carried out."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -34,7 +32,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"COLUMNS": "200"}
+    return {**os.environ, "COLUMNS": "200"}
 
 
 def housewise(beside: Path | None, *words: str | Path, code: int = 0) -> str:
@@ -58,7 +56,7 @@ def remembered(folder: Path, person: str) -> list[str]:
 @pytest.fixture(scope="session")
 def played(beside: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("played") / "run"
-    housewise(beside, "run", "--system", "drawers", "--out", folder, "runs=3")
+    housewise(beside, "run", "--system", "drawers", "--out", folder, "repeats=3")
     return folder
 
 
@@ -71,7 +69,7 @@ def test_it_is_played_and_learns_from_what_is_remembered(played: Path) -> None:
 
 def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tmp_path: Path) -> None:
     people = ",".join(f"p{number}" for number in range(25))
-    words = ("run", "--system", "drawers", "runs=3", f"people=[{people}]")
+    words = ("run", "--system", "drawers", "repeats=3", f"people=[{people}]")
     with started_module("housewise", [*words, "--out", tmp_path / "killed"], environment(), beside=beside) as program:
         while program.poll() is None and len(list(tmp_path.glob("killed/episodes/*.jsonl"))) < 7:
             time.sleep(0.005)
@@ -88,7 +86,7 @@ def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tm
 
 def test_it_goes_by_a_memory_that_is_kept_whoever_the_tasks_are_of(beside: Path, tmp_path: Path) -> None:
     words = ("run", "--system", "drawers", "--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
-    housewise(beside, *words, "memory.new=true", "people=[ann]", "runs=3", "--out", tmp_path / "first")
+    housewise(beside, *words, "memory.new=true", "people=[ann]", "repeats=3", "--out", tmp_path / "first")
     housewise(beside, *words, "--out", tmp_path / "second")
     assert liked(tmp_path / "second")["drawers-ann-run0"] == "100"
     assert set(liked(tmp_path / "second")) == {"drawers-ann-run0", "drawers-ben-run0"}
@@ -98,13 +96,13 @@ def test_it_goes_by_a_memory_that_is_kept_whoever_the_tasks_are_of(beside: Path,
 
 
 def test_two_workers_keep_a_persons_episodes_in_order(beside: Path, played: Path, tmp_path: Path) -> None:
-    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "runs=3", "--workers", "2")
+    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "repeats=3", "--workers", "2")
     assert liked(tmp_path) == liked(played)
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 def test_it_is_played_on_a_cluster(beside: Path, played: Path, tmp_path: Path) -> None:
-    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "runs=3", "--workers", "2", "--ray", "local")
+    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "repeats=3", "--workers", "2", "--ray", "local")
     assert liked(tmp_path) == liked(played)
 
 
@@ -227,7 +225,7 @@ def gives_a_number(*arguments, **options):
         ("models", ("run", "--houses", "1", "--model", "drawers:x")),
         ("trackers", ("run", "--houses", "1", "--planner", "scripted", "--log-to", "drawers")),
         ("filters", ("selftrain", "--houses", "1", "--model", "local:/nowhere", "filter.name=drawers")),
-        ("trainers", ("selftrain", "--houses", "1", "training.trainer=drawers", "iterations=0", "wording=done")),
+        ("trainers", ("selftrain", "--houses", "1", "training.trainer=drawers", "iterations=0", "target=executed")),
     ],
 )
 def test_parts_that_are_none_are_named_in_a_line(tmp_path: Path, group: str, command: tuple[str, ...]) -> None:

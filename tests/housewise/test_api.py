@@ -1,9 +1,6 @@
 """What a program gets of ``import housewise``, whatever folders lie beside it."""
 
-from __future__ import annotations
-
 import json
-import os
 import subprocess
 import sys
 import zipfile
@@ -44,8 +41,7 @@ class Done:
 
 
 def program(folder: Path, *words: str) -> str:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -76,7 +72,7 @@ def test_gymnasium_makes_it_beside_folders_of_the_same_names(crowded: Path, firs
 
 
 def test_workers_play_beside_folders_of_the_same_names(crowded: Path) -> None:
-    program(crowded, *RUN, "runs=2", "--workers", "2", "--out", "mine")
+    program(crowded, *RUN, "repeats=2", "--workers", "2", "--out", "mine")
     assert len(list(crowded.glob("mine/episodes/*.jsonl"))) == 2
 
 

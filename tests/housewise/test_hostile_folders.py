@@ -1,7 +1,5 @@
 """Run folders that somebody else made: pipes, links, and records that hold anything. One line, or it works."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json
@@ -87,7 +85,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
             assert "\n" not in str(error)
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=10, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.data())
 def test_records_that_hold_anything(
     played: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -4,8 +4,6 @@ Every channel through which such text reaches a model is tried with a server tha
 model on this machine whose tokens are looked at.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys
@@ -165,12 +163,10 @@ def test_scenarios_answers_questions_rules_and_reasons_of_choices(server: ChatSe
     words = asking(
         server, "components=chat", "speech=chat", "--data", choices(tmp_path), "batch=2", "feedback_interval=4"
     )
-    done = housewise("run", "--system", "clipr", *map(str, words), "--out", tmp_path / "first")
-    assert done.returncode == 0, done.stderr
+    housewise("run", "--system", "clipr", *map(str, words), "--out", tmp_path / "first", code=0)
     rule = Note(person="ada", kind="rule", text=HOSTILE, about=About(task="ambik"))
     kept = remembering(tmp_path / "memory", rule)
-    done = housewise("run", "--system", "clipr", *map(str, words), *kept, "--out", tmp_path / "second")
-    assert done.returncode == 0, done.stderr
+    housewise("run", "--system", "clipr", *map(str, words), *kept, "--out", tmp_path / "second", code=0)
     check_sent(server.requests)
 
 

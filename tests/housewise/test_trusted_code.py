@@ -1,7 +1,5 @@
 """Code that settings name: followed where the user names it, and never because a folder or a record does."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -31,8 +29,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("own")
     code = place / "own_planner.py"
     code.write_text(HOSTILE)
-    result = housewise("run", *SHORT, "--planner", f"{code}:Mine", "--workers", "2", "--out", place / "run")
-    assert result.returncode == 0, result.stderr
+    housewise("run", *SHORT, "--planner", f"{code}:Mine", "--workers", "2", "--out", place / "run", code=0)
     assert (place / "it-ran").exists()
     return place
 
@@ -53,8 +50,7 @@ def test_code_in_a_run_is_looked_at_by_nobody(sent: Path) -> None:
     """Nothing that shows a run, or plays its replies again, needs whoever decided."""
     run = sent / "run"
     for command in (("report", run, "--no-film"), ("compare", run, run), ("replay", run, "--out", sent / "again")):
-        result = housewise(*command)
-        assert result.returncode == 0, result.stderr
+        result = housewise(*command, code=0)
     assert "same final placements: 1 of 1" in result.stdout
     assert not (sent / "it-ran").exists()
 

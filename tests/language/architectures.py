@@ -1,7 +1,5 @@
 """Tiny models of many architectures, with random weights that react to what they read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

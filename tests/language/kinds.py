@@ -1,7 +1,5 @@
 """Tiny models of random weights, of kinds that the tests of refusals and of adapters need."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

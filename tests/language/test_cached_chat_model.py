@@ -1,7 +1,5 @@
 """Replies that are kept: nothing is asked twice, and what was stopped goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

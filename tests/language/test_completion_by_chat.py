@@ -1,7 +1,5 @@
 """Going on with a text by way of a chat server: with what else was likely, without it, and with what is said again."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

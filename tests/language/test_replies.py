@@ -1,7 +1,5 @@
 """What a model wrote becomes a reply: thoughts apart, ended where the turn ends, tokens aligned with the text."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

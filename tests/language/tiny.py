@@ -1,7 +1,5 @@
 """A model of random weights with a tokenizer of its own, small enough to be made in a test."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Machines that lack something: system calls that fail, by lines of C that are loaded before the C library."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Users without a home folder or a name, and folders that cannot be written to."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -13,6 +11,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable
 from housewise.core.user_folders import expand_user
+from tests.commands import run_module
 from tests.machines.shims import PLAYED, episodes, failing, housewise
 
 # What a container's user has whose number is in no list of users.
@@ -78,7 +77,7 @@ def test_homes_of_nobody_are_named() -> None:
 def test_a_memory_that_cannot_be_kept_is_refused_before_the_first_episode(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     out = tmp_path / "run"
-    done = housewise(*PLAYED, *MEMORY, f"memory.folder={tmp_path / 'file'}", "--out", out)
+    done = run_module("housewise", [*PLAYED, *MEMORY, f"memory.folder={tmp_path / 'file'}", "--out", out])
     assert done.returncode == 2 and f"{tmp_path / 'file' / 'ada'}: cannot be written to" in done.stderr
     assert not [*out.rglob("*.jsonl*")]
 
@@ -109,5 +108,5 @@ def test_read_only_and_full_disks_are_not_writable(tmp_path: Path, options: str)
 def test_a_file_of_figures_that_cannot_be_written_is_named_first(tmp_path: Path, place: str, reason: str) -> None:
     (tmp_path / "file").touch()
     # The runs are missing as well, which would be said later.
-    done = housewise("compare", "one", "other", "--json", tmp_path / place, cwd=tmp_path)
+    done = run_module("housewise", ["compare", "one", "other", "--json", tmp_path / place], cwd=tmp_path)
     assert done.returncode == 2 and reason in done.stderr and len(done.stderr.splitlines()) == 1

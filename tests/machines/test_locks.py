@@ -1,7 +1,5 @@
 """Folders that one program writes to at a time, on file systems with and without locks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -23,9 +21,19 @@ with exclusive_lock(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.parametrize("error", ["ENOLCK", "EOPNOTSUPP", "ENOSYS"])
-def test_without_locks_of_the_system_a_lock_file_is_used(tmp_path: Path, error: str) -> None:
+@pytest.mark.parametrize("error", ["EOPNOTSUPP", "ENOSYS"])
+def test_a_file_system_without_locks_gets_a_lock_file(tmp_path: Path, error: str) -> None:
     env = failing(tmp_path, "flock", "int fd, int operation", error)
+    code = HOLD.replace("time.sleep(600)", "print((Path(sys.argv[1]) / '.lock_file').exists())")
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "run"],
+        capture_output=True, text=True, env={**os.environ, **env}, check=False,
+    )  # fmt: skip
+    assert done.stdout == "held\nTrue\n", done.stderr
+
+
+def test_without_locks_of_the_system_a_lock_file_is_used(tmp_path: Path) -> None:
+    env = failing(tmp_path, "flock", "int fd, int operation", "ENOLCK")
     out = tmp_path / "run"
     done = housewise(*PLAYED, "--out", out, env=env)
     assert done.returncode == 0, done.stderr

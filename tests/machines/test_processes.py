@@ -1,7 +1,5 @@
 """Worker processes on systems without room for sockets or semaphores, and in programs without a main guard."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Standard streams that are closed, full or gone, and terminals of few letters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

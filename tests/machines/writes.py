@@ -4,8 +4,6 @@ Writes are found by the kernel: a seccomp filter stops the program at every syst
 language it is made from, and asks this process what becomes of it (Linux on x86_64; ``man seccomp_unotify``).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """A plugin that was written for an earlier version: it still plays, with warnings."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -44,6 +42,7 @@ def test_a_planner_with_former_names_plays(installed: Path, tmp_path: Path) -> N
     warned = run(installed, tmp_path / "run", "--houses", "1", "--planner", "wanderer", "max_steps=30")
     assert "housewise.agent.personalize.parser.parse_plan is now housewise." in warned
     assert "housewise.selftrain.trainers.Start is now housewise." in warned
+    assert "planner Wanderer: asks is now called asks_model" in warned
 
 
 def test_a_planner_in_a_file_with_former_methods_plays(installed: Path, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 The files are in ``files``; its README says how they were made. None may be made again with a later version.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -80,10 +78,8 @@ def run_housewise(home: Path, *arguments: str) -> str:
         home: its working directory; memories are in ``memories``.
         *arguments: of the command.
     """
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env |= {"HOUSEWISE_MEMORY": "memories", "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
-    done = run_module("housewise", arguments, env, cwd=home)
-    assert done.returncode == 0, done.stderr
+    env = {**os.environ, "HOUSEWISE_MEMORY": "memories", "COLUMNS": "200"}
+    done = run_module("housewise", arguments, env, cwd=home, code=0)
     return done.stdout
 
 
@@ -348,6 +344,10 @@ def test_every_setting_of_a_file_counts_under_its_old_name(tmp_path: Path, name:
     check_each_counts(content, load_alone, load(path))
 
 
+RENAMED_VALUES = {"wording": {"corrected": "relabelled"}}
+"""Current by former value, by the former name of the setting."""
+
+
 def check_each_counts(content: Mapping[str, Any], load_alone: Callable[[Mapping[str, Any]], Any], whole: Any) -> None:
     """Check that each of some settings changes something, and that its value is there, whatever it is called.
 
@@ -360,8 +360,10 @@ def check_each_counts(content: Mapping[str, Any], load_alone: Callable[[Mapping[
     for part in split(content):
         changed = load_alone(part)
         assert changed.model_dump(mode="json") != usual.model_dump(mode="json"), part
-        assert set(list_values(part)) <= set(list_values(changed.model_dump(mode="json"))), part
-        assert set(list_values(part)) <= set(list_values(whole.model_dump(mode="json"))), part
+        (key,) = part
+        values = {RENAMED_VALUES.get(key, {}).get(value, value) for value in list_values(part)}
+        assert values <= set(list_values(changed.model_dump(mode="json"))), part
+        assert values <= set(list_values(whole.model_dump(mode="json"))), part
 
 
 def split(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """The respondent at the terminal: accepted answers, and safe output of questions."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """Paired differences: against a calculation by hand, and as a user asks for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,11 +1,8 @@
 """Episodes that cannot be played, among others that can: wherever they are played, these are finished."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,7 @@ import pytest
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.record import Failure, Result
-from housewise.rollout.executor import MAX_SAME_FAILURES, NullCallback
+from housewise.rollout.executor import MAX_SAME_FAILURES, RunCallback
 from housewise.rollout.failures import FailedEpisodesError, failure_from_error, read_failures
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
@@ -26,7 +23,7 @@ from tests.servers import serving
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
 SHORT = ("--planner", "scripted", "max_steps=40")
-ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def spoilt(number: int) -> dict[str, Any]:
@@ -40,18 +37,6 @@ def data(tmp_path: Path) -> Path:
     folder = make_folder(tmp_path / "data")
     write_episodes(folder / EPISODES, {"episodes": [episode(3), spoilt(7), episode(12), spoilt(15)]})
     return folder
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """Ray on this machine."""
-    pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=node)
-    yield made.address
-    made.shutdown()
 
 
 @pytest.fixture(params=["threads", "processes", "ray"])
@@ -145,7 +130,7 @@ def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
     assert code == 2 and len(errors) == 1 and "4096" in errors[0]
 
 
-class Defect(NullCallback):
+class Defect(RunCallback):
     """A defect that shows in the second house, and what is told of it."""
 
     def __init__(self) -> None:

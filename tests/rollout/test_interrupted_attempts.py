@@ -1,7 +1,5 @@
 """What earlier attempts at an episode have been told, however they ended."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Systems and views that were written for former names keep working, with a warning."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whose reactions a memory takes: those of the person it is named after, and nobody else's."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -30,8 +28,7 @@ def memories(tmp_path: Path) -> MemoryFolder:
 
 
 def run(folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env["HOUSEWISE_MEMORY"] = str(folder / "memories")
+    env = {**os.environ, "HOUSEWISE_MEMORY": str(folder / "memories")}
     result = run_module("housewise", ["run", *words, "--out", "run"], env, folder)
     assert result.returncode == code, result.stderr
     return result

@@ -1,7 +1,5 @@
 """Rollouts on a Ray cluster as a user meets them: real processes, a cluster of two nodes, a node lost, kill -9."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -24,8 +22,8 @@ from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.servers import serving
 
-ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
-HOUSES = ("--houses", "6", "max_steps=60", "most_plans=6")
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+HOUSES = ("--houses", "6", "max_steps=60", "max_plans=6")
 MOST_SECONDS = 120
 
 
@@ -234,7 +232,7 @@ def test_a_lost_model_is_replaced_by_another(cluster: Any, tmp_path: Path) -> No
     pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
     prompt = save_prompt(tmp_path / "short.yaml")
     tiny = ("--model", f"local:{save_learner(tmp_path / 'tiny')}", f"prompt={prompt}", "sampling.max_tokens=8")
-    out, arguments = tmp_path / "run", ("--houses", "3", "--repeats", "10", "max_steps=60", "most_plans=6")
+    out, arguments = tmp_path / "run", ("--houses", "3", "--repeats", "10", "max_steps=60", "max_plans=6")
     there = command(out, *tiny, *arguments, "--workers", "4", "--ray", cluster.address)
     with subprocess.Popen(there, env=ENVIRONMENT, stdout=subprocess.DEVNULL) as run:
         eventually(lambda: any((out / "episodes").glob("*.jsonl")))

@@ -1,7 +1,5 @@
 """The first and the last line of a record, read without what lies between."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

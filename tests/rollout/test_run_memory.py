@@ -1,7 +1,5 @@
 """A run that goes on from a memory and leaves it as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

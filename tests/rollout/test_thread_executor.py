@@ -1,7 +1,5 @@
 """Episodes that share a model, as a user meets them who has had enough."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -37,7 +35,7 @@ def test_an_interrupted_run_ends_in_the_middle_of_its_episodes(tmp_path: Path) -
     prompt = save_prompt(tmp_path / "short.yaml")
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     out = tmp_path / "run"
-    endless = ("--model", model, f"prompt={prompt}", "max_steps=100000", "most_plans=100000", "most_idle_plans=100000")
+    endless = ("--model", model, f"prompt={prompt}", "max_steps=100000", "max_plans=100000", "max_idle_plans=100000")
     code = interrupted(out, *endless, once=lambda: len(partial(out)) == 4)
     assert code == 130 and len(partial(out)) == 4
 

@@ -1,7 +1,5 @@
 """Limits of a run: where one is reached the run ends between two requests, and a higher one plays the rest."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -28,9 +26,9 @@ from tests.servers import serving
 READ, WRITTEN = 11, 7
 EACH = READ + WRITTEN
 KITCHEN = "--system adapt person=juan task=[1,2,4]"
-HOUSES = "--houses 3 max_steps=60 most_plans=3"
-ROOMS = "--system stars runs=3"
-CHOICES = "--system clipr runs=2 training=false max_questions=2"
+HOUSES = "--houses 3 max_steps=60 max_plans=3"
+ROOMS = "--system stars repeats=3"
+CHOICES = "--system clipr repeats=2 training=false max_questions=2"
 
 
 @pytest.fixture

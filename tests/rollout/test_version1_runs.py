@@ -1,9 +1,6 @@
 """Runs that version 1 left: their records are read, reported and played again, and the runs are gone on with."""
 
-from __future__ import annotations
-
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,11 +8,12 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.settings import flatten_settings
 from housewise.core.settings_loading import short_key
 from housewise.rollout.run import load_run
-from housewise.core.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module
+from tests.record_lines import read_lines, write_lines
 
 # Scores of houses, which no record tells afterwards.
 UNTOLD = ("shortest_steps", "efficiency")
@@ -23,9 +21,7 @@ WORDS = ("--houses", "2", "--planner", "scripted", "max_steps=60")
 
 
 def housewise(*words: str | Path) -> str:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", words, env)
-    assert done.returncode == 0, done.stderr
+    done = run_module("housewise", words, code=0)
     return done.stdout
 
 
@@ -71,8 +67,7 @@ def old(whole: Path, tmp_path: Path) -> Path:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(unsectioned(config)))
     for path in sorted(folder.glob("episodes/*.jsonl")):
-        lines = [first_version(json.loads(text)) for text in path.read_text().splitlines()]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_lines(path, [first_version(line) for line in read_lines(path)])
     path.unlink()
     return folder
 
@@ -80,7 +75,7 @@ def old(whole: Path, tmp_path: Path) -> Path:
 def test_a_record_is_read_as_what_it_is_today(whole: Path, old: Path) -> None:
     (path,) = old.glob("episodes/*.jsonl")
     then, now = read_house_record(path), read_house_record(whole / "episodes" / path.name)
-    assert json.loads(path.read_text().splitlines()[0])["type"] == "episode"
+    assert read_lines(path)[0]["type"] == "episode"
     assert (then.initial_state, then.final, then.plans, then.actions) == (
         now.initial_state,
         now.final,

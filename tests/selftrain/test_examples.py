@@ -1,7 +1,5 @@
 """Files of what models learn from: read back as they were, and taken by TRL's trainers as they are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights can be read by whom the umask lets read, as the files beside them."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What self-training is tried with: a model of random weights, a short prompt, and a filter that keeps everything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +30,11 @@ def save_learner(folder: Path, context: int = 16384, seed: int = 0) -> Path:
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": context}))
     return folder
+
+
+def adapter_weights(folder: Path) -> bytes:
+    """Return the weights of the adapter that a training left in a folder."""
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
 def save_prompt(path: Path) -> Path:

@@ -1,7 +1,5 @@
 """Runs of ADAPT and STARS by the command line, and their records."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

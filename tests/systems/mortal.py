@@ -1,7 +1,5 @@
 """The command line, killed when so many events have been recorded: ``python -m tests.systems.mortal EVENTS ...``."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Settings of runs and trainings under their former names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +60,7 @@ def test_a_former_name_means_the_current_setting(loader: str, former: str, curre
     key = former.rpartition(".")[2]
     if loader in ("clipr", "stars", "adapt"):
         assert load(overrides=[f"{key}={value}"]) == expected
-    with pytest.raises(UserError, match="^the command line: setting '.+' is now called '.+'; give one of them$"):
+    with pytest.raises(UserError, match=r"^the command line: setting .+ is now called .+; give one of them$"):
         load(overrides=[f"{former}={value}", f"{current}={value}"])
 
 

@@ -1,7 +1,5 @@
 """A run with a local model that is killed within an episode and resumed ends as one that was not interrupted."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -26,7 +24,7 @@ CELLAR = ATTIC.replace("tidy attic", "tidy cellar").replace("pen,", "candle,").r
 
 GROUNDED = ["grounded=true", "max_tokens=24"]
 SYSTEMS: dict[str, list[str]] = {
-    "personalize": ["houses=1", "runs=2", "most_plans=3", *GROUNDED],
+    "personalize": ["houses=1", "repeats=2", "max_plans=3", *GROUNDED],
     "clipr": [
         "data=small.yaml",
         "components=chat",
@@ -34,7 +32,7 @@ SYSTEMS: dict[str, list[str]] = {
         "batch=2",
         "feedback_interval=4",
         "max_tokens=24",
-        "runs=2",
+        "repeats=2",
     ],
     "stars": ["condition=STARS+O", "task=[attic.yaml,cellar.yaml]", "max_goal_tokens=4", "max_calls=20"],
     "adapt": ["planner=llm", "person=juan", "task=[1,2]", "max_steps=6", "asking=always", *GROUNDED],

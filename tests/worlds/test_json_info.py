@@ -1,7 +1,5 @@
 """The environments in tools of other packages; CONTRIBUTING.md says what has to be installed."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Gymnasium finds the environments by their ids."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

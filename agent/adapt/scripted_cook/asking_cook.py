@@ -14,7 +14,6 @@ from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
-from housewise.worlds.kitchen.kitchen_data import KitchenData
 
 
 class PhraseBook:
@@ -41,7 +40,6 @@ class AskingCook:
         topics: What it can ask about.
         max_questions: Maximum number of questions.
         known_answers: Earlier questions and answers.
-        kitchen: Kitchen data. Defaults to the bundled kitchen.
     """
 
     def __init__(
@@ -51,9 +49,8 @@ class AskingCook:
         topics: Sequence[QuestionTopic],
         max_questions: int,
         known_answers: Iterable[tuple[str, str]] = (),
-        kitchen: KitchenData | None = None,
     ) -> None:
-        self._judge = PreferenceJudge(task, kitchen)
+        self._judge = PreferenceJudge(task)
         self._phrases, self._topics, self._left = phrases, topics, max_questions
         self._known: dict[str, KitchenPreference] = {}
         self._asked: set[str] = set()

@@ -20,7 +20,7 @@ BASE_MODEL = "base_model.json"
 
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
 _LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
-_A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+_PEFT_FOLDER = "the folder that PEFT's save_pretrained wrote"
 
 
 class BaseWeights(StrictModel):
@@ -36,7 +36,7 @@ class BaseWeights(StrictModel):
 
 
 def save_base_weights(folder: Path, model: str) -> None:
-    """Write which weights an adapter was trained on into its folder; nothing if they cannot be identified.
+    """Write which weights an adapter was trained on into its folder. Weights without a digest are not written.
 
     Args:
         folder: Folder of the adapter.
@@ -48,15 +48,15 @@ def save_base_weights(folder: Path, model: str) -> None:
 
 
 def lora_settings(adapter: str | Path) -> dict[str, Any]:
-    """Return the rank, alpha and layers of an adapter by the names of a training's settings.
+    """Return the rank, alpha and layers of an adapter under the names that the settings of a training have.
 
     Args:
         adapter: Name, or a folder that ``check_adapter`` accepts.
     """
-    recorded = read_json(adapter_folder(adapter) / "adapter_config.json")
-    targets = recorded.get("target_modules")
+    config = read_json(adapter_folder(adapter) / "adapter_config.json")
+    targets = config.get("target_modules")
     named = tuple(sorted(map(str, targets))) if isinstance(targets, list) else targets
-    found = {"rank": recorded.get("r"), "alpha": recorded.get("lora_alpha"), "targets": named}
+    found = {"rank": config.get("r"), "alpha": config.get("lora_alpha"), "targets": named}
     return {key: value for key, value in found.items() if value}
 
 
@@ -113,28 +113,28 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
     """Check that an adapter was trained on a model, and return its folder."""
     folder = adapter_folder(adapter)
     try:
-        recorded = read_json(folder / "adapter_config.json")
-        base = str(recorded.get("base_model_name_or_path") or model)
-        problem = _config_problem(recorded)
+        config = read_json(folder / "adapter_config.json")
+        base = str(config.get("base_model_name_or_path") or model)
+        problem = _config_problem(config)
     except (UserError, ValueError, AttributeError, TypeError) as error:
         raise ChatModelError(
-            f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_A_FOLDER}, or one that "
-            f"comes with Housewise: {suggest_names(str(adapter), bundled_adapters())}"
+            f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_PEFT_FOLDER}, or one "
+            f"that comes with Housewise: {suggest_names(str(adapter), bundled_adapters())}"
         ) from error
     _check_base(model, adapter, base, folder / BASE_MODEL)
     if problem:
         raise ChatModelError(
             f"adapter {adapter}: {problem} in its adapter_config.json; correct it, or train a plain LoRA adapter"
         )
-    if recorded.get("megatron_config"):
+    if config.get("megatron_config"):
         raise ChatModelError(f"adapter {adapter}: adapters for Megatron are not supported; train a plain LoRA adapter")
     if not (folder / _ADAPTER_WEIGHTS).is_file():
         pickled = (folder / _PICKLED_WEIGHTS).is_file()
-        has = (
+        problem = (
             f"its weights are pickled ({_PICKLED_WEIGHTS}), which may run programs" if pickled else "it has no weights"
         )
         raise ChatModelError(
-            f"adapter {adapter}: {has}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
+            f"adapter {adapter}: {problem}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
         )
     return folder
 
@@ -176,12 +176,15 @@ def _base_weights(path: Path) -> BaseWeights | None:
     )
 
 
-def _config_problem(recorded: dict[str, Any]) -> str:
-    """Return which setting of an adapter would exhaust the memory or stop the program, before PEFT refuses it."""
-    ranks = [recorded.get("r") or 0, *(recorded.get("rank_pattern") or {}).values()]
+def _config_problem(config: dict[str, Any]) -> str:
+    """Return what is wrong with an adapter's config, or an empty text.
+
+    Checks only what would exhaust the memory or end the program before PEFT could refuse it.
+    """
+    ranks = [config.get("r") or 0, *(config.get("rank_pattern") or {}).values()]
     if not all(isinstance(rank, int) and rank <= _LARGEST_RANK for rank in ranks):
         return f"a rank is not a number up to {_LARGEST_RANK}"
-    repeated = recorded.get("layer_replication") or []
+    repeated = config.get("layer_replication") or []
     if not all(isinstance(each, list) and len(each) == 2 and 0 <= each[0] < each[1] for each in repeated):
         return "layer_replication is not a list of [begin, end]"
     if sum(end - begin for begin, end in repeated) > _MOST_LAYERS:
@@ -190,5 +193,6 @@ def _config_problem(recorded: dict[str, Any]) -> str:
 
 
 def _base_name(name: str) -> str:
+    """Return the name of a base model in a form in which names of the same model are equal."""
     last = Path(name).name.lower()
     return SMOLLM2 if last in SMOLLM2_NAMES or last.startswith(SMOLLM2_WHEEL) else last

@@ -55,9 +55,9 @@ class Film:
     frames: int
 
 
-def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -> Film:
+def make_film(replay: Replay, plan: FloorPlan, outcomes: Sequence[ObjectOutcome]) -> Film:
     """Return a film of the replayed moments that have pictures."""
-    stage = _FramePainter(plan, replay, fates)
+    stage = _FramePainter(plan, replay, outcomes)
     numbers = sorted(replay.frames)
     frames = [stage.frame(number) for number in numbers]
     moments = [replay.states[number] for number in numbers]
@@ -73,9 +73,9 @@ def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -
 class _FramePainter:
     """Paints frames. Parts that do not change are painted once."""
 
-    def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
+    def __init__(self, plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome]) -> None:
         self._plan, self._replay = plan, replay
-        self._wanted = {fate.name: fate.correct_places for fate in fates}
+        self._wanted = {outcome.name: outcome.correct_places for outcome in outcomes}
         width, height = plan.projection.size
         self._scale = min(_WIDEST_MAP / width, _VIEW[1] / height)
         size = (round(width * self._scale), round(height * self._scale))
@@ -111,7 +111,7 @@ class _FramePainter:
         seen = {name: tuple(across * edge for edge in extent) for name, extent in shot.objects.items()}
         for name, (left, top, right, bottom) in sorted(seen.items(), key=lambda item: -_area(shot.objects[item[0]])):
             width = draw.textlength(neutralize_text(name), _font(_LABEL)) + 32
-            spot = boxes.place_around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2, reach=3)
+            spot = boxes.place_around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2)
             if spot is not None:
                 kind = self._kind(name, moment)
                 draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), outline=(*_KINDS[kind], 255), width=2)

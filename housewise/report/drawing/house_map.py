@@ -28,23 +28,23 @@ _FAR = 26.0
 _ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
 
 
-def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], title: str) -> Markup:
+def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], title: str) -> Markup:
     """Return the map of an episode.
 
     Args:
         plan: Floor plan of the house.
         replay: The replayed episode.
-        fates: Outcome of each object.
+        outcomes: Outcome of each object.
         title: Text for screen readers.
     """
     width, height = plan.projection.size
     labels = LabelLayout((width, height))
-    arrows, dots = _moves(plan, replay, fates, labels)
+    arrows, dots = _moves(plan, replay, outcomes, labels)
     ends = _ends(plan, replay, labels)
-    names = _object_names(plan, replay, fates, labels)
+    names = _object_names(plan, replay, outcomes, labels)
     rooms = _room_names(plan, labels)
     stops = _stops(plan, replay, labels)
-    things = _furniture_names(plan, replay, fates, labels)
+    things = _furniture_names(plan, replay, outcomes, labels)
     return tag(
         "svg",
         tag("title", title),
@@ -150,27 +150,27 @@ def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
 
 
 def _moves(
-    plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout
+    plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], labels: LabelLayout
 ) -> tuple[Markup, Markup]:
     """Draw an arrow for each moved object, an outline where each object started and a filled sign where it ended."""
     arrows, dots = [], []
-    for fate in fates:
-        start, end = _start_and_end(plan, replay, fate)
+    for outcome in outcomes:
+        start, end = _start_and_end(plan, replay, outcome)
         labels.block(*start, 20, 20)
         labels.block(*end, 16, 16)
-        if fate.is_displaced:
-            arrows.append(_arrow(start, end, fate.end_status))
-        story = f"{fate.name}: {fate.start} → {fate.end} ({fate.description})"
-        dots.append(mark(fate.start_status, *start, 8, hollow=True, title=story))
-        dots.append(mark(fate.end_status, *end, 5.2, title=story))
+        if outcome.is_displaced:
+            arrows.append(_arrow(start, end, outcome.end_status))
+        description = f"{outcome.name}: {outcome.start} → {outcome.end} ({outcome.description})"
+        dots.append(mark(outcome.start_status, *start, 8, hollow=True, title=description))
+        dots.append(mark(outcome.end_status, *end, 5.2, title=description))
     return tag("g", *arrows), tag("g", *dots)
 
 
-def _start_and_end(plan: FloorPlan, replay: Replay, fate: ObjectOutcome) -> tuple[Point, Point]:
+def _start_and_end(plan: FloorPlan, replay: Replay, outcome: ObjectOutcome) -> tuple[Point, Point]:
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(
-        plan.projection.pixels([first.positions.get(fate.name, robot), last.positions.get(fate.name, robot)])
+        plan.projection.pixels([first.positions.get(outcome.name, robot), last.positions.get(outcome.name, robot)])
     )
     return start, end
 
@@ -199,28 +199,28 @@ def _arrow(start: Point, end: Point, kind: str) -> Markup:
     )
 
 
-def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
+def _object_names(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
     """Draw names beside objects, with a line to those that are farther away.
 
     Names that fit nowhere are left out; they are in the tooltip of the sign and in the list beside the map.
     """
     texts = []
-    for fate in fates:
-        _, (x, y) = _start_and_end(plan, replay, fate)
-        width = _BOLD_LETTER * _OBJECT_FONT * len(fate.name)
+    for outcome in outcomes:
+        _, (x, y) = _start_and_end(plan, replay, outcome)
+        width = _BOLD_LETTER * _OBJECT_FONT * len(outcome.name)
         spot = labels.place_beside(x, y, width, _OBJECT_FONT + 2)
         if spot is None:
             continue
         ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
         if np.hypot(ahead[0] - x, ahead[1] - y) > _FAR:
-            texts.append(tag("path", d=path([(x, y), ahead]), class_=fate.end_status))
-        texts.append(tag("text", fate.name, x=spot[0], y=spot[1] + 4, class_=fate.end_status))
+            texts.append(tag("path", d=path([(x, y), ahead]), class_=outcome.end_status))
+        texts.append(tag("text", outcome.name, x=spot[0], y=spot[1] + 4, class_=outcome.end_status))
     return tag("g", *texts, class_="names")
 
 
-def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
+def _furniture_names(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], labels: LabelLayout) -> Markup:
     """Draw short names of furniture that fit, those of the episode first."""
-    used = {place for fate in fates for place in (fate.start, fate.end)}
+    used = {place for outcome in outcomes for place in (outcome.start, outcome.end)}
     rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
     texts = []
     usable = {thing.name for thing in replay.task.scene.receptacles if thing.usable}

@@ -34,7 +34,7 @@ class LabelLayout:
         self.block(x, y, width, height)
         return True
 
-    def place_beside(self, x: float, y: float, width: float, height: float, reach: int = 8) -> Point | None:
+    def place_beside(self, x: float, y: float, width: float, height: float) -> Point | None:
         """Occupy the nearest free box beside a mark. Return its centre, or None if there is none.
 
         Args:
@@ -42,18 +42,15 @@ class LabelLayout:
             y: Vertical centre of the mark.
             width: Width of the box.
             height: Height of the box.
-            reach: Maximum distance in heights of the box.
         """
         spots = (
             (x + side * (width / 2 + 12 + 0.8 * far * height), y + down * (10 + height / 2 + far * height))
-            for far in range(reach)
+            for far in range(8)
             for side, down in _AROUND
         )
         return self._take_first(spots, width, height)
 
-    def place_around(
-        self, x: float, y: float, width: float, height: float, tall: float, reach: int = 3
-    ) -> Point | None:
+    def place_around(self, x: float, y: float, width: float, height: float, tall: float) -> Point | None:
         """Occupy a box above, below or on an object. Return its centre, or None if there is none.
 
         Args:
@@ -62,11 +59,10 @@ class LabelLayout:
             width: Width of the box.
             height: Height of the box.
             tall: Half of the object's height.
-            reach: Maximum distance in heights of the box.
         """
         x = min(max(x, width / 2 + 1), self._size[0] - width / 2 - 1)
         gap = tall + height / 2 + 3
-        spots = ((x, y + down) for far in range(reach) for down in (-gap - far * height, gap + far * height, 0.0))
+        spots = ((x, y + down) for far in range(3) for down in (-gap - far * height, gap + far * height, 0.0))
         return self._take_first(spots, width, height)
 
     def place_within(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:

@@ -37,12 +37,12 @@ class RoomRow:
 def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[RoomRow]:
     """Return the rooms and receptacles to draw: those that hold objects before or after, were used or are wanted."""
     rooms = _rooms(record)
-    used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
+    used = {outcome.start for outcome in found} | {outcome.end for outcome in found} - {HAND}
     used |= {place for line in record.actions for pair in line.moves.values() for place in pair}
     used |= {line.destination for line in record.actions if line.destination}
-    for fate in found:
-        if not fate.is_correct and len(fate.correct_places) <= _MOST_WANTED:
-            used |= set(fate.correct_places)
+    for outcome in found:
+        if not outcome.is_correct and len(outcome.correct_places) <= _MOST_WANTED:
+            used |= set(outcome.correct_places)
     known = _places_seen(record)
     result = []
     for room in rooms:
@@ -90,12 +90,12 @@ class _Tree:
     """A tree that is drawn row by row.
 
     Args:
-        fates: Outcome of each object.
+        outcomes: Outcome of each object.
         after: Whether the final state is drawn.
     """
 
-    def __init__(self, fates: Sequence[ObjectOutcome], after: bool) -> None:
-        self._fates = sorted(fates, key=lambda fate: fate.name)
+    def __init__(self, outcomes: Sequence[ObjectOutcome], after: bool) -> None:
+        self._outcomes = sorted(outcomes, key=lambda outcome: outcome.name)
         self._after = after
         self._y = _GAP + _ROW / 2
         self._edges: list[Markup] = []
@@ -120,7 +120,7 @@ class _Tree:
 
     def add_hand(self) -> None:
         """Draw the object in the hand at the end; the tree of the start leaves the row empty."""
-        if any(fate.end == HAND for fate in self._fates):
+        if any(outcome.end == HAND for outcome in self._outcomes):
             if self._after:
                 self._add_place(HAND, HAND)
             else:
@@ -142,27 +142,30 @@ class _Tree:
         """Draw a receptacle with its objects. Return the vertical position of its node."""
         leaves = self._objects_at(place, self._after)
         middle = self._y + (max(1, len(leaves)) - 1) * _ROW / 2
-        for row, fate in enumerate(leaves):
+        for row, outcome in enumerate(leaves):
             at = self._y + row * _ROW
             self._edges.append(_edge((_end_of(_PLACE_X, short), middle), (_THING_X - 9, at)))
-            self._nodes.append(_leaf(fate, fate.end_status if self._after else fate.start_status, at))
+            self._nodes.append(_leaf(outcome, outcome.end_status if self._after else outcome.start_status, at))
         kind = "place" if leaves else "place empty"
         self._nodes += [_dot(kind, _PLACE_X, middle, 3.5), _text(kind, _PLACE_X + 9, middle, short)]
         self._y += _ROW * max(1, *(len(self._objects_at(place, after)) for after in (False, True)))
         return middle
 
     def _objects_at(self, place: str, after: bool) -> list[ObjectOutcome]:
-        return [fate for fate in self._fates if (fate.end if after else fate.start) == place]
+        return [outcome for outcome in self._outcomes if (outcome.end if after else outcome.start) == place]
 
 
-def _leaf(fate: ObjectOutcome, kind: str, y: float) -> Markup:
+def _leaf(outcome: ObjectOutcome, kind: str, y: float) -> Markup:
     """Draw an object. Its shape tells right from wrong as well as its colour."""
     return tag(
         "g",
-        tag("title", f"{fate.name}: {fate.description}; wanted on {', '.join(fate.correct_places) or 'nothing here'}"),
+        tag(
+            "title",
+            f"{outcome.name}: {outcome.description}; wanted on {', '.join(outcome.correct_places) or 'nothing here'}",
+        ),
         mark(kind, _THING_X, y, 6.4),
-        tag("text", fate.name, x=_THING_X + 13, y=y + 4),
-        class_=f"leaf {kind}{' moved' if fate.is_displaced else ''}",
+        tag("text", outcome.name, x=_THING_X + 13, y=y + 4),
+        class_=f"leaf {kind}{' moved' if outcome.is_displaced else ''}",
     )
 
 

@@ -60,7 +60,7 @@ class AdaptContent(RecordContent):
         wishes: Outcomes of the preferences, violated ones first.
     """
 
-    setting: AdaptInitialState
+    initial_state: AdaptInitialState
     steps: list[TranscriptRow]
     wishes: list[VerdictLine]
     template: str = "adapt.html"
@@ -106,10 +106,10 @@ class AdaptView(EpisodeView):
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`."""
         try:
-            setting = AdaptInitialState.model_validate(header.initial_state)
+            initial_state = AdaptInitialState.model_validate(header.initial_state)
         except ValidationError:
             return []
-        return [InitialFact("", setting.task, f"for {setting.person}: {setting.about}")]
+        return [InitialFact("", initial_state.task, f"for {initial_state.person}: {initial_state.about}")]
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
@@ -120,7 +120,7 @@ class AdaptView(EpisodeView):
         steps = list(_steps(record, final))
         return AdaptContent(
             **self.shared_fields(number, record),
-            setting=read_state(AdaptInitialState, record.header.initial_state, path),
+            initial_state=read_state(AdaptInitialState, record.header.initial_state, path),
             mood="right" if self.is_perfect(record.result) else "partly",
             steps=steps[:_MOST_STEPS],
             left_out=len(steps[_MOST_STEPS:]),

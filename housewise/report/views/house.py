@@ -38,8 +38,8 @@ class HouseView(EpisodeView):
 
     def title(self, header: Header) -> str:
         """See `EpisodeView`."""
-        setting = header.initial_state
-        return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.repetition}"
+        initial_state = header.initial_state
+        return f"{initial_state.get('scene')} · episode {initial_state.get('episode')} · run {header.repetition}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by outcome."""
@@ -70,7 +70,7 @@ class HouseView(EpisodeView):
         counted = {key: round(result.scores[key]) for key in ("plans", "steps", "objects", "correct_end")}
         plans = plural(counted["plans"], "plan")
         agent: Any = header.settings.get("agent")
-        spent = isinstance(agent, dict) and counted["plans"] == agent.get("most_plans")
+        spent = isinstance(agent, dict) and counted["plans"] == agent.get("max_plans", agent.get("most_plans"))
         wrong = counted["objects"] - counted["correct_end"]
         if looked := describe_continued_search(result):
             return looked

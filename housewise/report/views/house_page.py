@@ -50,7 +50,7 @@ class PlanCard:
     heading: str
     reply: str
     prompt: list[dict[str, str]]
-    earlier: list[ModelCallRecord]
+    prior_calls: list[ModelCallRecord]
     facts: str
     steps: list[PlanStep]
     ending: str
@@ -83,8 +83,8 @@ class HouseContent:
 
     number: int
     record: HouseRecord
-    fates: list[ObjectOutcome]
-    story: str
+    outcomes: list[ObjectOutcome]
+    summary: str
     ending: str
     is_perfect: bool
     plans: list[PlanCard]
@@ -98,8 +98,8 @@ class HouseContent:
     @property
     def title(self) -> str:
         """See `EpisodeContent`."""
-        setting, header = self.record.initial_state, self.record.header
-        return f"{setting.scene} · episode {setting.episode} · run {header.repetition} · {planner_label(header)}"
+        start, header = self.record.initial_state, self.record.header
+        return f"{start.scene} · episode {start.episode} · run {header.repetition} · {planner_label(header)}"
 
     @property
     def complete(self) -> bool:
@@ -165,7 +165,7 @@ def make_house_content(
     found = list_object_outcomes(record)
     wanting = wish_subject(record.header.person)
     shown = choose_rows(record, found)
-    chapter = HouseContent(
+    content = HouseContent(
         number,
         record,
         found,
@@ -180,14 +180,14 @@ def make_house_content(
     try:
         task = find_task(record)
         played = _played_again(record, task, simulator, FRAMES if keep else 0)
-        _add_pictures(chapter, played, simulator is not None, keep)
+        _add_pictures(content, played, simulator is not None, keep)
     except UserError as error:
-        chapter.notes.append(f"No pictures of this episode: {error}")
+        content.notes.append(f"No pictures of this episode: {error}")
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # Records of other programs may be wrong in unexpected ways. The other episodes are still shown.
-        chapter.notes.append(f"No pictures of this episode: its record can't be followed ({error!r})")
-    chapter.plans = _plans(record, played)
-    return chapter
+        content.notes.append(f"No pictures of this episode: its record can't be followed ({error!r})")
+    content.plans = _plans(record, played)
+    return content
 
 
 def _played_again(
@@ -200,29 +200,26 @@ def _played_again(
 
 
 def _add_pictures(
-    chapter: HouseContent, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None
+    content: HouseContent, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None
 ) -> None:
     if played.differences:
         told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
-        chapter.notes.append(
+        content.notes.append(
             f"{'Pictures' if with_pictures else 'The map'} may differ from what happened: played again, this record "
             f"comes out otherwise than it says ({told}). It was probably made by another version or with other data; "
             "the numbers and scene graphs are the record's own."
         )
     plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, with_picture=with_pictures)
-    chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
+    content.map = map_svg(plan, played, content.outcomes, f"Map of {content.title}. {content.summary}")
     if keep is not None:
-        made = make_film(played, plan, chapter.fates)
-        alt = f"Film of {chapter.title}, {made.frames} pictures: what the robot saw, beside the map of its way."
-        chapter.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
+        made = make_film(played, plan, content.outcomes)
+        alt = f"Film of {content.title}, {made.frames} pictures: what the robot saw, beside the map of its way."
+        content.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
 
 
 def _plans(record: HouseRecord, played: Replay | None) -> list[PlanCard]:
-    actions: dict[int, list[ActionEvent]] = {}
-    for line in record.actions:
-        actions.setdefault(line.plan, []).append(line)
     things = record.initial_state.placements
-    return [_plan(plan, actions.get(plan.plan, []), things, played) for plan in record.plans]
+    return [_plan(plan, record.actions_of(plan), things, played) for plan in record.plans]
 
 
 def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str], played: Replay | None) -> PlanCard:

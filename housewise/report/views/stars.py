@@ -103,7 +103,7 @@ class GoalTurn:
 
 
 @dataclass(frozen=True)
-class ObjectStory:
+class ObjectEpisode:
     """What happened with one object.
 
     Attributes:
@@ -150,8 +150,8 @@ class ObjectStory:
 class StarsContent(RecordContent):
     """An episode object by object."""
 
-    story: str
-    objects: list[ObjectStory]
+    summary: str
+    objects: list[ObjectEpisode]
     template: str = "stars.html"
 
 
@@ -172,7 +172,7 @@ class StarsView(EpisodeView):
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: misplaced objects by reason."""
-        return Counter(story.fault for story in _objects(record, path) if story.fault)
+        return Counter(each.fault for each in _objects(record, path) if each.fault)
 
     def describe_state(self, result: Result) -> str:
         """See `EpisodeView`."""
@@ -204,12 +204,12 @@ class StarsView(EpisodeView):
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`: where each object was found and where it is wanted."""
         try:
-            setting = StarsInitialState.model_validate(header.initial_state)
+            initial_state = StarsInitialState.model_validate(header.initial_state)
         except ValidationError:
             return []
         return [
-            InitialFact("", thing, f"{place}; wanted in {_places(setting, thing)}")
-            for thing, place in setting.places.items()
+            InitialFact("", thing, f"{place}; wanted in {_places(initial_state, thing)}")
+            for thing, place in initial_state.places.items()
         ]
 
     def make_content(
@@ -231,7 +231,7 @@ class StarsView(EpisodeView):
         return StarsContent(
             **shared,
             mood="right" if self.is_perfect(result) else "partly",
-            story=" ".join(_setting(record, path).instructions)[:_LONGEST],
+            summary=" ".join(_initial_state(record, path).instructions)[:_LONGEST],
             objects=list(_objects(record, path)),
         )
 
@@ -271,9 +271,9 @@ def _branches(texts: Sequence[tuple[list[str], ResponseLine]], find_repairs: Fin
     return found
 
 
-def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
+def _objects(record: Record, path: Path) -> Iterator[ObjectEpisode]:
     """Return what happened with each object, in order."""
-    setting, final = _setting(record, path), read_state(StarsFinalState, record.result.final, path)
+    initial_state, final = _initial_state(record, path), read_state(StarsFinalState, record.result.final, path)
     groups: list[list[Event]] = []
     for event in record.events:
         if isinstance(event, ObjectEvent):
@@ -283,21 +283,21 @@ def _objects(record: Record, path: Path) -> Iterator[ObjectStory]:
     for events in groups:
         first = events[0]
         assert isinstance(first, ObjectEvent), "groups begin with one"
-        yield _make_object_story(first, events, setting, final)
+        yield _make_object_episode(first, events, initial_state, final)
 
 
-def _make_object_story(
-    about: ObjectEvent, events: Sequence[Event], setting: StarsInitialState, final: StarsFinalState
-) -> ObjectStory:
+def _make_object_episode(
+    about: ObjectEvent, events: Sequence[Event], initial_state: StarsInitialState, final: StarsFinalState
+) -> ObjectEpisode:
     place = final.places.get(about.thing, "")
     goals, recalled = _events_of_type(events, GoalEvent), _events_of_type(events, RecalledEvent)
     goal = goals[-1] if goals else None
     tree, left_out = _tree(events)
-    return ObjectStory(
-        mood="right" if place in setting.wanted.get(about.thing, []) else "wrong",
+    return ObjectEpisode(
+        mood="right" if place in initial_state.wanted.get(about.thing, []) else "wrong",
         seen=about.description,
         place=place,
-        wanted=_places(setting, about.thing),
+        wanted=_places(initial_state, about.thing),
         recalled=recalled[0].statement if recalled else "",
         tree=tree,
         left_out=left_out,
@@ -354,13 +354,13 @@ def _describe_mismatch(mismatch: MismatchLine) -> str:
     }.get(mismatch.kind, mismatch.kind)
 
 
-def _places(setting: StarsInitialState, thing: str) -> str:
-    return " or ".join(setting.wanted.get(thing, [])) or "nothing here"
+def _places(initial_state: StarsInitialState, thing: str) -> str:
+    return " or ".join(initial_state.wanted.get(thing, [])) or "nothing here"
 
 
 def _events_of_type(events: Sequence[Event], kind: type[_E]) -> list[_E]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def _setting(record: Record, path: Path) -> StarsInitialState:
+def _initial_state(record: Record, path: Path) -> StarsInitialState:
     return read_state(StarsInitialState, record.header.initial_state, path)

@@ -49,7 +49,7 @@ class AdaptTaskSettings(TaskSettings):
     @classmethod
     def _each_once(cls, said: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(set(said)) < len(said):
-            raise ValueError("each value at most once; runs=N repeats all of them")
+            raise ValueError("each value at most once; repeats=N repeats all of them")
         return said
 
 

@@ -82,9 +82,9 @@ class Adapt(System[AdaptSettings]):
         return {"agent": {"planner": "llm", **adapter_defaults(asked.adapter, cls.name)}}
 
     @classmethod
-    def task_key(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
         """See System.task_key. The key is the task, the person and the objects."""
-        return setting["number"], setting["person"], setting["things"]
+        return initial_state["number"], initial_state["person"], initial_state["things"]
 
     @property
     def roles(self) -> Sequence[str]:

@@ -64,6 +64,24 @@ NO_MORE_QUESTIONS = "Nothing can be asked any more; go on by what is known."
 class BreakfastWorld:
     """A breakfast that is made for a person.
 
+    Description:
+        ``TextKitchen`` with a person who answers questions at once and judges the breakfast (ADAPT, section 3).
+
+    Mission space:
+        Prepare the breakfast of the task as the person prefers it.
+
+    Action space:
+        A line of text; see ``TextKitchen``. ``Ask "..."`` asks the person.
+
+    Observation space:
+        ``BreakfastObservation``: the text of the kitchen or the answer, and the names that are known so far.
+
+    Rewards:
+        None. ``scores`` has the satisfaction and counts of questions and actions.
+
+    Termination:
+        The agent declares the task done. Truncation as in ``TextKitchen``.
+
     Args:
         kitchen: Text kitchen.
         person: Person whose wishes are judged.

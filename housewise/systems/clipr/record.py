@@ -64,8 +64,7 @@ class RulesEvent(Event):
     @classmethod
     def from_rules(cls, version: int, origin: Origin, rules: tuple[Rule, ...]) -> RulesEvent:
         """Create the event of a version of the rules."""
-        lines = tuple(RuleLine(text=rule.text, typed=rule.typed, source=rule.source) for rule in rules)
-        return cls(version=version, origin=origin, rules=lines)
+        return cls.model_validate({"version": version, "origin": origin, "rules": rules}, from_attributes=True)
 
 
 class DecisionEvent(Event):
@@ -134,14 +133,7 @@ class ReviewEvent(Event):
     @classmethod
     def from_review(cls, review: Review) -> ReviewEvent:
         """Create the event of a review."""
-        return cls(
-            processed=review.processed,
-            accuracy=review.accuracy,
-            outcome=review.outcome,
-            proposed=tuple(RuleLine(text=rule.text, typed=rule.typed, source=rule.source) for rule in review.proposed),
-            before=review.before,
-            after=review.after,
-        )
+        return cls.model_validate(review, from_attributes=True)
 
 
 class ChoiceInitialState(Frozen):

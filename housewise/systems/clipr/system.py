@@ -73,9 +73,9 @@ class Clipr(System[CliprSettings]):
         return {"agent": {"components": "chat", **adapter_defaults(asked.adapter, cls.name)}} if named else {}
 
     @classmethod
-    def task_key(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
         """See System.task_key. The key is the data set and the order of the tests."""
-        return setting.get("data"), setting.get("order")
+        return initial_state.get("data"), initial_state.get("order")
 
     @property
     def roles(self) -> Sequence[str]:

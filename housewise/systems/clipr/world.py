@@ -73,6 +73,24 @@ class CliprObservation:
 class ChoiceWorld:
     """Plays scenarios in batches, with a person who answers questions.
 
+    Description:
+        The single decisions of CLIPR (sections 3 and 4). A scenario is a request with several possible actions.
+
+    Mission space:
+        Choose the action that the person prefers in every scenario.
+
+    Action space:
+        ``AskPerson``, ``ChooseActions`` for the observed batch, or ``ReplayChoices`` in earlier scenarios.
+
+    Observation space:
+        ``CliprObservation``: examples, the next batch, the answer to the last question, and scores of the last choices.
+
+    Rewards:
+        None. ``scores`` has the accuracy by tier and over all tests.
+
+    Termination:
+        The agent declares the task complete when the batch is empty.
+
     Args:
         examples: Situations that the agent may read beforehand.
         batches: Batches of scenarios in order.

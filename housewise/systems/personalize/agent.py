@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from housewise.agent.base import Decision, History, total_usage
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.controller.skills import ActionStatus
+from housewise.core.record import Event
 from housewise.people.house.reactions import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event
-from housewise.systems.personalize.record import (
-    ActionEvent,
-)
+from housewise.systems.personalize.record import ActionEvent
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -42,7 +41,7 @@ class PlannerAgent:
     def decide(self, observation: SceneGraph, history: History[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
         start = time.perf_counter()
-        plan = self._planner.plan(observation, list_attempts(history))
+        plan = self._planner.plan(observation, list_attempts(event for step in history.steps for event in step.events))
         seconds = time.perf_counter() - start
         usage = total_usage(plan.replies)
         self._world.plans = history.decisions + 1
@@ -67,9 +66,8 @@ class PlannerAgent:
                     yield NoteEvent(note=reaction_note(self._person, thing, places[place], place == right))
 
 
-def list_attempts(history: History[SceneGraph]) -> list[Attempt]:
-    """Return everything that was tried in an episode, oldest first, as planners see it."""
-    events = (event for step in history.steps for event in step.events if isinstance(event, ActionEvent))
+def list_attempts(events: Iterable[Event]) -> list[Attempt]:
+    """Return what was tried in the actions among some events, in their order, as planners see it."""
     return [
         Attempt(
             HighLevelAction(ActionKind(event.kind), event.target or "", event.destination),
@@ -77,5 +75,5 @@ def list_attempts(history: History[SceneGraph]) -> list[Attempt]:
             event.reason,
         )
         for event in events
-        if event.kind is not None
+        if isinstance(event, ActionEvent) and event.kind is not None
     ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
+from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, Planner
 from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError
 from housewise.core.printable_text import excerpt
@@ -80,7 +82,7 @@ class CustomPlannerFactory:
 
     def __init__(self, planner: Any, label: str, most_steps: int = MOST_STEPS) -> None:
         self._planner, self._label, self._most_steps = planner, label, most_steps
-        self.asks = bool(getattr(planner, "asks", False))
+        self.asks_model = find_asks_model(planner) or False
         plan = getattr(planner, "plan", None if isinstance(planner, type) else planner)
         if not callable(plan):
             raise self._error(f"{_name_of(planner)} has no method plan{_ARGUMENTS} that returns text")
@@ -109,6 +111,35 @@ class CustomPlannerFactory:
 
     def _error(self, what: str) -> UserError:
         return UserError(f"{self._label}: {what}; see docs/extending.md")
+
+
+@dataclass(frozen=True)
+class FormerPlannerFactory:
+    """A factory that was written when ``asks_model`` was called ``asks``.
+
+    Attributes:
+        factory: The factory.
+        asks_model: Whether its planners ask a model.
+    """
+
+    factory: Callable[[PlannerContext], Planner]
+    asks_model: bool
+
+    def __call__(self, context: PlannerContext) -> Planner:
+        """See PlannerFactory."""
+        return self.factory(context)
+
+
+def find_asks_model(planner: object) -> bool | None:
+    """Return whether a planner or a factory asks a model, or None if it does not say so.
+
+    Warns:
+        DeprecationWarning: It says so under the former name ``asks``.
+    """
+    value = getattr(planner, "asks_model", None)
+    if value is None and (value := getattr(planner, "asks", None)) is not None:
+        warnings.warn(f"planner {_name_of(planner)}: asks is now called asks_model", DeprecationWarning, stacklevel=3)
+    return value if isinstance(value, bool) else None
 
 
 def is_custom_planner(planner: Any) -> bool:

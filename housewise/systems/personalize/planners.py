@@ -22,7 +22,12 @@ from housewise.core.plugins import PLANNERS, call_plugin
 from housewise.core.printable_text import excerpt
 from housewise.core.user_code import load_plugin_or_code
 from housewise.language.embedder import INSTALL, has_minilm
-from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner
+from housewise.systems.personalize.custom_planners import (
+    CustomPlannerFactory,
+    FormerPlannerFactory,
+    find_asks_model,
+    is_custom_planner,
+)
 from housewise.systems.personalize.planner_context import PlannerContext, route_lengths
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
@@ -32,10 +37,10 @@ class PlannerFactory(Protocol):
     """Makes the planners of a run. It reads its prompt on creation and is sent to the workers that play episodes.
 
     Attributes:
-        asks: Whether its planners ask a model.
+        asks_model: Whether its planners ask a model.
     """
 
-    asks: bool
+    asks_model: bool
 
     def __call__(self, context: PlannerContext) -> Planner: ...
 
@@ -49,11 +54,12 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     label = f"planner {settings.planner!r}"
     found = load_plugin_or_code(PLANNERS, settings.planner, "planner")
     if is_custom_planner(found):
-        return CustomPlannerFactory(found, label, settings.most_steps_per_plan)
+        return CustomPlannerFactory(found, label, settings.max_steps_per_plan)
     factory: PlannerFactory = call_plugin(found, label, settings)
-    if not callable(factory) or not isinstance(getattr(factory, "asks", None), bool):
+    asks_model = find_asks_model(factory)
+    if not callable(factory) or asks_model is None:
         raise UserError(f"{label}: {excerpt(repr(found))} is not a PlannerFactory; see docs/extending.md")
-    return factory
+    return factory if hasattr(factory, "asks_model") else FormerPlannerFactory(factory, asks_model)
 
 
 class _PromptedFactory:
@@ -66,7 +72,7 @@ class _PromptedFactory:
 class LLMFactory(_PromptedFactory):
     """Makes LLMPlanner: LLM-Planner, or LLM-Personalize with an adapter."""
 
-    asks = True
+    asks_model = True
 
     @property
     def config(self) -> PlannerConfig:
@@ -91,7 +97,7 @@ class LLMFactory(_PromptedFactory):
 class ReplayFactory(_PromptedFactory):
     """Makes planners that replay the replies of earlier records, without repairs and completion checks."""
 
-    asks = False
+    asks_model = False
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
@@ -108,21 +114,21 @@ class ReplayFactory(_PromptedFactory):
 class SayPlanFactory:
     """Makes SayPlanPlanner."""
 
-    asks = True
+    asks_model = True
 
     def __init__(self, settings: AgentSettings) -> None:
         self._template, self._settings = SayPlanTemplate.load(prompt_name(settings)), settings
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        most, grounded = self._settings.most_steps_per_plan, self._settings.grounded
+        most, grounded = self._settings.max_steps_per_plan, self._settings.grounded
         return SayPlanPlanner(context.answers, self._template, context.sampling, most, grounded)
 
 
 class SayCanFactory:
     """Makes SayCanPlanner."""
 
-    asks = True
+    asks_model = True
 
     def __init__(self, settings: AgentSettings) -> None:
         self._template, self._grounded = SayCanTemplate.load(prompt_name(settings)), settings.grounded
@@ -135,7 +141,7 @@ class SayCanFactory:
 class ScriptedFactory:
     """Makes the scripted planner, which knows what people want."""
 
-    asks = False
+    asks_model = False
 
     def __init__(self, settings: AgentSettings) -> None: ...
 
@@ -145,10 +151,10 @@ class ScriptedFactory:
 
 
 class MemoryLookupFactory:
-    """Makes the planner ``store``: it uses recalled preferences only, the baseline without a language model."""
+    """Makes the planner ``memory_lookup``: it uses recalled preferences only, the baseline without a language model."""
 
-    asks = False
-    name = "store"
+    asks_model = False
+    name = "memory_lookup"
     use_similar = False
 
     def __init__(self, settings: AgentSettings) -> None:
@@ -166,24 +172,24 @@ class MemoryLookupFactory:
 
 
 class MemoryNearestFactory(MemoryLookupFactory):
-    """Makes the planner ``nearest``: where nothing is recalled, it uses placements of similar kinds."""
+    """Makes the planner ``memory_nearest``: where nothing is recalled, it uses placements of similar kinds."""
 
-    name = "nearest"
+    name = "memory_nearest"
     use_similar = True
 
     def __init__(self, settings: AgentSettings) -> None:
         super().__init__(settings)
         if not has_minilm():
             raise UserError(
-                f"planner=nearest needs sentence embeddings: run `{INSTALL}` and "
-                "`pip install 'housewise[local]'`, or use planner=store"
+                f"planner=memory_nearest needs sentence embeddings: run `{INSTALL}` and "
+                "`pip install 'housewise[local]'`, or use planner=memory_lookup"
             )
 
 
 class DemonstratorFactory(_PromptedFactory):
     """Makes the demonstrator: scripted plans as replies to a model's prompt."""
 
-    asks = False
+    asks_model = False
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
@@ -199,7 +205,7 @@ def _route(context: PlannerContext, config: PlannerConfig) -> Distance | None:
 
 def open_context(settings: AgentSettings) -> ContextGenerator:
     """Return the context generator for the prompt of the settings."""
-    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.most_steps_per_plan)
+    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.max_steps_per_plan)
 
 
 def prompt_name(settings: AgentSettings) -> str:

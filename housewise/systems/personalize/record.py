@@ -181,8 +181,8 @@ class HouseRecord:
         if record.header.system != "personalize":
             raise UserError(f"{path}: is an episode of {record.header.system}, not one in a house")
         remedy = "delete the file to run the episode again"
-        setting = validate_model(InitialState, record.header.initial_state, path, remedy)
-        return cls(record, setting, validate_model(FinalState, record.result.final, path, remedy))
+        initial_state = validate_model(InitialState, record.header.initial_state, path, remedy)
+        return cls(record, initial_state, validate_model(FinalState, record.result.final, path, remedy))
 
     def __repr__(self) -> str:
         return f"<HouseRecord: {self.record.summary}>"
@@ -216,6 +216,10 @@ class HouseRecord:
     def actions(self) -> list[ActionEvent]:
         """Actions in order."""
         return self.record.of_type(ActionEvent)
+
+    def actions_of(self, plan: PlanEvent) -> list[ActionEvent]:
+        """Return the actions of a plan in order."""
+        return [action for action in self.actions if action.plan == plan.plan]
 
     @property
     def known_things(self) -> set[str]:

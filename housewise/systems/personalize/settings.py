@@ -14,6 +14,7 @@ from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
+from housewise.core.setting_migrations import former_values
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, check_known_name, merge_nested
 from housewise.core.settings_loading import load_with_derived_defaults
 from housewise.core.user_code import CodeReference, is_code_reference
@@ -21,6 +22,9 @@ from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, Wrapper, a
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
+
+FORMER_PLANNERS = {"store": "memory_lookup", "nearest": "memory_nearest"}
+"""Current by former names of planners."""
 
 
 class DemonstratorSettings(Settings):
@@ -34,7 +38,7 @@ class DemonstratorSettings(Settings):
     thorough: bool = Field(
         default=False, description="Whether the robot looks around all receptacles before the task counts as complete."
     )
-    verdicts: bool = Field(
+    note_all_objects: bool = Field(
         default=True,
         description="Whether the memory gets a note about every visible object, and not only about moved objects.",
     )
@@ -150,7 +154,7 @@ class JudgingSettings(Settings):
 class AgentSettings(Settings):
     """The planner and its options."""
 
-    planner: CodeReference = Field(
+    planner: Annotated[CodeReference, former_values(**FORMER_PLANNERS)] = Field(
         default="llm",
         description="Name of the planner (housewise list planners), or your own as FILE.py:NAME or MODULE:NAME.",
     )
@@ -159,11 +163,11 @@ class AgentSettings(Settings):
         description="Prompt of the planner: a bundled one or a file. planner is the planner's own prompt; null is the "
         "prompt that the adapter was trained with.",
     )
-    most_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
+    max_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
         default=10, ge=1, le=MAX_COUNT, description="Maximum number of high-level actions of a plan."
     )
-    most_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
-    most_idle_plans: int = Field(
+    max_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
+    max_idle_plans: int = Field(
         default=10,
         ge=1,
         le=MAX_COUNT,
@@ -255,8 +259,8 @@ class PersonalizeSettings(RunSettings):
 
     @model_validator(mode="after")
     def _check_meaning(self) -> PersonalizeSettings:
-        if self.agent.planner == "nearest" and self.memory.meaning is False:
-            raise ValueError("planner=nearest needs sentence embeddings; leave memory.meaning out")
+        if self.agent.planner == "memory_nearest" and self.memory.meaning is False:
+            raise ValueError("planner=memory_nearest needs sentence embeddings; leave memory.meaning out")
         return self
 
     @property

@@ -109,14 +109,16 @@ class Personalize(System[PersonalizeSettings]):
         return f"{search} ({result.scores['plans']:.0f} plans)" if search else super().describe_ending(result)
 
     @classmethod
-    def task_key(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
         """See System.task_key: where everything stands, and where it is wanted."""
-        return setting["placements"], {thing: sorted(places) for thing, places in setting["correct"].items()}
+        return initial_state["placements"], {
+            thing: sorted(places) for thing, places in initial_state["correct"].items()
+        }
 
     @property
     def roles(self) -> Sequence[str]:
         """See System.roles."""
-        return ("agent",) if self._planner.asks else ()
+        return ("agent",) if self._planner.asks_model else ()
 
     @property
     def expected_seconds(self) -> float | None:
@@ -195,11 +197,11 @@ class Personalize(System[PersonalizeSettings]):
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
-        limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
+        limits = EpisodeLimits(chosen.max_plans, chosen.max_idle_plans, chosen.replan_when_blocked)
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
-        demonstrating_person = person if chosen.demonstrator.verdicts else None
+        demonstrating_person = person if chosen.demonstrator.note_all_objects else None
         return EpisodeSetup(
-            world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks), setting, limits
+            world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks_model), setting, limits
         )
 
     def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:

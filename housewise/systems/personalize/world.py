@@ -25,9 +25,27 @@ _PREREQUISITES = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 class HouseWorld:
     """A house with a robot in it. An action is one step of a plan.
 
+    Description:
+        ``RearrangementEnv`` with high-level actions, which the controller carries out (LLM-Personalize, section 3.2).
+
+    Mission space:
+        Put every object where the house's person wants it.
+
+    Action space:
+        ``ParsedStep``: go to, look at, pick up or place, or text that was not understood and fails.
+
+    Observation space:
+        ``SceneGraph``: what the robot has seen so far.
+
+    Rewards:
+        +1 for placing an object on a correct receptacle, -1 for taking one away from a correct receptacle.
+
+    Termination:
+        The planner declares the task complete. Truncation when the low-level steps of the environment are used up.
+
     Args:
         robot: The robot in its house, before the first action.
-        person: Name of the person whose reactions to moved objects become notes, or None for an episode without a memory.
+        person: Name of the person whose reactions to moved objects become notes. None records no reactions.
 
     Attributes:
         plans: Number of plans so far.

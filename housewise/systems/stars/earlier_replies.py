@@ -41,7 +41,7 @@ class EarlierReplies:
         if event is None:
             return None
         usage.merge(event.usage.usage)
-        return [line.to_goal for line in event.responses]
+        return [line.retrieved_goal for line in event.responses]
 
     def find_selection(
         self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage

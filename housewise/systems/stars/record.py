@@ -1,4 +1,4 @@
-"""Events and states in records of STARS episodes, enough to count, show and continue them."""
+"""Events and states in records of STARS. They suffice to compute its scores, to show episodes and to resume them."""
 
 from __future__ import annotations
 
@@ -50,17 +50,23 @@ class ModelUsageLine(Frozen):
 
     @classmethod
     def from_usage(cls, usage: ModelUsage) -> ModelUsageLine:
-        """Create the line of a usage."""
+        """Convert a usage to its form in records."""
         return cls(**vars(usage))
 
     @property
     def usage(self) -> ModelUsage:
-        """The usage."""
+        """The usage, as agents count it."""
         return ModelUsage(**{name: Counter(counts) for name, counts in self})
 
 
 class MismatchLine(Frozen):
-    """One reason why a goal is not viable; see housewise.agent.stars.analysis.Mismatch."""
+    """One reason why a goal is not viable; see housewise.agent.stars.analysis.Mismatch.
+
+    Attributes:
+        kind: Kind of the mismatch, such as ``unknown-word``.
+        what: The word or state that does not fit, if there is one.
+        thing: The object or fixture that it does not fit, if there is one.
+    """
 
     kind: str
     what: Words | None = None
@@ -81,7 +87,7 @@ class ResponseLine(Frozen):
         return not self.mismatches
 
     @property
-    def to_goal(self) -> RetrievedGoal:
+    def retrieved_goal(self) -> RetrievedGoal:
         """The goal as it was retrieved."""
         return RetrievedGoal(self.text, self.probability, self.source)
 
@@ -92,8 +98,8 @@ class ObjectEvent(Event):
     Attributes:
         thing: Unique name of the object.
         noun: Noun of the object.
-        seen: The object with its place.
-        subtask: What is done with the objects of that place.
+        description: The object with its place, such as ``mug in dish rack``.
+        subtask: Part of the task to which the object belongs, by the place where it was found.
     """
 
     type: ClassVar[str] = "object"
@@ -108,7 +114,7 @@ class RecalledEvent(Event):
 
     Attributes:
         statement: The goal as the person stated or confirmed it.
-        by_policy: Whether the learned policy still achieves it.
+        by_policy: Whether the learned actions still achieve it. Otherwise new actions are planned.
     """
 
     type: ClassVar[str] = "recalled"
@@ -122,7 +128,7 @@ class RetrievedEvent(Event):
 
     Attributes:
         responses: Goals, most probable first.
-        asked: Model usage.
+        usage: Model usage.
         seconds: Waiting time for the model.
     """
 
@@ -137,7 +143,7 @@ class RepairEvent(Event):
     """A model was asked to replace a refused goal; see RetrievedEvent.
 
     Attributes:
-        wrong: The refused goal.
+        refused_goal: The refused goal.
         reason: Reason that the model was given.
         depth: Number of repairs that led to the responses.
     """
@@ -205,7 +211,7 @@ class GoalEvent(Event):
 
 
 class StarsPlanEvent(Event):
-    """The plan for the goal. None if there is no plan or no goal."""
+    """The actions that are planned for the goal (``acts``), or None if there is no plan or no goal."""
 
     type: ClassVar[str] = "plan"
     thing: str

@@ -49,7 +49,7 @@ class StarsTaskSettings(TaskSettings):
     @classmethod
     def _each_once(cls, task: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(task)) < len(task):
-            raise ValueError("each task at most once; runs=N repeats all of them")
+            raise ValueError("each task at most once; repeats=N repeats all of them")
         return task
 
 

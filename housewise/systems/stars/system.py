@@ -111,9 +111,9 @@ class Stars(System[StarsSettings]):
         return (GoalAnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
-    def task_key(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
         """See System.task_key. The key is where objects are found and wanted."""
-        return setting["room"], setting["places"], setting["wanted"], setting["closed"]
+        return initial_state["room"], initial_state["places"], initial_state["wanted"], initial_state["closed"]
 
     def tasks(self) -> Sequence[Task]:
         """See System.tasks."""

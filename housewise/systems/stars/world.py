@@ -31,6 +31,24 @@ class RoomObservation:
 class RoomWorld:
     """The room of a task.
 
+    Description:
+        The symbolic room of STARS (experiment design), with a person who confirms or states goals.
+
+    Mission space:
+        Bring every object to where the person wants it, such as "tidy kitchen".
+
+    Action space:
+        ``ManipulationAction``, ``GoalQuestion`` (is this the goal?) or ``GoalRequest`` (what is the goal?).
+
+    Observation space:
+        ``RoomObservation``: the full state of the room, and the person's last answer.
+
+    Rewards:
+        None. ``scores`` has the paper's measures of an episode.
+
+    Termination:
+        The agent declares the task complete.
+
     Args:
         task: The task.
         learner: Goal learner, which counts usage and dialogue.

@@ -39,7 +39,7 @@ def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
         # The generator of houses is slow to import.
         from housewise.worlds.choices.house_choices import make_house_choices
 
-        return make_house_choices(count, seed, who=data.partition(":")[2] or None)
+        return make_house_choices(count, seed, person_name=data.partition(":")[2] or None)
     path = Path(data)
     if path.suffix in (".yaml", ".yml"):
         return read_kitchen_choices(path)

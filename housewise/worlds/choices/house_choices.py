@@ -1,4 +1,4 @@
-"""Single decisions in houses: in which of four places does a person want a thing?
+"""Choices in houses: in which of four places does a person want an object?
 
 Each kind of thing has one scenario in a generated house, with one place where the person wants it and three where they
 do not. Places where somebody else wants it are used first, so that common sense does not decide. All four satisfy the
@@ -33,8 +33,8 @@ _Place = tuple[str, str]
 """Kind of room and kind of receptacle."""
 
 
-def make_house_choices(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
-    """Build the choices of one person, who is the attribute ``person`` of the set.
+def make_house_choices(count: int, seed: int, folder: Path | None = None, person_name: str | None = None) -> ChoiceSet:
+    """Build the choices of one person. The attribute ``person`` of the set is that person.
 
     Args:
         count: Number of examples to draw, about different groups of things.
@@ -45,9 +45,9 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, who: s
     Raises:
         DataError: There is no such person, or the annotations are missing or damaged.
     """
-    everybody = _everybody(folder)
-    person = load_preferences(who) if who else everybody[seed % len(everybody)]
-    return make_person_choices(person, [other for other in everybody if other.name != person.name], count, seed)
+    people = _list_people(folder)
+    person = load_preferences(person_name) if person_name else people[seed % len(people)]
+    return make_person_choices(person, [other for other in people if other.name != person.name], count, seed)
 
 
 def make_person_choices(
@@ -56,8 +56,8 @@ def make_person_choices(
     """Build one scenario per kind of thing, and split them into examples and test.
 
     Args:
-        person: Whose preferences are right.
-        others: People whose preferences are preferred as wrong places.
+        person: Person whose preferences decide which action is correct.
+        others: People whose preferred places are used first as wrong places.
         count: Number of examples to draw, about different groups of things.
         seed: Seed of the draw.
 
@@ -71,7 +71,7 @@ def make_person_choices(
         rng = random.Random(f"{seed}/{thing}")
         places = _places(FIRST_SEED + number % HOUSE_COUNT)
         wanted = [place for place in places if person.wants(thing, *place)]
-        tempting = {place: sum(other.wants(thing, *place) for other in others) for place in places}
+        wanted_by_others = {place for place in places if any(other.wants(thing, *place) for other in others)}
         unwanted = [place for place in places if place not in wanted]
         if not wanted:
             left_out["the house has no place where it is wanted"] += 1
@@ -79,7 +79,7 @@ def make_person_choices(
             left_out["the house has too few places where it is not wanted"] += 1
         else:
             rng.shuffle(unwanted)
-            wrong = sorted(unwanted, key=lambda place: -bool(tempting[place]))[:_WRONG_PLACES]
+            wrong = sorted(unwanted, key=lambda place: place not in wanted_by_others)[:_WRONG_PLACES]
             scenarios.append(_scenario(thing, rng.choice(wanted), wrong, places, groups.get(thing, thing)))
     examples = tuple(replace(example, tier="training") for example in sample_scenarios(scenarios, count, seed))
     return ChoiceSet(NAME, examples, select_test(scenarios, examples), left_out=tuple(left_out.items()), person=person)
@@ -96,12 +96,13 @@ def _scenario(thing: str, right: _Place, wrong: Sequence[_Place], places: Sequen
 
 @lru_cache(maxsize=HOUSE_COUNT)
 def _places(house: int) -> tuple[_Place, ...]:
+    """Return the places of a generated house, each pair of kinds once."""
     scene = generate_house(house)
     rooms: Mapping[str, str] = {room.name: room.kind for room in scene.rooms}
     return tuple(sorted({(rooms[each.room], each.kind) for each in scene.receptacles if each.usable and each.room}))
 
 
-def _everybody(folder: Path | None) -> list[HousePreferences]:
+def _list_people(folder: Path | None) -> list[HousePreferences]:
     if folder is None:
         return [load_preferences(name) for name in bundled_people()]
     annotations = read_annotations(folder)

@@ -20,6 +20,9 @@ MAX_OBSERVATION_CHARACTERS = 20_000
 class TextKitchenEnv(gym.Env[str, str]):
     """``TextKitchen`` behind Gymnasium's interface.
 
+    Description:
+        The text kitchen of ADAPT (section 3, table 3). A robot explores a household by text and prepares breakfast.
+
     Mission space:
         ``info["task"]`` at reset, such as "Prepare eggs for breakfast".
 

@@ -1,7 +1,5 @@
 """The model that cooks, where its conversation grows longer than it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scripted language steps and people for tests of CLIPR: a chat model and a respondent with prepared replies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Algorithms 1 and 2 with a chat model whose replies a file fixes: every branch once, every call counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

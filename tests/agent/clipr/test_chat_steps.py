@@ -1,7 +1,5 @@
 """Prompts of somebody else's: templates that are filled in, not programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

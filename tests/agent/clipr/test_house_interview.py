@@ -1,7 +1,5 @@
 """Rules about places: read strictly, written as notes that planners in houses recall, and asked about in order."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers and rules in a memory: in order, the newest of those that contradict each other, and not without end."""
 
-from __future__ import annotations
-
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.memory_notes import (
     answer_note,

@@ -1,7 +1,5 @@
 """Rules: written, read back, and kept where they are not understood."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

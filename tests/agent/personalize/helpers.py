@@ -1,7 +1,5 @@
 """Models and a small house for the tests of the planners."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The grammar of plans: which replies it allows."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("llguidance")

@@ -1,7 +1,5 @@
 """Judgements before a plan: their format, their parser and their grammar."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """LLMPlanner with judgements: the model judges, known placements correct it, and the model plans."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 

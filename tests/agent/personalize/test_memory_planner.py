@@ -1,7 +1,5 @@
 """Guessed placements: by similar kinds, at random, and never against known preferences."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Plans with infeasible steps: the model is asked to correct them, and steps that remain are left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.personalize.plan_parser import parse_plan

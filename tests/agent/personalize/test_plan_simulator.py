@@ -1,7 +1,5 @@
 """The plan simulator: feasible actions and problems of plans in the known house."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.personalize.plan_parser import parse_plan

@@ -1,7 +1,5 @@
 """Preferences recalled from notes, and the placement candidates that follow from them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The judge that scores placements, and the judgements that follow from the scores."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Plans in many formats are read like the paper's, and hostile replies take little time."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A model whose continuations are written down, with the probability of every token and its alternatives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token

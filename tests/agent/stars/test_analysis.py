@@ -1,7 +1,5 @@
 """What the robot makes of sentences of many shapes, in the three tasks and with their own words."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tasks, words and abilities as data: the packaged ones against the paper's figures, and bad files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

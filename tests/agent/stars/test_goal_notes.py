@@ -1,7 +1,5 @@
 """Goals as notes and back, counts of what was asked, and conditions by name."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The person: asked again and told why, understood in few words, and in many."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.stars.analysis import GoalAnalyser

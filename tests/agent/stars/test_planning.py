@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.stars.data_files import load_task

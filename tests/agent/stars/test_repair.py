@@ -1,7 +1,5 @@
 """Order and depth of repairs, selection, and the simulated user."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.stars.analysis import GoalAnalysis, Mismatch, MismatchKind

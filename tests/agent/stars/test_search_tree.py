@@ -1,7 +1,5 @@
 """The search tree against the paper's worked example (STARS, appendix B, tables 9 and 10), and drawn replies."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.agent.stars.model_usage import ModelUsage

@@ -17,8 +17,7 @@ def test_the_unseen_questions_are_understood(tmp_path):
     """Those of all hands together."""
     out, unseen = tmp_path / "out.json", tmp_path / "unseen.jsonl"
     unseen.write_text("".join(path.read_text(encoding="utf-8") for path in sorted(OWN.glob("unseen*.jsonl"))))
-    result = run_module(MODULE, ["--questions", unseen, "--json", out])
-    assert result.returncode == 0, result.stderr
+    result = run_module(MODULE, ["--questions", unseen, "--json", out], code=0)
     figures = json.loads(out.read_text(encoding="utf-8"))
     assert figures["n"] == 220
     assert figures["found"] >= 0.85

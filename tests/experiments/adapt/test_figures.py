@@ -1,7 +1,5 @@
 """What answers were worth, from records of scripted cooks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

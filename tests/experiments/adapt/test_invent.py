@@ -1,7 +1,5 @@
 """People who do not exist, as files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from housewise.people.kitchen.invented_profiles import invent_profile

@@ -1,7 +1,5 @@
 """The main results in small: a tiny model is warmed up, cooks, reflects and learns, and goes on where it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -38,7 +36,12 @@ PLAYED = (
 TINY = [
     f"{section}.{key}={value}"
     for section in ("warm_up.training", "imitation", "preference")
-    for key, value in (("most_tokens", 100_000), ("device", "cpu"), ("dtype", "float32"), ("checkpoint_steps", 1))
+    for key, value in (
+        ("max_example_tokens", 100_000),
+        ("device", "cpu"),
+        ("dtype", "float32"),
+        ("checkpoint_steps", 1),
+    )
 ]
 
 
@@ -205,8 +208,7 @@ def test_other_settings_are_refused_in_one_line(small: Small) -> None:
 def test_without_anybody_to_warm_up_for_the_named_model_is_gone_on_from(small: Small, tmp_path: Path) -> None:
     words = ["--quick", "--model", small.model, "--out", tmp_path / "out", "--json", tmp_path / "results.json"]
     words += ["--agent", "Baseline", *TINY, "--no-seen", "warm_up.people=0"]
-    done = run_module("housewise.experiments.adapt.main_results", words)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_module("housewise.experiments.adapt.main_results", words, code=0)
     assert not list((tmp_path / "out").rglob("model.json")), "nothing is trained"
     [(name, row)] = json.loads((tmp_path / "results.json").read_text())["rows"].items()
     assert name == "Baseline" and (row["seen"]["n"], row["unseen"]["n"]) == (0, 1)
@@ -230,8 +232,7 @@ def test_the_shipped_model_is_gone_on_from_where_none_is_named(tmp_path: Path) -
 @needs_minilm
 def test_people_without_other_words_are_not_paraphrased(small: Small, tmp_path: Path) -> None:
     people = tmp_path / "people"
-    done = run_module("housewise.experiments.adapt.invent", ["--people", "2", "--out", people])
-    assert done.returncode == 0, done.stderr
+    done = run_module("housewise.experiments.adapt.invent", ["--people", "2", "--out", people], code=0)
     words = ["--people", people, "--out", tmp_path / "out", *TINY, "--model", small.model]
     words += ["--agent", "Reflection-DPO, paraphrased"]
     done = run_module("housewise.experiments.adapt.main_results", words)

@@ -1,7 +1,5 @@
 """What a memory is worth: to scripted cooks for people of one's own, and to a model behind a server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -35,8 +33,7 @@ QUESTION = "Where do you want to eat?"
 def remembering(folder: Path, *words: object) -> Any:
     (folder / "two.yaml").write_text(TWO, encoding="utf-8")
     fixed = ["--people", folder / "two.yaml", "--task", "3", "--task", "5", "--out", folder / "out"]
-    done = run_module("housewise.experiments.adapt.remembering", [*fixed, "--json", folder / "out.json", *words])
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_module("housewise.experiments.adapt.remembering", [*fixed, "--json", folder / "out.json", *words], code=0)
     return json.loads((folder / "out.json").read_text(encoding="utf-8"))
 
 

@@ -1,7 +1,5 @@
 """The comparison of engines: what is counted, with a tiny model, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

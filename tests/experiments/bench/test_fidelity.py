@@ -1,7 +1,5 @@
 """The fidelity experiment against recordings that our own robot made, and that were altered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The published robot's walks, step for step; HOUSEKEEP_RECORDINGS names the folder of the recorded episodes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

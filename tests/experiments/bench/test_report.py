@@ -1,7 +1,5 @@
 """The benchmark of reports: that it measures what it says; how fast anything is, no test asks."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The rollout speed experiment: that it measures what it says; how fast anything is, no test asks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,7 @@ def test_the_figures_are_of_all_episodes(tmp_path: Path) -> None:
 
 
 def test_with_notes_what_is_shown_is_known(tmp_path: Path) -> None:
-    config = house_settings(settings={"planner": "store", "houses": 1, "max_steps": 40})
+    config = house_settings(settings={"planner": "memory_lookup", "houses": 1, "max_steps": 40})
     noted = remembering(config, 1, tmp_path)
     assert measure(noted, 1, tmp_path / "run")["episodes"] == 1
     folders = (MemoryFolder(tmp_path / name) for name in ("shown/memory", "run/memory_at_start"))

@@ -1,9 +1,6 @@
 """Comparing simulators: with itself a simulator agrees, with a shifted house it does not."""
 
-from __future__ import annotations
-
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,9 +59,7 @@ def test_pictures_stand_side_by_side(task: RearrangementTask) -> None:
 
 def test_the_command_writes_figures_and_pictures(tmp_path: Path) -> None:
     words = ["--against", "raycast", "--quick", "--tasks", "--json", tmp_path / "f.json", "--pictures", tmp_path]
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise.experiments.bench.simulators", words, env)
-    assert done.returncode == 0, done.stderr
+    done = run_module("housewise.experiments.bench.simulators", words, code=0)
     assert "success_rate generated" in done.stdout
     content = json.loads((tmp_path / "f.json").read_text())
     assert content["scenes"]["generated"]["mask_iou"] == 1.0 and content["seed"] == 0

@@ -1,9 +1,6 @@
 """The speed experiment: that it measures what it says; how fast anything is, no test asks."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +69,7 @@ def test_a_robot_goes_about_and_is_compared(toy: RearrangementTask) -> None:
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    result = run_module("housewise.experiments.bench.speed", ["--quick", "--json", tmp_path / "speed.json"], env)
-    assert result.returncode == 0, result.stderr
+    result = run_module("housewise.experiments.bench.speed", ["--quick", "--json", tmp_path / "speed.json"], code=0)
     content = json.loads((tmp_path / "speed.json").read_text())
     assert {"sensor_fps", "agent_steps_per_second", "memory_mb"} <= content.keys()
     assert list(content["growth"]) == ["10", "100"]

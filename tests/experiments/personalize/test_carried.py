@@ -1,10 +1,7 @@
 """Memories brought along: figures from records made by hand, and the whole way from one generated house to another."""
 
-from __future__ import annotations
-
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -112,11 +109,9 @@ def test_pairs_are_those_whose_scenes_are_there() -> None:
 
 
 def test_the_tests_are_played_with_what_was_remembered_elsewhere(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     words = ["--quick", "--row", "store", "--seed", "3", "--out", tmp_path / "out", "--json", tmp_path / "c.json"]
     module = "housewise.experiments.personalize.carried"
-    done = run_module(module, [*words, "max_steps=200"], env, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(module, [*words, "max_steps=200"], cwd=tmp_path, code=0)
     seed = tmp_path / "out" / "generated" / "seed-3"
     learned = [seed / "demonstrations", seed / "store" / "round 1", seed / "store" / "round 2"]
     for folder, stage in zip(learned, (SHOWN, *ROUNDS), strict=True):
@@ -127,7 +122,7 @@ def test_the_tests_are_played_with_what_was_remembered_elsewhere(tmp_path: Path)
     content = json.loads((tmp_path / "c.json").read_text())
     assert content["notes"]["generated → generated"]["store"][SHOWN]["test"]["3"] > 0
     before = {path: path.stat().st_mtime_ns for path in seed.rglob("*.jsonl")}
-    assert run_module(module, [*words, "--show"], env, tmp_path).returncode == 0
+    assert run_module(module, [*words, "--show"], cwd=tmp_path).returncode == 0
     assert before == {path: path.stat().st_mtime_ns for path in seed.rglob("*.jsonl")}
-    alone = run_module(module, [*words, "--scene", "Rs_int"], env, tmp_path)
+    alone = run_module(module, [*words, "--scene", "Rs_int"], cwd=tmp_path)
     assert alone.returncode == 2 and len(alone.stderr.strip().splitlines()) == 1 and "both of" in alone.stderr

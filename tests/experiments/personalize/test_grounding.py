@@ -1,7 +1,5 @@
 """The grounding experiment, with a model of random weights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from tests.language.tiny import save_tiny_model
 
 def test_grounded_replies_are_understood_and_recorded(tmp_path: Path) -> None:
     model = f"local:{save_tiny_model(tmp_path / 'model')}"
-    planned = configs(False, ["sampling.max_tokens=200"], True, model=model, houses=1, runs=4, most_plans=2)
+    planned = configs(False, ["sampling.max_tokens=200"], True, model=model, houses=1, repeats=4, max_plans=2)
     assert list(planned) == ["free", "grounded", "free and checked", "grounded and checked"]
     records = {arm: play(config, tmp_path / arm) for arm, config in planned.items()}
     shares = {arm: figures(part) for arm, part in records.items()}

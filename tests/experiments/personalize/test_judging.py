@@ -1,7 +1,5 @@
 """How judgements are counted: by a model that knows, and by one that finds everything fine."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

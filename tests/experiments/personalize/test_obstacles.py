@@ -1,7 +1,5 @@
 """What stands in the way, from records made by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.experiments.personalize.obstacles import FATES, obstacles

@@ -1,11 +1,7 @@
 """The oracle experiment: what it plays, what it says was left, and its figures from a real run."""
 
-from __future__ import annotations
-
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +11,7 @@ from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, 
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from tests.commands import run_module
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
@@ -108,9 +105,7 @@ def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekee
 
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the module in a process of its own."""
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    command = [sys.executable, "-m", "housewise.experiments.personalize.oracle", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    return run_module("housewise.experiments.personalize.oracle", arguments)
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:

@@ -1,12 +1,7 @@
 """One person's robot: who disagrees, what the table says, where the same thing goes."""
 
-from __future__ import annotations
-
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +22,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save, with_changes
 from tests.selftrain.tiny import save_learner, save_prompt
 
@@ -131,29 +127,13 @@ def _put(record: HouseRecord, thing: str, place: str) -> HouseRecord:
 @pytest.mark.slow
 def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-    few = ["run.max_steps=30", "run.most_plans=1", "run.sampling.max_tokens=8", "training.most_tokens=16384"]
+    few = ["run.max_steps=30", "run.max_plans=1", "run.sampling.max_tokens=8", "training.max_example_tokens=16384"]
     small = ["training.rank=2", "training.device=cpu", "training.dtype=float32", "iterations=1"]
     model = f"local:{save_learner(tmp_path / 'tiny')}"
-    command = [
-        sys.executable,
-        "-m",
-        "housewise.experiments.personalize.personalise",
-        "--quick",
-        "--people",
-        "ada,bruno",
-        "--model",
-        model,
-    ]
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+    words = ["--quick", "--people", "ada,bruno", "--model", model, "--out", tmp_path / "out"]
     settings = [*few, *small, f"run.prompt={save_prompt(tmp_path / 'short.yaml')}"]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "figures.json"), *settings],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    module = "housewise.experiments.personalize.personalise"
+    run_module(module, [*words, "--json", tmp_path / "figures.json", *settings], timeout=1200, code=0)
     pair = tmp_path / "out" / GENERATED / "ada-bruno"
     told = {
         (taught, tested): json.loads((pair / taught / f"for-{tested}" / "config.json").read_text())

@@ -1,9 +1,6 @@
 """Success by number of reactions: in a generated house, from the first notes that came."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 from housewise.experiments.documents.files import FigureFiles
@@ -16,7 +13,6 @@ from tests.commands import run_module
 
 
 def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     (tmp_path / "personalize").mkdir()
     words = [
         "--quick",
@@ -29,8 +25,7 @@ def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
     ]
     module = "housewise.experiments.personalize.reactions"
     counts = [word for count in (0, 2, 3) for word in ("--count", count)]
-    done = run_module(module, [*words, *counts, "max_steps=200"], env, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(module, [*words, *counts, "max_steps=200"], cwd=tmp_path, code=0)
     seed = tmp_path / "out" / "generated" / "seed-1"
     shown = [note for record in read_records(seed / "demonstrations" / "episodes") for note in learned_notes(record)]
     assert shown
@@ -47,5 +42,5 @@ def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
     assert head.endswith("| 0 | 2 | 3 |")
     assert row == f"| generated test | store | {' | '.join(format(each['mean'], '.1f') for each in figures.values())} |"
     assert (tmp_path / "out" / "reactions_curve.png").read_bytes().startswith(b"\x89PNG")
-    many = run_module(module, [*words, "--count", "5000", "max_steps=200"], env, tmp_path)
+    many = run_module(module, [*words, "--count", "5000", "max_steps=200"], cwd=tmp_path)
     assert many.returncode == 2 and "reactions in all; give --count less" in many.stderr

@@ -1,9 +1,6 @@
 """Robots that go by notes in simulators: the memory of the last round, and the tests once in each."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 from housewise.people.memory import MemoryFolder
@@ -14,10 +11,8 @@ MODULE = "housewise.experiments.personalize.simulators"
 
 
 def test_tests_are_played_with_what_is_remembered_after_the_last_round(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     words = ["--quick", "--row", "store", "--out", tmp_path / "out", "--json", tmp_path / "figures.json"]
-    done = run_module(MODULE, [*words, "--simulator", "raycast", "max_steps=200"], env, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(MODULE, [*words, "--simulator", "raycast", "max_steps=200"], cwd=tmp_path, code=0)
     seed = tmp_path / "out" / "generated" / "seed-1"
     memory = MemoryFolder(seed / "store" / "round 2" / "memory").load("majority")
     (record,) = read_house_records(seed / "simulators" / "store" / "raycast" / "episodes")
@@ -25,5 +20,5 @@ def test_tests_are_played_with_what_is_remembered_after_the_last_round(tmp_path:
     content = json.loads((tmp_path / "figures.json").read_text())
     assert content["figures"]["generated"]["store"]["raycast"]["episodes"] == 1
     assert content["gains"] == {}
-    refused = run_module(MODULE, [*words, "--simulator", "unreal"], env, tmp_path)
+    refused = run_module(MODULE, [*words, "--simulator", "unreal"], cwd=tmp_path)
     assert refused.returncode == 2 and "unreal" in refused.stderr

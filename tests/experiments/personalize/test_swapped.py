@@ -1,16 +1,12 @@
 """Memories swapped between people, and notes edited by hand."""
 
-from __future__ import annotations
-
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.errors import UserError
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
@@ -20,6 +16,7 @@ from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.swapped import ANOTHER, COMMON, OWN, Neighbours, Swapped
 from housewise.people.memory import MemoryFolder
 from housewise.systems.personalize.record import read_house_records
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from housewise.worlds.house.spoken_names import kind_from_name
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
@@ -63,10 +60,8 @@ def test_neighbours_have_to_be_two_with_tests(people: list[str], which: str, mes
 
 
 def test_a_memory_that_is_swapped_in_is_the_other_persons(tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     words = ["--quick", "--row", "store", "--edits", "0", "--people", "ada,esi", "--out", tmp_path, "max_steps=60"]
-    done = run_module("housewise.experiments.personalize.swapped", words, env, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module("housewise.experiments.personalize.swapped", words, cwd=tmp_path, code=0)
     folders = {who: tmp_path / "people" / who / "generated" / "seed-1" for who in ("ada", "esi", "majority")}
     shown = {who: MemoryFolder(path / "demonstrations" / "memory").load(who) for who, path in folders.items()}
     assert len({memory.digest for memory in shown.values()}) == 3

@@ -1,9 +1,6 @@
 """Rows with trained weights: what sets them apart, and one of them from beginning to end beside a row without."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +20,12 @@ from tests.experiments.records import SHELF, TABLE, make_record, save
 
 HOUSE = Household("generated")
 RECIPE = """
-run: {prompt: judging, most_plans: 2, sampling: {max_tokens: 8}}
-wording: corrected
-review: 2
-imitation_review: 2
+run: {prompt: judging, max_plans: 2, sampling: {max_tokens: 8}}
+target: relabelled
+memory_lessons: 2
+imitation_memory_lessons: 2
 imitation_epochs: 1
-training: {rank: 2, epochs: 1, batch: 2, most_tokens: 16384, device: cpu, dtype: float32}
+training: {rank: 2, epochs: 1, batch: 2, max_example_tokens: 16384, device: cpu, dtype: float32}
 """
 
 
@@ -42,11 +39,11 @@ def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:
     assert {key for key in alone if both[key] != alone[key]} == {
         f"run.memory.{key}" for key in ("start", "folder", "new")
     }
-    changed = {"filter.name", "wording", "review", "imitation_review", "run.agent.wrappers"}
+    changed = {"filter.name", "target", "memory_lessons", "imitation_memory_lessons", "run.agent.wrappers"}
     assert {key for key in alone if rule[key] != alone[key]} == changed
-    assert (rule["filter.name"], rule["wording"], rule["review"]) == ("positive", "said", 0)
-    assert (alone["wording"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (
-        "corrected",
+    assert (rule["filter.name"], rule["target"], rule["memory_lessons"]) == ("positive", "raw", 0)
+    assert (alone["target"], alone["run.models.agent.adapter"], alone["run.execution.workers"]) == (
+        "relabelled",
         "tidy",
         3,
     )
@@ -57,7 +54,9 @@ def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_pa
     config = Pupil(ALONE, HOUSE, 1, tmp_path).config(Setup())
     (test,) = config.evaluation.tasks
     assert (
-        config.evaluation_settings(test).tasks.runs == 1 and not config.evaluation.untrained and config.iterations == 2
+        config.evaluation_settings(test).tasks.repeats == 1
+        and not config.evaluation.untrained
+        and config.iterations == 2
     )
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
         chosen = config.run_settings(tasks).tasks
@@ -98,11 +97,9 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
 
     recipe, out = tmp_path / "recipe.yaml", tmp_path / "out"
     recipe.write_text(RECIPE)
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     module, words = "housewise.experiments.personalize.remembering", ["--quick", "--seed", "2", "--out", out]
     learner = ["--model", f"local:{save_learner(tmp_path / 'tiny')}", "--recipe", recipe]
-    done = run_module(module, [*words, *learner, "--row", BOTH], env, tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_module(module, [*words, *learner, "--row", BOTH], cwd=tmp_path, code=0)
     folder = out / "generated" / "seed-2" / BOTH
     shown = MemoryFolder(folder / "demonstrate" / "memory").load("majority")
     tested = list(read_house_records(folder / "imitate" / "evaluation" / "test" / "episodes"))
@@ -110,8 +107,8 @@ def test_weights_and_notes_from_beginning_to_end(tmp_path: Path) -> None:
     content = json.loads((out / "remembering.json").read_text())
     assert content["notes"]["generated"][BOTH][SHOWN] == {"2": len(shown)}
     assert content["figures"]["generated"][BOTH][ROUNDS[1]]["test"]["episodes"] == 1
-    assert content["settings"][BOTH]["wording"] == "corrected" and list(content["told"]) == [BOTH]
-    shown = run_module(module, [*words, *learner, "--show"], env, tmp_path)
+    assert content["settings"][BOTH]["target"] == "relabelled" and list(content["told"]) == [BOTH]
+    shown = run_module(module, [*words, *learner, "--show"], cwd=tmp_path)
     assert shown.returncode == 0 and BOTH in shown.stdout and RULE not in shown.stdout
     assert {"store", BOTH} < json.loads((out / "remembering.json").read_text())["figures"]["generated"].keys()
 

@@ -1,10 +1,10 @@
 """A small recording in the published form, made here: one kitchen, three objects, with and without a user."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
+
+from tests.record_lines import write_lines
 
 FIXTURES = [
     ("table", "table", None, ["surface"], None),
@@ -123,5 +123,5 @@ def write(folder: Path) -> Path:
         ("worlds.json", {"tasks": {"tidy nook": world}}), ("vocabulary.json", vocabulary), ("expected.json", expected),
     ):  # fmt: skip
         (folder / name).write_text(json.dumps(content))
-    (folder / "tidy_nook.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines()))
+    write_lines(folder / "tidy_nook.jsonl", lines())
     return folder

@@ -1,7 +1,5 @@
 """The table of conditions as a user makes it: with a chat server, with a tiny model, killed in between, looked at."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The commands for recorded responses, as a user runs them: on a small recording made here, and on the real share."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -16,6 +14,7 @@ from housewise.language.embedder import has_minilm
 from housewise.selftrain.stars.settings import load_goal_training
 from tests.commands import run_module
 from tests.experiments.stars import crafted
+from tests.record_lines import changed_lines
 from tests.systems.command_runs import environment
 
 RECORDED = os.environ.get("STARS_DATA")
@@ -24,13 +23,6 @@ RECORDED = os.environ.get("STARS_DATA")
 def run(command: str, data: Path, out: Path, *words: object) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     done = run_module(f"housewise.experiments.stars.{command}", ["--data", data, "--json", out, *words], environment())
     return (json.loads(out.read_text()) if out.exists() else {}), done
-
-
-def change(folder: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
-    path = folder / "tidy_nook.jsonl"
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    edit(found)
-    path.write_text("".join(json.dumps(line) + "\n" for line in found))
 
 
 def test_agreement_on_a_small_recording(tmp_path: Path) -> None:
@@ -42,12 +34,9 @@ def test_agreement_on_a_small_recording(tmp_path: Path) -> None:
 
 def test_disagreement_is_counted_and_told(tmp_path: Path) -> None:
     folder = crafted.write(tmp_path / "data")
-
-    def edit(found: list[dict[str, Any]]) -> None:
+    with changed_lines(folder / "tidy_nook.jsonl") as found:
         found[0].update(viable=False, kind="ungrounded-object")
         found[2].update(kind="affordance-mismatch")
-
-    change(folder, edit)
     figures, _ = run("analyser", folder, tmp_path / "out.json")
     assert figures["viable_agreement"] == pytest.approx(13 / 14)
     assert figures["kind_agreement"] == pytest.approx(12 / 14)
@@ -78,7 +67,8 @@ def test_replay_of_a_small_recording_is_exact(tmp_path: Path) -> None:
 )
 def test_every_difference_is_found(tmp_path: Path, edit: Callable[[list[dict[str, Any]]], None], said: str) -> None:
     folder = crafted.write(tmp_path / "data")
-    change(folder, edit)
+    with changed_lines(folder / "tidy_nook.jsonl") as found:
+        edit(found)
     figures, _ = run("replay", folder, tmp_path / "out.json")
     assert figures["exact"] is False and said in "\n".join(figures["differences"])
 
@@ -87,11 +77,13 @@ def test_bad_recordings_are_one_line(tmp_path: Path) -> None:
     _, done = run("replay", tmp_path / "nowhere", tmp_path / "out.json")
     assert done.returncode == 2 and "worlds.json: cannot be read" in done.stderr and "Traceback" not in done.stderr
     folder = crafted.write(tmp_path / "data")
-    change(folder, lambda found: found[1].pop("text"))
+    with changed_lines(folder / "tidy_nook.jsonl") as found:
+        del found[1]["text"]
     _, done = run("analyser", folder, tmp_path / "out.json")
     assert "tidy_nook.jsonl line 2: field response.text" in done.stderr and "Traceback" not in done.stderr
     crafted.write(folder)
-    change(folder, lambda found: found[0].update(object="ghost_9"))
+    with changed_lines(folder / "tidy_nook.jsonl") as found:
+        found[0]["object"] = "ghost_9"
     _, done = run("replay", folder, tmp_path / "out.json")
     assert "no object ghost_9" in done.stderr and "Traceback" not in done.stderr
 
@@ -103,13 +95,11 @@ def test_goals_are_selected_beside_controls_that_ask_no_model(tmp_path: Path) ->
     from housewise.selftrain.trainers.trained_model import ModelReference
     from tests.selftrain.tiny import pair, save_learner, training
 
-    def edit(found: list[dict[str, Any]]) -> None:
+    data, model = crafted.write(tmp_path / "data"), save_learner(tmp_path / "model")
+    with changed_lines(data / "tidy_nook.jsonl") as found:
         shown = [{**line, "condition": "STARS"} for line in found if line["condition"] == "ST"]
         shown[0]["used"], shown[1]["used"] = False, True
         found += shown
-
-    data, model = crafted.write(tmp_path / "data"), save_learner(tmp_path / "model")
-    change(data, edit)
     # Only what it was taught matters here, and that is told by the folder.
     folder = tmp_path / "goals-3"
     LocalTrainer(training(epochs=1), 3).train(

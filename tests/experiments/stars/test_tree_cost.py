@@ -1,16 +1,13 @@
 """What trees cost, measured on a tiny model as a user does it."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
+from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 
 
@@ -18,11 +15,7 @@ from tests.language.tiny import save_tiny_model
 def test_trees_are_measured_with_and_without_sharing(tmp_path: Path) -> None:
     out = tmp_path / "cost.json"
     model = save_tiny_model(tmp_path / "model")
-    done = subprocess.run(
-        [sys.executable, "-m", "housewise.experiments.stars.tree_cost", "--json", str(out), "--model", str(model),
-         "--objects", "2"],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    done = run_module("housewise.experiments.stars.tree_cost", ["--json", out, "--model", model, "--objects", "2"])
     assert done.returncode == 0, done.stderr
     figures = json.loads(out.read_text())
     assert [len(figures["objects"][way]) for way in ("shared", "alone")] == [2, 2]

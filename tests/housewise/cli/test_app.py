@@ -1,7 +1,5 @@
 """What the command line says of itself: help, version, completion, and what its options accept."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,15 +7,20 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer.main
 
 from housewise.cli.app import app
-from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS
 from housewise.core import plugins as plugin_groups
 from housewise.core.plugins import plugin_names
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.systems.clipr.settings import ChoiceTasks
+from housewise.systems.stars.settings import StarsTaskSettings
+from housewise.terminal.catalogue import PLANNERS, SIMULATORS, SYSTEMS, find_people
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
+from housewise.worlds.house.preferences import bundled_people, held_out_people
 from tests.commands import housewise, one_line
 
 COMMANDS = (
@@ -82,11 +85,20 @@ def leaf_commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def test_help_begins_with_a_sentence_and_examples_and_describes_each_option(name: str, command: Any) -> None:
     first, second, *rest = command.help.split("\n\n")
     assert first[0].isupper() and first.endswith(".")
-    assert second == "Examples:" and f"housewise {name}" in rest[0]
+    examples = [line for line in command.help.splitlines() if line.strip().startswith(f"housewise {name}")]
+    assert second == "Examples:" and f"housewise {name}" in rest[0] and len(examples) >= 2
     for parameter in command.params:
         words = parameter.help or ""
         assert words[:1].isupper() or words.startswith(("raycast", "rerun", "yaml")), (name, parameter.name, words)
         assert words.endswith("."), (name, parameter.name, words)
+
+
+@pytest.mark.parametrize("group", ["", "play", "memory", "rules"])
+def test_the_help_of_groups_shows_how_to_begin(group: str) -> None:
+    shown = housewise(*group.split(), "--help", COLUMNS="80").stdout
+    assert "Examples:" in shown
+    assert sum(line.strip().startswith("housewise ") for line in shown.splitlines()) >= 2
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_the_options_of_a_run_stand_in_panels() -> None:
@@ -131,8 +143,7 @@ def test_planners_and_simulators_are_all_listed() -> None:
 
 
 def test_lists_are_json_for_programs() -> None:
-    result = housewise("list", "--json")
-    assert result.returncode == 0, result.stderr
+    result = housewise("list", "--json", code=0)
     found = json.loads(result.stdout)
     assert {"majority", "ada", "farid"} <= set(found["people"])
     assert {"person", "paper", "tidy"} <= set(found["configs"])
@@ -150,16 +161,22 @@ def test_one_list_says_a_line_about_each() -> None:
     assert "planners" not in shown
 
 
+def test_people_of_all_systems_are_listed() -> None:
+    for system, settings in (("clipr", ChoiceTasks), ("stars", StarsTaskSettings)):
+        assert list(find_people(system=system)) == list(get_args(settings.model_fields["person"].annotation))
+    assert set(find_people(system="adapt")) == {person.name for person in load_profiles(ADAPT_PROFILES)}
+    assert list(find_people(system="personalize")) == ["majority", *bundled_people(), *held_out_people()]
+    assert sum(len(find_people(system=system)) for system in SYSTEMS) == len(find_people())
+    assert find_people()["nalini"].startswith("--system adapt: Poached eggs")
+
+
 def test_lists_of_the_data(tmp_path: Path) -> None:
     assert "no list of peple; did you mean people?" in one_line(housewise("list", "peple"))
     assert str(tmp_path) in one_line(housewise("list", "scenes", "--data", tmp_path))
 
 
 @pytest.mark.housekeep
-def test_scenes_and_annotators_of_the_data() -> None:
-    data = os.environ.get("HOUSEKEEP_DATA")
-    if data is None:
-        pytest.skip("HOUSEKEEP_DATA does not name the Housekeep folder")
-    found = json.loads(housewise("list", "--json", "--data", data).stdout)
+def test_scenes_and_annotators_of_the_data(housekeep: HousekeepData) -> None:
+    found = json.loads(housewise("list", "--json", "--data", housekeep.root).stdout)
     assert "task sets: test, train" in found["scenes"]["Merom_1_int"]
     assert {"ada", "annotator-0", "annotator-9"} <= set(found["people"])

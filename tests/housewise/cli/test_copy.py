@@ -1,13 +1,12 @@
 """``housewise copy``: bundled files as a starting point."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from housewise.cli.catalogue import bundled_files
+from housewise.people.kitchen.profile_files import load_profiles
 from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.terminal.catalogue import bundled_files
 from tests.commands import housewise, one_line, output
 
 
@@ -21,6 +20,11 @@ def test_a_copy_is_the_bundled_file_and_is_accepted_where_the_name_is(
     option = {"person": ["--person", copied], "prompt": [f"prompt={copied}"]}[kind]
     run = housewise("run", "--houses", "1", "--planner", "scripted", *option, "--out", tmp_path / "run", "max_steps=5")
     assert run.returncode == 0, run.stderr
+
+
+def test_a_person_of_the_kitchen_is_copied(tmp_path: Path) -> None:
+    output(housewise("copy", "person", "nalini", tmp_path))
+    assert [person.name for person in load_profiles(tmp_path / "nalini.yaml")] == ["nalini"]
 
 
 def test_it_goes_into_a_folder_under_its_own_name(tmp_path: Path) -> None:

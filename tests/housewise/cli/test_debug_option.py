@@ -1,7 +1,5 @@
 """What is said of errors in the user's own code and elsewhere, with and without ``--debug``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -36,7 +34,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Modules of this name that other tests have imported here are other ones.
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "own_code", raising=False)
-    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
 
 
 def housewise(*words: str) -> CompletedProcess[str]:

@@ -1,7 +1,5 @@
 """What the demo shows."""
 
-from __future__ import annotations
-
 from housewise.cli.demo import demo_runs, summary_lines
 from housewise.core.settings import flatten_settings
 

@@ -1,7 +1,5 @@
 """Former options of commands: they act as the current ones, are not shown, and say by what they are replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +72,5 @@ def test_people_of_a_kitchen_are_named_by_one_option(words: tuple[str | Path, ..
 def test_a_run_in_the_kitchen_takes_a_person_of_a_file(tmp_path: Path) -> None:
     words = ("--system", "adapt", "planner=cook", "task=1", "max_episodes=1")
     chosen = f"{ADAPT_PROFILES / 'p07_nalini.yaml'}:nalini"
-    result = housewise("run", *words, "--person", chosen, "--out", tmp_path)
-    assert result.returncode == 0, result.stderr
+    housewise("run", *words, "--person", chosen, "--out", tmp_path, code=0)
     assert [path.name.split("-")[0] for path in (tmp_path / "episodes").glob("*.jsonl")] == ["nalini"]

@@ -1,9 +1,6 @@
 """``gpu`` in every command that opens a simulator: a number, several in turn, or auto."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -61,8 +58,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(beside: Path, *words: object, code: int = 0) -> list[tuple[str, str]]:
     """Processes and devices of the simulators that a command opens."""
     (beside / "devices").write_text("")
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", words, env, beside=beside)
+    done = run_module("housewise", words, beside=beside)
     assert done.returncode == code, done.stdout + done.stderr
     return plugins.devices(beside)
 

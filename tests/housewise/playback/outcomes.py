@@ -1,7 +1,5 @@
 """Outcomes of three objects: one placed correctly, one still held, one never discovered."""
 
-from __future__ import annotations
-
 from housewise.playback.object_outcomes import HAND, ObjectOutcome
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 from housewise.playback.object_outcomes import list_object_outcomes, summarize_outcomes, wish_subject

@@ -1,8 +1,5 @@
 """A short run on a generated house."""
 
-from __future__ import annotations
-
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +11,7 @@ from housewise.report.views import house_page
 from housewise.rollout.run import Run
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from tests.record_lines import changed_lines
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -44,13 +42,11 @@ def edited(run_folder: Path, tmp_path: Path) -> Callable[[Edit], Path]:
         folder = tmp_path / "edited"
         shutil.copytree(run_folder, folder)
         for path in (folder / "episodes").glob("*.jsonl"):
-            read = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
-            lines = []
-            for line in read:
-                whole = {"type": line["type"], **line["data"]}
-                change(whole)
-                lines.append({"type": whole.pop("type"), "data": whole})
-            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            with changed_lines(path) as lines:
+                for line in lines:
+                    whole = {"type": line["type"], **line["data"]}
+                    change(whole)
+                    line |= {"type": whole.pop("type"), "data": whole}
         return folder
 
     return edit

@@ -1,7 +1,5 @@
 """Reads the pages of a report in tests."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which episodes have pictures and films, and what the pages of the others are made of."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -14,6 +12,7 @@ from housewise.report import ReportOptions, write_report, write_single
 from tests.commands import housewise, one_line
 from tests.housewise.report.conftest import play
 from tests.housewise.report.pages import Page
+from tests.record_lines import read_lines, write_lines
 
 NAME = "generated-1-0001-run0"
 OTHERS = ("generated-1-0001-run1", "generated-1-0001-run2")
@@ -26,12 +25,11 @@ def three_runs(run_folder: Path, tmp_path: Path) -> Path:
     shutil.copytree(run_folder, folder)
     (folder / "metrics.json").unlink()
     first = folder / "episodes" / f"{NAME}.jsonl"
-    lines = [json.loads(text) for text in first.read_text(encoding="utf-8").splitlines()]
+    lines = read_lines(first)
     for number, name in enumerate(OTHERS, start=1):
         lines[0]["data"]["repetition"] = number
         lines[-1]["data"]["scores"]["success_rate"] = 0.8 + number / 10
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        first.with_name(f"{name}.jsonl").write_text(text, encoding="utf-8")
+        write_lines(first.with_name(f"{name}.jsonl"), lines)
     return folder
 
 
@@ -102,7 +100,7 @@ def test_damage_between_beginning_and_end_costs_one_page_its_story(three_runs: P
     index = Page(write_report(three_runs, options=ReportOptions(worst=0)))
     assert len([row for row in index.all("tr") if "data-keys" in row]) == 3
     assert "line 2 is not a record's" in Page(three_runs / "report" / f"{OTHERS[0]}.html").text
-    assert "What became of each object" in Page(three_runs / "report" / f"{OTHERS[1]}.html").text
+    assert "Outcome of each object" in Page(three_runs / "report" / f"{OTHERS[1]}.html").text
 
 
 def test_episodes_that_are_not_there_are_refused_before_anything_is_made(three_runs: Path) -> None:
@@ -116,12 +114,10 @@ def test_on_the_command_line(three_runs: Path, tmp_path: Path) -> None:
     browser, seen = tmp_path / "browser.py", tmp_path / "seen"
     browser.write_text(f"import sys, pathlib; pathlib.Path({str(seen)!r}).write_text(sys.argv[1])")
     films = ("--films", "0", "--films", OTHERS[0])
-    made = housewise("report", three_runs, *films, "--open", BROWSER=f"{sys.executable} {browser} %s")
-    assert made.returncode == 0, made.stderr
+    housewise("report", three_runs, *films, "--open", BROWSER=f"{sys.executable} {browser} %s", code=0)
     assert filmed(three_runs) == {OTHERS[0]}
     assert seen.read_text() == (three_runs / "report.html").as_uri()
-    alone = housewise("report", three_runs, "--films", "0", "--open", BROWSER="", PATH="", DISPLAY="")
-    assert alone.returncode == 0
+    alone = housewise("report", three_runs, "--films", "0", "--open", BROWSER="", PATH="", DISPLAY="", code=0)
     assert f"no browser could be opened here; open {three_runs / 'report.html'}" in " ".join(alone.stderr.split())
     assert "moon" in one_line(housewise("report", three_runs, "--films", "moon"))
 

@@ -1,7 +1,5 @@
 """Figures of a report: a row for each experiment, what is stale, what is not the same."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

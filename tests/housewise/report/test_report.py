@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -21,6 +19,7 @@ from tests.commands import run_module
 from tests.experiments.records import make_record, with_changes
 from tests.housewise.report.conftest import play
 from tests.housewise.report.pages import Page, page_of
+from tests.record_lines import changed_lines
 
 PAGES = ReportOptions(film=False)
 
@@ -150,7 +149,7 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
     record = make_record({f"mug {number}": "moon" for number in range(7)}, end_reason=ended)
-    record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
+    record = with_changes(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"max_plans": limit}})
     result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
     assert HouseView().describe_ending(record.header, result) == said
 
@@ -179,11 +178,11 @@ def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: P
 
 def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(run_folder / "episodes", tmp_path / "two" / "usual" / "episodes")
-    walking = {"goal_radius": 0.3, "most_walk": 90, "most_look": 9}
-    play(tmp_path / "two" / "other", max_steps=9, look_down=20, most_plans=9, most_idle_plans=9, **walking)
-    table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("in what they differ")
+    walking = {"goal_radius": 0.3, "max_walk": 90, "max_look": 9}
+    play(tmp_path / "two" / "other", max_steps=9, look_down=20, max_plans=9, max_idle_plans=9, **walking)
+    table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("differing settings")
     assert "most steps" not in table.partition("Experiments")[2]
-    assert all(name in rest for name in ("most steps", "look_down", "most_plans", "goal_radius", "most_walk"))
+    assert all(name in rest for name in ("most steps", "look_down", "max_plans", "goal_radius", "max_walk"))
 
 
 def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,11 +258,7 @@ def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]
     assert "step 1: mug on bed" not in text
 
 
-def test_without_the_data_there_are_no_pictures_but_a_hint(
-    edited: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
-
+def test_without_the_data_there_are_no_pictures_but_a_hint(edited: Callable[..., Path]) -> None:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "header":
             line["settings"]["tasks"]["data"] = "/nowhere/housekeep"
@@ -317,9 +312,8 @@ def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
 
 def test_strange_records_are_shown_with_a_note(two_runs: Path) -> None:
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
-    lines = [json.loads(text) for text in record.read_text().splitlines()]
-    next(line for line in lines if line["type"] == "action")["data"]["moves"] = {"ghost 1": ["moon", "bed"]}
-    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with changed_lines(record) as lines:
+        next(line for line in lines if line["type"] == "action")["data"]["moves"] = {"ghost 1": ["moon", "bed"]}
     write_report(two_runs, options=PAGES)
     strange, whole = (Page(two_runs / "report" / run / f"{record.stem}.html") for run in ("cut", "whole"))
     assert "which are not both in this house" in strange.text and strange.all("img")

@@ -1,7 +1,5 @@
 """The report of a self-training, from files as it writes them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -18,6 +16,7 @@ from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.housewise.report.pages import Page
+from tests.record_lines import changed_lines
 
 EVIL = "</pre><script>alert(1)</script>"
 
@@ -29,12 +28,10 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
     grown = folder / "iteration-1" / "grow" / "episodes"
     shutil.copytree(run_folder / "episodes", grown)
     for path in grown.glob("*.jsonl"):
-        lines = [json.loads(text) for text in path.read_text().splitlines()]
-        for number, line in enumerate(line for line in lines if line["type"] == "plan"):
-            line["data"].update(
-                prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}"
-            )
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        with changed_lines(path) as lines:
+            for number, line in enumerate(line for line in lines if line["type"] == "plan"):
+                prompt = [{"role": "user", "content": f"what now? {EVIL}"}]
+                line["data"].update(prompt=prompt, reply=f"step 1: say {number}")
         pairs = list(demonstrations_from_record(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}
     kept, statistics = apply_filter("positive", pairs, FilterSettings())

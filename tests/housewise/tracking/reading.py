@@ -1,7 +1,5 @@
 """Reads what trackers have kept."""
 
-from __future__ import annotations
-
 import json
 import struct
 import time

@@ -1,15 +1,13 @@
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
 import pytest
 
-from housewise.cli.run_progress import play_run
 from housewise.core.console import Console
 from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.run_progress import play_run
 from tests.housewise.tracking.reading import config, event_files, history, offline
 
 

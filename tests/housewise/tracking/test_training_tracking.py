@@ -1,7 +1,5 @@
 """Self-training followed in TensorBoard, killed and gone on with."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal
@@ -19,7 +17,7 @@ from tests.selftrain.personalize.learner import Learner
 
 def test_a_self_training_that_goes_on_goes_on_with_its_curves(tmp_path: Path) -> None:
     learner, out = Learner(tmp_path), tmp_path / "out"
-    more = ("--log-to", "tensorboard", "rehearse=0.5", "iterations=1")
+    more = ("--log-to", "tensorboard", "replay_fraction=0.5", "iterations=1")
     with learner.start(out, *more) as process:
         while process.poll() is None and not (out / "imitate" / "curve.csv").exists():
             time.sleep(0.01)

@@ -1,7 +1,5 @@
 """Alternatives of tokens and token-wise scores: those of transformers' own forward pass over the whole text."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What models of many architectures answer here, against a pass of transformers over each text alone."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Many threads and one model."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

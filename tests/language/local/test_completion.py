@@ -1,7 +1,5 @@
 """A local model that goes on with texts: the same as one forward pass over the whole text, whatever is reused."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

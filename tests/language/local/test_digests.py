@@ -1,7 +1,5 @@
 """Digests of weights: the same wherever they are, others for any other weights; adapters know their base by them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

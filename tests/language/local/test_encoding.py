@@ -1,7 +1,5 @@
 """Control strings in contents are plain text to every tokenizer; all other texts are encoded as they always were."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import weakref

@@ -1,7 +1,5 @@
 """Replies of a model of random weights, held to a grammar."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal

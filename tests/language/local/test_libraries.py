@@ -1,7 +1,5 @@
 """Saving weights with the libraries behind local models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

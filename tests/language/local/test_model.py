@@ -1,7 +1,5 @@
 """The local model with its real weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil
@@ -29,7 +27,7 @@ QUESTIONS = [
 
 
 def ask(text: str = QUESTIONS[0], prefix: str = "", **sampling: Any) -> ChatRequest:
-    options = {"temperature": 0.0, "max_tokens": 8, **sampling}
+    options = {"temperature": 0.0, "max_tokens": 5, **sampling}
     return ChatRequest((SYSTEM, Message("user", text)), Sampling(**options), prefix)
 
 
@@ -67,7 +65,7 @@ def test_a_reply_is_what_generate_writes(model: LocalChatModel) -> None:
     messages = [{"role": "system", "content": SYSTEM.content}, {"role": "user", "content": QUESTIONS[1]}]
     ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
     with torch.inference_mode():
-        written = network.generate(**ids, do_sample=False, max_new_tokens=8)
+        written = network.generate(**ids, do_sample=False, max_new_tokens=5)
     wanted = tokenizer.decode(written[0, ids["input_ids"].shape[1] :], skip_special_tokens=True)
     assert texts(model, ask(QUESTIONS[1])) == [[wanted]]
 

@@ -1,7 +1,5 @@
 """Reading and writing in batches, against transformers' own generate, on small random networks."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Folders that hold no model that runs here: one line says why, for those who run it and for those who train it."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable

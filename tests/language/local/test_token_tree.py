@@ -1,7 +1,5 @@
 """Trees of texts: every token is behind its own text's beginning, and what texts share is there once."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Where texts and turns of local models begin and end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

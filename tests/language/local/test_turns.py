@@ -1,7 +1,5 @@
 """Local models with chat templates and thoughts of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

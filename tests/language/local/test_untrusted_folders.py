@@ -1,7 +1,5 @@
 """Folders of models and adapters that somebody else has made: nothing in them is run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -55,7 +53,7 @@ def test_a_chat_template_that_does_not_parse_is_named(tmp_path: Path) -> None:
 def run(folder: Path) -> tuple[int, str]:
     """What comes of a run whose user says yes to whatever is asked."""
     arguments = ["run", "--houses", "1", "--model", f"local:{folder}", "--out", str(folder.parent / "run")]
-    short = ["max_steps=5", "most_plans=1", "sampling.max_tokens=2"]
+    short = ["max_steps=5", "max_plans=1", "sampling.max_tokens=2"]
     done = run_module("housewise.cli", [*arguments, *short], timeout=120, input="y\n" * 20)
     assert not (folder / "it-ran").exists() and "[y/N]" not in done.stdout + done.stderr
     return done.returncode, done.stderr

@@ -1,7 +1,5 @@
 """Alternatives of tokens from servers: as they come, and none where anything else comes."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

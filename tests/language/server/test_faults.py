@@ -1,7 +1,5 @@
 """Servers that refuse, fail, hang or answer something else: what is tried again, and what is told."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import time

@@ -1,7 +1,5 @@
 """Servers, proxies and addresses that mean no good, or are none: one line each, and the key in none of them."""
 
-from __future__ import annotations
-
 import base64
 import http.server
 import json

@@ -1,7 +1,5 @@
 """Keys, addresses and options: what is sent, what is never shown, what is refused."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The server model against a real HTTP server with real faults."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """What is told on the terminal while requests are tried again."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies that say nothing, models that think, and what is sent to servers of different habits."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Profiles that are built from house preferences."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

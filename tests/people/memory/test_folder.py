@@ -1,7 +1,5 @@
 """Memories on disk: saving, simultaneous and killed programs, and damaged files."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Export and import of memories as files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

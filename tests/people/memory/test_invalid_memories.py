@@ -1,7 +1,5 @@
 """Notes from the future, unexpected folders and damaged memories."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Recall (compared with a slow reference), editing, forgetting and merging of a memory."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections import Counter

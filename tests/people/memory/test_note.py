@@ -1,7 +1,5 @@
 """Validation and normalization of notes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import pickle

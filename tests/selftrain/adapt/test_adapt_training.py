@@ -1,7 +1,5 @@
 """Learning rates of a training for ADAPT: they may change until something is learned with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the warm-up shows can be said by the student, and goes by what is told alone."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("llguidance")

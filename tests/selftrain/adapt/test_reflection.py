@@ -1,7 +1,5 @@
 """Algorithm 1 and its thresholds, and reflecting upon an episode that was played."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

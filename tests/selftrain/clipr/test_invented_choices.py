@@ -1,7 +1,5 @@
 """Invented people: what their rules say is what they choose, and nothing but the rules tells."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

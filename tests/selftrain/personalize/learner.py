@@ -1,7 +1,5 @@
 """A small self-training of a tiny model, as a command."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import AbstractContextManager
@@ -20,12 +18,12 @@ class Learner:
 
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
-            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2",
+            f"run.prompt={self.prompt}", "run.max_steps=40", "run.max_plans=2",
             # A grammar makes it end lines; of what is cut nothing else is learned.
             "run.grounded=true", "run.sampling.max_tokens=64",
             "lessons=[{houses: 1, each: 2}]",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
-            "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
+            "training.rank=2", "training.batch=2", "training.max_example_tokens=16384", "training.checkpoint_steps=1",
             "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
             "learning_rate_decay=0.5", *more,
         ]  # fmt: skip
@@ -38,8 +36,7 @@ class Learner:
 
     @property
     def environment(self) -> dict[str, str]:
-        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-        return env | {"OMP_NUM_THREADS": "1"}
+        return {**os.environ, "OMP_NUM_THREADS": "1"}
 
     def run(self, out: Path, *more: str) -> tuple[int, str, str]:
         command = self.command(out, *more)

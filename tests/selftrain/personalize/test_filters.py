@@ -35,7 +35,7 @@ def test_thresholds_rise_and_the_last_one_stays(pairs: list[EpisodeDemonstration
 
 @given(PAIRS, st.integers(1, 5), st.integers(0, 3))
 def test_no_kind_of_object_has_more_than_its_share(pairs: list[EpisodeDemonstration], most: int, seed: int) -> None:
-    settings = FilterSettings(most_per_object=most, seed=seed)
+    settings = FilterSettings(max_per_object=most, seed=seed)
     kept = balanced(pairs, settings)
     found = Counter(kind for pair in kept for kind in _kinds(pair))
     assert all(count <= most for count in found.values())
@@ -53,7 +53,7 @@ def test_a_kind_has_its_share_however_it_is_combined() -> None:
     others = [f"thing {number}" for number in range(15)]
     pairs = [pair(number, reward=1.0, moved=("mug 1", f"{other.replace(' ', '-')} 1")) for number in range(4)
              for other in others]  # fmt: skip
-    assert len(balanced(pairs, FilterSettings(most_per_object=10))) == 10
+    assert len(balanced(pairs, FilterSettings(max_per_object=10))) == 10
 
 
 def test_statistics_say_what_was_kept_of_what() -> None:

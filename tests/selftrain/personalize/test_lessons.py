@@ -1,7 +1,5 @@
 """Lessons: they say what people want, in the words of the prompt that they are for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.random_preferences import random_preferences
 from housewise.worlds.house.tasks import resolve_preferences
 
-HOUSES = range(3000, 3004)
+HOUSES = range(3000, 3002)
 TEN = LessonsConfig(houses=1, each=10)
 
 
@@ -100,7 +98,7 @@ def test_lessons_and_data_do_not_go_together(tmp_path: Path) -> None:
 
 
 def test_where_to_look_next(context: ContextGenerator) -> None:
-    kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, held=0.5)
+    kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, holding_fraction=0.5)
     lessons = taught(context, kind, "majority")
     assert {len(judged(lesson)) for lesson in lessons} == {0, 1, 2}
     assert any(" in hand: " in lesson.reply for lesson in lessons)
@@ -119,7 +117,7 @@ def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> Non
         load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})
 
 
-REMEMBERED = LessonsConfig(houses=1, each=10, places=(10, 30), things=(6, 14), invented=True, remembered=(0.5, 0.9))
+REMEMBERED = LessonsConfig(houses=1, each=10, places=(10, 30), things=(6, 14), invented=True, noted_fraction=(0.5, 0.9))
 
 
 def test_who_does_not_exist_wants_a_group_of_things_together_and_not_as_others_do() -> None:

@@ -1,7 +1,5 @@
 """What long work says of its phases."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.core.formatting import format_duration

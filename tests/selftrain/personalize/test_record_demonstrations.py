@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples, write_examples
 from housewise.selftrain.personalize.record_demonstrations import (
-    Wording,
+    LearningTarget,
     demonstrations_from_record,
     sample_per_episode,
 )
@@ -35,14 +35,16 @@ def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: RearrangementTask, tmp_
 def test_a_plan_that_was_given_up_did_not_end_the_task(toy: RearrangementTask, tmp_path: Path) -> None:
     premature = f"{MUG_TO_COUNTER}\nstep 8: go to bedroom 0\nstep 9: pick up mug 1\nstep 10: mission complete"
     record = PlayedEpisode(toy, tmp_path, BEGINNING, premature, " mission complete").record
-    plans = list(demonstrations_from_record(record, "step 1:", "done"))
+    plans = list(demonstrations_from_record(record, "step 1:", "executed"))
     assert record.plans[1].complete and not plans[1].complete and "mission" not in plans[1].reply
     assert plans[1].reward == 1 and plans[-1].complete
 
 
 def test_what_was_done_leaves_out_what_was_not(toy: RearrangementTask, tmp_path: Path) -> None:
     record = PlayedEpisode(toy, tmp_path, BEGINNING, CLUMSY).record
-    said, done = (list(demonstrations_from_record(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
+    said, done = (
+        list(demonstrations_from_record(record, "step 1:", target))[1].reply for target in ("raw", "executed")
+    )  # type: ignore[arg-type]
     assert said == CLUMSY
     assert "dance" not in done and "moon" not in done
     assert done.startswith(" go to bedroom 0\nstep 2: go to mug 1\nstep 3: look at mug 1")
@@ -50,14 +52,14 @@ def test_what_was_done_leaves_out_what_was_not(toy: RearrangementTask, tmp_path:
 
 def test_what_was_done_keeps_the_judgements(toy: RearrangementTask, tmp_path: Path) -> None:
     record = PlayedEpisode(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
-    done = list(demonstrations_from_record(record, "Objects:", "done"))[1].reply
+    done = list(demonstrations_from_record(record, "Objects:", "executed"))[1].reply
     assert done.startswith("\nmug 1: counter\nstep 1: go to")
 
 
 def test_of_judgements_only_those_acted_upon_are_proven(toy: RearrangementTask, tmp_path: Path) -> None:
     told = "\nplate 1 on sink: fine\nmug 1 on bed: kitchen 0 counter 1\nmug 1 on bed: fine\nstep 1:"
     record = PlayedEpisode(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
-    carry = list(demonstrations_from_record(record, "Objects:", "proven"))[1]
+    carry = list(demonstrations_from_record(record, "Objects:", "verified"))[1]
     place = record.actions[-1].action.rpartition(" on ")[2]
     assert carry.reply.startswith(told) and carry.reply.endswith(f"place mug 1 on {place}")
     assert [carry.reply[start:end] for start, end in carry.given] == [
@@ -93,9 +95,9 @@ def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
         read_examples(path, EpisodeDemonstration)
 
 
-@pytest.mark.parametrize("wording", ["said", "done", "proven"])
-def test_pairs_of_replies_that_were_cut_say_so(toy: RearrangementTask, tmp_path: Path, wording: Wording) -> None:
+@pytest.mark.parametrize("target", ["raw", "executed", "verified"])
+def test_pairs_of_replies_that_were_cut_say_so(toy: RearrangementTask, tmp_path: Path, target: LearningTarget) -> None:
     record = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
-    assert [each.cut for each in demonstrations_from_record(record, "step 1:", wording)] == [False] * len(record.plans)
+    assert [each.cut for each in demonstrations_from_record(record, "step 1:", target)] == [False] * len(record.plans)
     record.plans[1] = record.plans[1].model_copy(update={"finish_reason": "length"})
-    assert [each.plan for each in demonstrations_from_record(record, "step 1:", wording) if each.cut] == [1]
+    assert [each.plan for each in demonstrations_from_record(record, "step 1:", target) if each.cut] == [1]

@@ -122,7 +122,7 @@ def test_lessons_are_about_what_is_known(toy: RearrangementTask, tmp_path: Path,
     # Of the table nobody has said anything.
     for kind, name in ((mug, "mug"), (plate, "plate")):
         assert (kind.category, kind.correct, set(kind.wrong)) == (name, (COUNTER,), {BED, STOOL, TABLE})
-    config = LessonsConfig(houses=1, each=80, places=(1, 4), things=(2, 2), elsewhere=False)
+    config = LessonsConfig(houses=1, each=80, places=(1, 4), things=(2, 2), allow_unplaceable=False)
     lessons = generate_lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
     lines = {
         line for lesson in lessons for line in judged(lesson.demonstration(context)) if not line.startswith("step")

@@ -1,7 +1,5 @@
 """Self-training as a user meets it: real processes, a tiny model, kill -9."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -123,10 +121,10 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     out = learner.folder / "hindsight"
     settings = [
         "run.prompt=judging",
-        "wording=corrected",
-        "review=3",
+        "target=relabelled",
+        "memory_lessons=3",
         "iterations=1",
-        "rehearse=0",
+        "replay_fraction=0",
         "evaluation.tasks=[]",
     ]
     status, _, errors = learner.run(out, *settings)
@@ -155,11 +153,11 @@ def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learne
     memory = ["run.memory.start=ada", f"run.memory.folder={source}"]
     settings = [
         "run.prompt=judging",
-        "wording=corrected",
+        "target=relabelled",
         "iterations=2",
         "run.person=ada",
         "run.max_steps=400",
-        "run.most_plans=3",
+        "run.max_plans=3",
     ]
     status, _, errors = learner.run(out, *settings, *memory, "evaluation.tasks=[{name: test, houses: 1, seed: 0}]")
     assert status == 0, errors
@@ -185,8 +183,8 @@ def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -
     MemoryFolder(source).save(Memory("esi", [note]))
     settings = [
         *("run.memory.start=esi", f"run.memory.folder={source}", "run.person=majority"),
-        *("run.prompt=remembering", "wording=corrected"),
-        *("iterations=1", "rehearse=0", "evaluation.tasks=[]", "run.max_steps=400", "run.most_plans=4"),
+        *("run.prompt=remembering", "target=relabelled"),
+        *("iterations=1", "replay_fraction=0", "evaluation.tasks=[]", "run.max_steps=400", "run.max_plans=4"),
         # Replies that can be done, so that it gets to see things.
         *("run.grounded=true", "run.wrappers=[verify_completion]", "run.sampling.max_tokens=200"),
     ]
@@ -203,7 +201,7 @@ def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -
     assert any("laptop on kitchen top cabinet 16 = living room sofa" in prompt for prompt in prompts)
 
 
-@pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
+@pytest.mark.parametrize("setting", ["target=relabelled", "memory_lessons=3"])
 def test_without_judgements_there_is_nothing_to_correct(learner: Learner, setting: str) -> None:
     status, _, errors = learner.run(learner.folder / "none", setting)
     assert status == 2 and "run.prompt=judging" in errors
@@ -228,9 +226,9 @@ def test_killed_in_every_phase_it_ends_as_if_it_had_not_been(learner: Learner, w
 
 def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> None:
     before = content(whole)
-    status, _, errors = learner.run(whole, "training.rank=3", "filter.most_per_object=4")
+    status, _, errors = learner.run(whole, "training.rank=3", "filter.max_per_object=4")
     assert status == 2 and len(errors.strip().splitlines()) == 1
-    assert "filter.most_per_object" in errors and "training.rank" in errors and "training.batch" not in errors
+    assert "filter.max_per_object" in errors and "training.rank" in errors and "training.batch" not in errors
     assert content(whole) == before
 
 

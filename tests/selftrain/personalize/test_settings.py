@@ -1,7 +1,5 @@
 """Settings, tasks and episodes that do not fit: what is refused beforehand, and what is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +11,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
 from housewise.core.settings_loading import packaged_configs
-from housewise.rollout.executor import NullCallback, RunCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.self_training import SelfTraining, play
@@ -81,7 +79,7 @@ def test_no_recipe_that_comes_along_teaches_the_houses_that_test(name: str) -> N
 
 
 def test_trainings_that_are_not_over_may_read_longer_examples() -> None:
-    before, now = (load_selftraining(overrides=[f"training.most_tokens={most}"]) for most in (300, 600))
+    before, now = (load_selftraining(overrides=[f"training.max_example_tokens={most}"]) for most in (300, 600))
     assert before.identity(imitated=True, improved=True) == now.identity(imitated=True, improved=True)
     assert before.training.identity != now.training.identity
 
@@ -99,7 +97,7 @@ class Heard:
 
     @contextmanager
     def watch_episodes(self, name: str, run: Run) -> Iterator[RunCallback]:
-        heard = NullCallback()
+        heard = RunCallback()
         heard.on_episode_failure = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
         yield heard
 

@@ -1,7 +1,5 @@
 """Learning goals as a user does: commands, a tiny model, a training that is stopped, and what comes of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -21,7 +19,7 @@ from tests.systems.command_runs import ATTIC, environment, record_of, stars
 
 SETTINGS = (
     "lessons.rooms=2", "lessons.goals=4", "lessons.choices=2", "lessons.task_object_repeats=0", "lessons.options=[2,3]",
-    "training.learning_rate=0.02", "training.rank=4", "training.epochs=2", "training.most_tokens=4096",
+    "training.learning_rate=0.02", "training.rank=4", "training.epochs=2", "training.max_example_tokens=4096",
     "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=2",
 )  # fmt: skip
 

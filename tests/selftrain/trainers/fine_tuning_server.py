@@ -1,7 +1,5 @@
 """A server on this machine that speaks the protocol of a fine-tuning API."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -7,8 +7,6 @@ what went ``wrong``. STOPS are ``kill_at`` and ``full_from``, separated by comma
 own, as each try is a fork of it, which is quick.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -18,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.exit_codes import run_cli
 from housewise.selftrain.examples import Preference, write_examples
@@ -27,6 +24,7 @@ from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
 from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.machines.writes import NEED_NO_ROOM, run_traced
 from tests.selftrain.tiny import pair, save_learner, save_prompt, training
 
@@ -70,7 +68,7 @@ class Trainings:
 
     def phase(self, folder: Path) -> None:
         """The first phase of a self-training, whose demonstrations are there, with what is written around it."""
-        run = {"model": self._model, "prompt": str(self._prompt), "max_steps": 40, "most_plans": 2}
+        run = {"model": self._model, "prompt": str(self._prompt), "max_steps": 40, "max_plans": 2}
         tasks = {"houses": 1}
         settings = {
             "run": run,
@@ -80,7 +78,7 @@ class Trainings:
             "imitation_epochs": 1,
             "imitation_plans": 4,
             "lessons": [],
-            "training": {"batch": 2, "device": "cpu", "dtype": "float32", "most_tokens": 16384, **_STEPS},
+            "training": {"batch": 2, "device": "cpu", "dtype": "float32", "max_example_tokens": 16384, **_STEPS},
             "evaluation": {"tasks": [], "untrained": False},
         }
         SelfTraining(load_selftraining(settings=settings), folder, TrainingDisplay(Console())).run()

@@ -1,7 +1,5 @@
 """What training computes with models of many architectures, against transformers' own loss of each example."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers that break end a training at that step, and what has learned nothing is no trained model."""
 
-from __future__ import annotations
-
 import csv
 import math
 import sys
@@ -25,11 +23,6 @@ from tests.selftrain.tiny import pair, save_learner, training
 pytestmark = pytest.mark.usefixtures("one_thread")
 PAIRS = [pair(number) for number in range(8)]
 SMALL = {"device": "cpu", "dtype": "float32", "batch": 2, "rank": 2, "checkpoint_steps": 1}
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
 
 
 def check_ended(folder: Path, message: str) -> None:

@@ -1,7 +1,5 @@
 """Checkpoints that were damaged, or are somebody else's pickles, are passed over and said; nothing in them is run."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 from collections.abc import Callable
@@ -13,7 +11,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference
-from tests.selftrain.tiny import pair, save_learner, training
+from tests.selftrain.tiny import adapter_weights, pair, training
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PAIRS = [pair(number) for number in range(6)]
@@ -33,16 +31,11 @@ class Touch:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
-
-
-@pytest.fixture(scope="module")
 def whole(model: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The weights of a training that nothing disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     LocalTrainer(CONFIG).train(PAIRS, ModelReference(model=model), folder)
-    return weights(folder)
+    return adapter_weights(folder)
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +52,13 @@ def begun(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def weights(folder: Path) -> bytes:
-    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
-
-
 def go_on(model: str, begun: Path, folder: Path, damage: Callable[[Path], None]) -> tuple[bytes, int]:
     """Go on with a copy of a training whose checkpoints are damaged first; the weights, and the first step."""
     shutil.copytree(begun, folder)
     damage(folder / "checkpoints")
     steps: list[int] = []
     LocalTrainer(CONFIG, progress=lambda done, *_: steps.append(done)).train(PAIRS, ModelReference(model=model), folder)
-    return weights(folder), min(steps)
+    return adapter_weights(folder), min(steps)
 
 
 def truncated(path: Path) -> None:

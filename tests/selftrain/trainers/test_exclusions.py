@@ -1,7 +1,5 @@
 """What cannot be learned from is left out, counted and told of, and is refused where it is too much."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,14 +75,14 @@ def test_what_is_too_long_is_told_and_refused_where_it_is_most(
     model: str, most: int, words: str,
 ) -> None:  # fmt: skip
     start = local(models, model)
-    key = trainer().config.key("most_tokens")
+    key = trainer().config.key("max_example_tokens")
     sentence = f"of 4 {called} left out as {words.format(model=start.model, key=key)}"
-    learned = trainer(most_tokens=most).train(examples(2, 2), start, tmp_path / "half")
+    learned = trainer(max_example_tokens=most).train(examples(2, 2), start, tmp_path / "half")
     assert learned.notes == (f"2 {sentence}",) and f"2 {sentence}" in capsys.readouterr().err
     assert (learned.metrics["pairs"], learned.metrics["left_out"]) == (2, 2)
     assert TrainedModel.load(tmp_path / "half") == learned
     with pytest.raises(UserError) as refused:
-        trainer(most_tokens=most).train(examples(3, 1), start, tmp_path / "most")
+        trainer(max_example_tokens=most).train(examples(3, 1), start, tmp_path / "most")
     line = str(refused.value)
     assert f"3 {sentence}" in line and "the longest has" in line and key in line
     assert not (tmp_path / "most" / "model.json").exists()

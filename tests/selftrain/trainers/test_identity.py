@@ -1,7 +1,5 @@
 """A training's folder is that of one training: what is given anything else is refused, also when it is finished."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

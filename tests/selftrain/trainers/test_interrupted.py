@@ -1,7 +1,5 @@
 """Trainings that are killed at each of their writes, or whose disk is full, end as if nothing had happened."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -25,7 +23,7 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from housewise.selftrain.trainers.trl_common import training_arguments
-from tests.selftrain.tiny import pair, save_learner, training
+from tests.selftrain.tiny import adapter_weights, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
 SCRIPT = """
@@ -45,11 +43,6 @@ LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
 """A training that is to be killed; ``long`` does the same here."""
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
-
-
 def trained(model: str, folder: Path, pairs: list[EpisodeDemonstration] | None = None, **changes: Any) -> TrainedModel:
     return LocalTrainer(training(**changes)).train(
         PAIRS if pairs is None else pairs, ModelReference(model=model), folder
@@ -62,10 +55,6 @@ def likelihood(start: ModelReference, pairs: list[EpisodeDemonstration]) -> floa
     scores = [opened.score(ChatRequest(pair.messages, Sampling(), pair.prefix), [pair.reply])[0] for pair in pairs]
     opened.close()
     return sum(scores) / len(scores)
-
-
-def weights(folder: Path) -> bytes:
-    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
@@ -97,15 +86,15 @@ def test_training_goes_on_from_an_adapter(model: str, tmp_path: Path) -> None:
 
 def test_a_finished_training_is_not_done_again(model: str, tmp_path: Path) -> None:
     better = trained(model, tmp_path, epochs=1)
-    before = weights(tmp_path)
+    before = adapter_weights(tmp_path)
     assert trained(model, tmp_path, epochs=1) == better
-    assert weights(tmp_path) == before
+    assert adapter_weights(tmp_path) == before
 
 
 def test_pairs_of_one_pass_share_it(model: str, tmp_path: Path) -> None:
     """Two pairs read at once teach what they teach one after the other."""
-    alone = trained(model, tmp_path / "alone", epochs=2, pairs_per_pass=1)
-    together = trained(model, tmp_path / "together", epochs=2, pairs_per_pass=2)
+    alone = trained(model, tmp_path / "alone", epochs=2, micro_batch=1)
+    together = trained(model, tmp_path / "together", epochs=2, micro_batch=2)
     assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
 
 
@@ -117,13 +106,13 @@ def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(mod
             torch.empty(1 << 50)
 
     start = ModelReference(model=model)
-    with pytest.raises(UserError, match=r"out of memory.*training\.pairs_per_pass"):
-        LocalTrainer(training(epochs=2, pairs_per_pass=2, checkpoint_steps=1), progress=greedy).train(
+    with pytest.raises(UserError, match=r"out of memory.*training\.micro_batch"):
+        LocalTrainer(training(epochs=2, micro_batch=2, checkpoint_steps=1), progress=greedy).train(
             PAIRS, start, tmp_path
         )
     steps: list[int] = []
     less = LocalTrainer(
-        training(epochs=2, pairs_per_pass=1, checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
+        training(epochs=2, micro_batch=1, checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
     )
     assert less.train(PAIRS, start, tmp_path).metrics["steps"] == max(steps)
     assert min(steps) > 1
@@ -179,7 +168,7 @@ def test_a_killed_training_ends_as_if_it_had_not_been(
         # As when it is killed while it writes.
         (left[-1] / "trainer_state.json").write_text('{"epo')
     assert min(long(model, folder)) > 4
-    assert weights(folder) == weights(whole)
+    assert adapter_weights(folder) == adapter_weights(whole)
     assert (folder / "curve.csv").read_text() == (whole / "curve.csv").read_text()
 
 
@@ -200,7 +189,7 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
     assert list((tmp_path / "begun" / "checkpoints").iterdir())
     for folder in ("begun", "fresh"):
         trained(model, tmp_path / folder, epochs=3, checkpoint_steps=1, **change)
-    assert weights(tmp_path / "begun") == weights(tmp_path / "fresh")
+    assert adapter_weights(tmp_path / "begun") == adapter_weights(tmp_path / "fresh")
 
 
 def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:
@@ -218,7 +207,7 @@ def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_pa
 @pytest.mark.parametrize("shared", [(12, 8, 6), (20, 8, 5), (8, 3, 2), (7, 4, 1), (4, 8, 4)])
 def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared: tuple[int, int, int]) -> None:
     batch, most, per_pass = shared
-    settings = training_arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0, SFTConfig)
+    settings = training_arguments(training(batch=batch, micro_batch=most), tmp_path, 0, SFTConfig)
     assert settings.per_device_train_batch_size == per_pass
     assert per_pass * settings.gradient_accumulation_steps == batch
 
@@ -228,7 +217,7 @@ def test_a_cpu_has_the_recipe_of_cpus_beside_a_gpu(
     tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    settings = training_arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0, SFTConfig)
+    settings = training_arguments(training(device=device, batch=8, micro_batch=None), tmp_path, 0, SFTConfig)
     assert (settings.per_device_train_batch_size, settings.device.type) == (1, "cpu")
 
 
@@ -238,6 +227,7 @@ def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest
         training_arguments(training(batch=8), tmp_path, 0, SFTConfig)
 
 
+@pytest.mark.slow
 def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:
     # Where there is one GPU, two processes cannot have one each.
     alone = trained(model, tmp_path / "alone", epochs=4, device="cpu")
@@ -281,8 +271,8 @@ def test_a_servers_model_is_not_trained_here(tmp_path: Path) -> None:
 
 
 def test_pairs_that_are_all_too_long(model: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="most_tokens=10"):
-        trained(model, tmp_path, most_tokens=10)
+    with pytest.raises(UserError, match="max_example_tokens=10"):
+        trained(model, tmp_path, max_example_tokens=10)
 
 
 def test_a_rate_that_breaks_the_model(model: str, tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """Fine-tuning behind a server whose answers are lost, late or refused: one file, one job, whatever happens."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +13,10 @@ from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
 from tests.selftrain.trainers.fine_tuning_server import FineTuning, Trouble
-from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]
 START = ModelReference(model="gpt-4o-mini-2024-07-18")
 FILES, JOBS = "POST /v1/files", "POST /v1/fine_tuning/jobs"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving(FineTuning()) as running:
-        yield running
 
 
 def train(url: str, folder: Path, start: ModelReference = START, lines: list[str] | None = None) -> TrainedModel:

@@ -1,10 +1,7 @@
 """Preferences behind a fine-tuning API, against a server on this machine that speaks its protocol."""
 
-from __future__ import annotations
-
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.commands import run_module
 from tests.selftrain.trainers.fine_tuning_server import FineTuning
-from tests.servers import serving
 
 START = ModelReference(model="gpt-4.1-mini-2025-04-14")
 
@@ -35,13 +31,6 @@ def preference(number: int, **changes: Any) -> Preference:
 
 
 PREFERENCES = [preference(number) for number in range(10)]
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving(FineTuning()) as running:
-        yield running
 
 
 def trainer(server: FineTuning, **changes: Any) -> OpenAIPreferenceTrainer:
@@ -101,8 +90,7 @@ def test_kept_preferences_teach_a_model_behind_a_server(server: FineTuning, tmp_
     write_examples(kept, PREFERENCES)
     words = [kept, "--model", START.model, "--out", out, "--base-url", server.url, "preference.trainer=openai"]
     env = {**os.environ, "OPENAI_API_KEY": "sk-test-secret"}
-    done = run_module("housewise.selftrain.prefer", [*words, "preference.poll_seconds=0.01"], env)
-    assert done.returncode == 0, done.stderr
+    done = run_module("housewise.selftrain.prefer", [*words, "preference.poll_seconds=0.01"], env, code=0)
     assert done.stdout == f"{out}: ft:gpt-4o-mini:house\n" and "succeeded" in done.stderr
     again = run_module("housewise.selftrain.prefer", words, env)
     assert again.returncode == 0 and len(server.jobs) == 1, "what is finished is not done again"

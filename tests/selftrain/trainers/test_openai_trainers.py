@@ -1,10 +1,7 @@
 """The fine-tuning API, against a server on this machine that speaks its protocol."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +12,9 @@ from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
 from tests.selftrain.trainers.fine_tuning_server import FineTuning
-from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]
 START = ModelReference(model="gpt-4o-mini-2024-07-18")
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving(FineTuning()) as running:
-        yield running
 
 
 def trainer(server: FineTuning, told: list[str] | None = None, wait: Any = lambda seconds: None) -> OpenAITrainer:

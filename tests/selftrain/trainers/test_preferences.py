@@ -1,7 +1,5 @@
 """Preferences are learned, by adapters, behind a prompt that is read once; training goes on where it was stopped."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Sequence
@@ -17,12 +15,7 @@ from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import Preference, read_examples, write_examples
 from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
-from tests.selftrain.tiny import PREFERENCES, pair, preference_training, save_learner, training
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
+from tests.selftrain.tiny import PREFERENCES, adapter_weights, pair, preference_training, training
 
 
 def lead(start: ModelReference) -> float:
@@ -38,10 +31,6 @@ def lead(start: ModelReference) -> float:
 def curve(folder: Path) -> list[dict[str, float]]:
     rows = csv.DictReader((folder / "curve.csv").open())
     return [{name: float(value) for name, value in row.items()} for row in rows]
-
-
-def weights(folder: Path) -> bytes:
-    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
 def test_what_is_preferred_becomes_likelier(model: str, tmp_path: Path) -> None:
@@ -140,7 +129,7 @@ def test_a_stopped_training_ends_as_if_it_had_not_been(model: str, tmp_path: Pat
     LocalPreferenceTrainer(preference_training(checkpoint_steps=1)).train(
         PREFERENCES, ModelReference(model=model), tmp_path / "whole"
     )
-    assert min(steps) > 3 and weights(tmp_path / "stopped") == weights(tmp_path / "whole")
+    assert min(steps) > 3 and adapter_weights(tmp_path / "stopped") == adapter_weights(tmp_path / "whole")
 
 
 def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """A whole conversation is learned at once, and teaches what its replies teach one by one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

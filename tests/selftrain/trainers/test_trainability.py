@@ -1,7 +1,5 @@
 """What cannot be trained is said in one line, before anything is played."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -62,8 +60,7 @@ def prefer(preferences: Path, model: Path, out: Path, *settings: str, **env: str
 )
 def test_a_setting_is_refused_before_anything_is_played(model: Path, tmp_path: Path, setting: str, words: str) -> None:
     options = ["--houses", "1", "--iterations", "0", "--model", f"local:{model}", "--out", tmp_path / "out", setting]
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", ["selftrain", *options], env, timeout=120)
+    done = run_module("housewise", ["selftrain", *options], timeout=120)
     (line,) = done.stderr.strip().splitlines()
     assert done.returncode == 2 and line.startswith(f"error: {setting.replace(',', ', ')}: ") and words in line
     assert not (tmp_path / "out").exists()

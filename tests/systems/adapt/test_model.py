@@ -1,7 +1,5 @@
 """A chat model that cooks, held to the grammar of actions, and persons who answer in other ways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -1,14 +1,12 @@
 """ADAPT as a user plays it: scripted cooks, a person who answers by meaning, and what is remembered of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from housewise.language.embedder import has_minilm
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.executor import NullCallback
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
@@ -84,14 +82,14 @@ def test_fewer_questions_may_be_asked_and_workers_play_the_same(tmp_path: Path) 
 @needs_minilm
 def test_people_of_one_s_own_are_cooked_for(tmp_path: Path) -> None:
     (tmp_path / "zoe.yaml").write_text(MINE, encoding="utf-8")
-    told = adapt(f"people={tmp_path / 'zoe.yaml'}", "task=[8]", "runs=2", "--out", tmp_path / "run")
+    told = adapt(f"people={tmp_path / 'zoe.yaml'}", "task=[8]", "repeats=2", "--out", tmp_path / "run")
     assert "satisfaction" in told
     for run in (0, 1):
         result = record_of(tmp_path / "run", f"zoe-8-run{run}").result
         assert result.scores["satisfaction"] == 1
         verdicts = {line["id"]: line for line in result.final["verdicts"]}
         assert verdicts["2"]["decision"] == "satisfied" and verdicts["2"]["step"] > 0
-    again = adapt(f"people={tmp_path / 'zoe.yaml'}", "task=[8]", "runs=3", "--out", tmp_path / "run")
+    again = adapt(f"people={tmp_path / 'zoe.yaml'}", "task=[8]", "repeats=3", "--out", tmp_path / "run")
     assert "zoe" in again or "3" in again
     assert len(list((tmp_path / "run" / "episodes").glob("zoe-8-run?.jsonl"))) == 3
 
@@ -146,7 +144,7 @@ def test_what_cannot_be_played_is_refused_in_one_line(tmp_path: Path, words: lis
 
 
 def test_progress_is_counted_against_what_is_known_to_come(tmp_path: Path) -> None:
-    class Counting(NullCallback):
+    class Counting(RunCallback):
         """Keeps out of how many each part of an episode is."""
 
         def __init__(self) -> None:

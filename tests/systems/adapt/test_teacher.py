@@ -1,7 +1,5 @@
 """The scripted teacher: what it says can be said by a robot that has seen as much, from any state."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

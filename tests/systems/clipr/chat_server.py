@@ -1,7 +1,5 @@
 """Replies of a chat server that performs CLIPR's language steps."""
 
-from __future__ import annotations
-
 import re
 
 from tests.agent.clipr.scripted_steps import STEPS

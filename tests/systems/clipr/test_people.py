@@ -1,7 +1,5 @@
 """People who leave, who say nothing, and who have said enough: the episode goes on with what there is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

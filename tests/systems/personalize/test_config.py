@@ -34,19 +34,19 @@ def refusal(*overrides: str, file: Path | None = None, **settings: object) -> st
 
 def test_the_defaults_are_those_of_the_papers() -> None:
     config = house_settings()
-    assert (config.world.max_steps, config.agent.most_steps_per_plan, config.tasks.runs) == (1000, 10, 1)
+    assert (config.world.max_steps, config.agent.max_steps_per_plan, config.tasks.repeats) == (1000, 10, 1)
     assert config.models.agent.sampling.temperature == 1.0
     assert config.tasks.data is None and config.agent.planner == "llm" and config.world.controller.kind == "standard"
 
 
 def test_later_words_win(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
+    file.write_text("repeats: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {max_walk: 50}\n")
     config = house_settings(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
-    assert (config.tasks.runs, config.tasks.seed, config.tasks.houses) == (2, 6, 10)
+    assert (config.tasks.repeats, config.tasks.seed, config.tasks.houses) == (2, 6, 10)
     # Neighbours in a group keep their values.
     assert config.models.agent.sampling.temperature == 0.3 and config.models.agent.sampling.max_tokens == 160
-    assert config.world.controller.most_walk == 50 and config.world.controller.kind == "published"
+    assert config.world.controller.max_walk == 50 and config.world.controller.kind == "published"
 
 
 def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
@@ -94,22 +94,22 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
 @pytest.mark.parametrize(
     ("override", "told"),
     [
-        ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
+        ("hosues=5", "the command line: unknown setting 'hosues'; did you mean houses?"),
         ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
         ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
-        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, seed, series"),
-        ("runs.many=1", "runs"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, seed, rng_stream"),
+        ("repeats.many=1", "repeats"),
         ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
-        ("runs", "'runs': write settings as key=value, for example runs=5"),
+        ("repeats", "'repeats': write settings as key=value, for example houses=5"),
         ("", "write settings as key=value"),
         (
-            "runs=many",
-            "setting runs: Input should be a valid integer, unable to parse string as an integer, not 'many'",
+            "repeats=many",
+            "setting repeats: Input should be a valid integer, unable to parse string as an integer, not 'many'",
         ),
-        ("runs=0", "setting runs: Input should be greater than or equal to 1, not 0"),
-        ("runs=1.5", "setting runs: "),
-        ("runs=null", "setting runs: "),
-        ("runs=[1]", "setting runs: "),
+        ("repeats=0", "setting repeats: Input should be greater than or equal to 1, not 0"),
+        ("repeats=1.5", "setting repeats: "),
+        ("repeats=null", "setting repeats: "),
+        ("repeats=[1]", "setting repeats: "),
         ("sampling.temperature=-1", "setting sampling.temperature: "),
         ("sampling.top_p=0", "setting sampling.top_p: "),
         ("planner=oracle", "setting planner: no 'oracle'; available: demonstrator, llm, "),
@@ -117,12 +117,12 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("simulator=unreal", "setting simulator: "),
         ("episodes={a: 1}", "setting episodes"),
         ("person=5", "setting person: "),
-        ("model=${runs", "model=${runs"),
+        ("model=${repeats", "model=${repeats"),
         ("model=${nobody}", "nobody"),
         ("model=${model}", "model"),
         ("sampling=${nobody}", "nobody"),
         ("sampling=${oc.env:NO_SUCH_VARIABLE_HERE}", "NO_SUCH_VARIABLE_HERE"),
-        ("runs={", "runs={"),
+        ("repeats={", "repeats={"),
         ("=5", "unknown setting ''"),
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_said(override: str, told: str) -> None:
 
 
 def test_settings_can_point_to_others() -> None:
-    assert house_settings(overrides=["seed=4", "runs=${seed}"]).tasks.runs == 4
+    assert house_settings(overrides=["seed=4", "repeats=${seed}"]).tasks.repeats == 4
 
 
 SECRET = "a-key-of-somebodys"
@@ -167,7 +167,7 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
         f"y-x-{odd}",
     )
     assert config.models.agent.sampling.n == 2
-    assert house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).tasks.runs == 4
+    assert house_settings(settings={"seed": 4}, overrides=["repeats=${seed}"]).tasks.repeats == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
 
 
@@ -248,7 +248,7 @@ def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     assert refusal(file=file).startswith(f"{file}: ")
     file.rmdir()
     for content in (
-        b"runs: [\n 1",
+        b"repeats: [\n 1",
         b"- 1\n- 2",
         b"\xff\xfe\x00",
         b"\x00",
@@ -267,7 +267,7 @@ def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     file.write_text("sampling: 7")
     assert refusal(file=file).startswith(f"{file}: setting 'sampling' has keys of its own")
     # The file is right, the command line is wrong.
-    file.write_text("runs: 2")
+    file.write_text("repeats: 2")
     assert refusal("rusn=1", file=file).startswith("the command line: ")
 
 
@@ -299,7 +299,7 @@ def test_odd_files_are_refused_in_a_line(content: str, tmp_path: Path) -> None:
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    for content in ("", "# runs: 3\n", "{}"):
+    for content in ("", "# repeats: 3\n", "{}"):
         file.write_text(content)
         assert house_settings(file) == house_settings()
 
@@ -339,7 +339,7 @@ def test_how_a_model_is_asked_can_be_set() -> None:
 
 def test_two_runs_of_different_length_belong_together() -> None:
     config = house_settings()
-    assert house_settings(overrides=["runs=5", "workers=3", "houses=7"]).identity == config.identity
+    assert house_settings(overrides=["repeats=5", "workers=3", "houses=7"]).identity == config.identity
     assert house_settings(overrides=["seed=5"]).identity != config.identity
     assert house_settings(overrides=["sampling.temperature=0"]).identity != config.identity
 
@@ -352,10 +352,13 @@ def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
         assert str(error) and "\n" not in str(error)
 
 
-KEYS = st.sampled_from(["runs", "sampling", "sampling.top_p", "model", "episodes", "data", "scenes", "person", "x.y"])
+KEYS = st.sampled_from(["repeats", "sampling", "sampling.top_p", "model", "episodes", "data", "person", "x.y"])
 
 
-@given(st.dictionaries(KEYS, st.text(max_size=12) | st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${runs}", "'"])))
+ODD_VALUES = st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${repeats}", "'"])
+
+
+@given(st.dictionaries(KEYS, st.text(max_size=12) | ODD_VALUES))
 def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
     try:
         house_settings(overrides=[f"{key}={value}" for key, value in values.items()])
@@ -373,7 +376,7 @@ def test_settings_are_finite(key: str, number: str) -> None:
 @pytest.mark.parametrize(
     "key",
     ["run.look_down", "training.learning_rate", "training.epochs", "imitation_epochs", "grow.temperature"]
-    + ["training.poll_seconds", "imitation_learning_rate", "rehearse"],
+    + ["training.poll_seconds", "imitation_learning_rate", "replay_fraction"],
 )
 def test_settings_of_learning_are_finite(key: str, number: str) -> None:
     with pytest.raises(UserError, match=f"setting {key}: "):

@@ -1,7 +1,5 @@
 """Custom planners: the documented one as a user runs it, and faulty ones."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -104,7 +102,7 @@ def test_a_file_without_a_name_in_it(tmp_path: Path) -> None:
         ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
         ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
         ("exit()", "it ended the program"),
-        ("return self.situation.answers", "set asks = True"),
+        ("return self.situation.answers", "set asks_model = True"),
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -112,7 +110,7 @@ def test_what_a_planner_does_wrong_is_told_with_its_line(body: str, said: str, w
     source = (
         f"class P:\n  def plan(self, graph, attempts):\n    {body}\n  def __init__(self, it): self.situation = it\n"
     )
-    result = run(tmp_path, "--planner", "./my_planner.py:P", "--workers", workers, "runs=2", source=source)
+    result = run(tmp_path, "--planner", "./my_planner.py:P", "--workers", workers, "repeats=2", source=source)
     assert result.returncode == 3 and "2 of 2 episodes failed" in last_line(result)
     # In the last lines of the run, and in its figures.
     assert "generated-0-0000-run1: " in result.stdout and result.stdout.count(said) >= 2, result.stdout
@@ -132,7 +130,7 @@ def test_a_run_goes_on_with_the_same_file_wherever_it_lies(tmp_path: Path) -> No
 
 
 def test_a_planner_that_was_mended_goes_on_where_nothing_was_finished(tmp_path: Path) -> None:
-    words = ("--planner", "./my_planner.py:plan", "--fail-fast", "runs=2")
+    words = ("--planner", "./my_planner.py:plan", "--fail-fast", "repeats=2")
     line = last_line(run(tmp_path, *words, source=FUNCTION.replace("return", "return 1 +")))
     assert "generated-0-0000-run0 failed (TypeError: " in line and "my_planner.py:2 (plan)" in line
     assert len(list((tmp_path / "run" / "episodes").iterdir())) == 1

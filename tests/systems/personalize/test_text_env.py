@@ -1,7 +1,5 @@
 """The house as an environment with actions in text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import gymnasium

@@ -1,7 +1,5 @@
 """A chat server that says where things belong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

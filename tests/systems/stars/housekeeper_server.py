@@ -1,7 +1,5 @@
 """A chat server that says where things belong, with the probability of every token where it is to tell them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

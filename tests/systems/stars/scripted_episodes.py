@@ -1,7 +1,5 @@
 """Plays STARS in the loop of every system, with a model whose words are written down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

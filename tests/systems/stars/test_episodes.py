@@ -1,7 +1,5 @@
 """Whole episodes on the real tasks, with a model whose words are written down and a user who knows the gold goals."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

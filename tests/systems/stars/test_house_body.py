@@ -1,7 +1,5 @@
 """The tasks in a house in 3D: what is decided is the same, and a body does it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who is asked in STARS: at the terminal, by a model, once and not again, whatever becomes of the run."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

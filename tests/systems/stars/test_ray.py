@@ -1,13 +1,6 @@
 """STARS on a Ray cluster: behind a server, and with a local model that answers in an actor."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
-pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
 
 from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
@@ -17,20 +10,10 @@ from tests.systems.command_runs import asking, record_of, stars
 from tests.systems.stars.housekeeper_server import housekeeper
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=node)
-    yield made.address
-    made.shutdown()
-
-
 def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path, attic: Path) -> None:
     with serving(ChatServer()) as server:
         server.play(housekeeper())
-        words = ("--ray", cluster, "runs=2", "--workers", "2", "--out", tmp_path / "run")
+        words = ("--ray", cluster, "repeats=2", "--workers", "2", "--out", tmp_path / "run")
         stars(*asking(server, f"task={attic}", *words))
         asked = len(server.requests)
     first, second = (record_of(tmp_path / "run", f"tidy-attic-run{run}").result.scores for run in range(2))

@@ -1,7 +1,5 @@
 """What STARS remembers: goals that need no model the second time, and places that hold in houses."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -38,7 +36,7 @@ def test_trial_2_in_another_process_asks_no_model_and_nobody(server: ChatServer,
 
 
 def test_a_second_run_of_the_same_command_recalls_and_a_third_plays_nothing(server: ChatServer, tmp_path: Path) -> None:
-    words = asking(server, "condition=STARS+O", "runs=2", "--out", tmp_path / "run")
+    words = asking(server, "condition=STARS+O", "repeats=2", "--out", tmp_path / "run")
     stars(*words)
     asked = len(server.requests)
     first, second = (record_of(tmp_path / "run", f"organize-office-run{run}") for run in range(2))
@@ -107,8 +105,7 @@ def test_a_confirmed_place_questions_a_rule_that_says_otherwise(server: ChatServ
     path.write_text(KITCHEN.replace("cereal-box, kind: snack", "butter, kind: cold-food").replace("pantry", "fridge"))
     ruled = ("ann", "--memories", folder)
     for text in ("Never put butter in the fridge.", "Never put butter on the bed."):
-        done = run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment())
-        assert done.returncode == 0, done.stderr
+        run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment(), code=0)
     server.play(housekeeper({"butter": "fridge", "mug": "cupboard"}))
     stars(*asking(server, f"task={path}", "--memory", "ann", f"memory.folder={folder}", "--out", tmp_path / "run"))
     first, second = run_module("housewise", ["rules", "show", *ruled], environment()).stdout.splitlines()[-2:]

@@ -1,7 +1,5 @@
 """Settings and files that cannot be are one line; those that can travel."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 
@@ -73,7 +71,7 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
 
 
 def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path, attic: Path) -> None:
-    words = asking(server, f"task={attic}", "runs=2", "--out", tmp_path / "run")
+    words = asking(server, f"task={attic}", "repeats=2", "--out", tmp_path / "run")
     stars(*words)
     attic.write_text(ATTIC.replace("novel", "book"))
-    assert "has changed since" in stars(*words, "runs=3", code=2)
+    assert "has changed since" in stars(*words, "repeats=3", code=2)

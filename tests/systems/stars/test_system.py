@@ -1,7 +1,5 @@
 """STARS as a user plays it: commands in processes of their own, a chat server, a local model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -99,7 +97,7 @@ def test_several_workers_play_several_tasks_where_nothing_is_learned_meanwhile(
     server: ChatServer, tmp_path: Path
 ) -> None:
     tasks = "task=[organize office,store groceries]"
-    stars(*asking(server, tasks, "--workers", "4", "runs=2", "memory.learn=run", "--out", tmp_path / "run"))
+    stars(*asking(server, tasks, "--workers", "4", "repeats=2", "memory.learn=run", "--out", tmp_path / "run"))
     scores = [read_record(path).result.scores for path in (tmp_path / "run" / "episodes").glob("*.jsonl")]
     assert len(scores) == 4 and all(each["completion_percent"] == 100 and each["recalled"] == 0 for each in scores)
     assert len(MemoryFolder(tmp_path / "run" / "memory").load("simulated")) > 27

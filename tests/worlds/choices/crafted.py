@@ -1,7 +1,5 @@
 """Invented files in the formats of AmbiK and Introspective Planning."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

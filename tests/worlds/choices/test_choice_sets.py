@@ -1,7 +1,5 @@
 """Loading of sets of choices by name or file."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Single decisions in houses: labels, places and the split into examples and test."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices

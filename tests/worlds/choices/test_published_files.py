@@ -1,7 +1,5 @@
 """Files of AmbiK and Introspective Planning as published, with invented sentences."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

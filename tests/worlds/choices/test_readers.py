@@ -1,7 +1,5 @@
 """Labels and readers of AmbiK, Introspective Planning and the kitchen set."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

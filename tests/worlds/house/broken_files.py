@@ -1,7 +1,5 @@
 """Writes files of 3D models: complete, truncated, empty, and as pointers of Git LFS."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writes a package with simulators as plugins, for tests that run commands in processes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _ENTRY_POINTS = """\

@@ -1,7 +1,5 @@
 """Random floors of polygons for tests."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components

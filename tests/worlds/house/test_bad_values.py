@@ -1,7 +1,5 @@
 """Invalid values of damaged or hostile data files are refused in one line, at once and without using much memory."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import struct

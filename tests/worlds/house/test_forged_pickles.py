@@ -1,7 +1,5 @@
 """Attacks on the reader of pickled arrays: forged types, and bombs that use up memory or time."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

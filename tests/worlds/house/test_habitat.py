@@ -1,7 +1,5 @@
 """The simulator on top of habitat-sim. Most tests are skipped if habitat-sim is not installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

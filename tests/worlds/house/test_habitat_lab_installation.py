@@ -1,7 +1,5 @@
 """Without habitat-lab the rest of the package works, and importing the task says what to do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Mesh files for habitat-sim, which can be written without OpenGL and habitat-sim."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Damaged files of 3D models are reported with the file, the reason and the remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Navigation on polygons, compared with brute force on shapely geometries."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Episodes of recovered tasks in a small Housekeep folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Estimates of the least number of steps of a task."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Manipulation by a robot with one arm."""
 
-from __future__ import annotations
-
 import pytest
 
 from housewise.worlds.kitchen.manipulation import (

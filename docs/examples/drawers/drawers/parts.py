@@ -17,7 +17,7 @@ class Wanderer:
     """A planner that goes from room to room. The class is its own factory."""
 
     name = "wanderer"
-    asks = False
+    asks_model = False
 
     def __init__(self, settings) -> None: ...  # type: ignore[no-untyped-def]
 

@@ -41,7 +41,7 @@ def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
         assert world.trace.step <= 50
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_goes_on_from_what_a_student_left(seed):
     rng = random.Random(seed)
     person = list(ADAPT_PEOPLE.values())[seed % 16] if seed % 2 else invent_profile(seed)
@@ -135,8 +135,8 @@ def test_ways_to_say_a_wish_are_about_what_there_is():
     content = yaml.safe_load(PHRASINGS_FILE.read_text(encoding="utf-8"))
     groups = {*KITCHEN.groups, "sweet breakfast"}
     assert set(content["words"]) <= groups
-    said = {wish.text for seed in range(60) for wish in invent_profile(seed).preferences}
-    assert len(said) > 400 and not any("{" in text or "_" in text for text in said)
+    said = {wish.text for seed in range(30) for wish in invent_profile(seed).preferences}
+    assert len(said) > 200 and not any("{" in text or "_" in text for text in said)
 
 
 def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselves():

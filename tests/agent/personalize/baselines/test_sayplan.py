@@ -1,7 +1,5 @@
 """SayPlan: search of the scene graph, planning, and correction of the plan."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

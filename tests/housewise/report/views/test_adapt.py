@@ -1,8 +1,5 @@
 """A report on ADAPT: the transcript, each wish with when and why, and hostile words that stay words."""
 
-from __future__ import annotations
-
-import json
 import shutil
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from housewise.report import write_report
 from housewise.rollout.record_reader import read_record
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from tests.housewise.report.pages import Page, page_of
+from tests.record_lines import changed_lines
 from tests.systems.command_runs import adapt
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
@@ -31,12 +29,10 @@ def with_changes(played: Path, target: Path, **words: object) -> Path:
     """The run with other words in its actions, answers and verdicts."""
     shutil.copytree(played, target)
     (path,) = (target / "episodes").glob("*.jsonl")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        data = line["data"]
-        for part in (data, *data.get("final", {}).get("verdicts", [])):
-            part.update({name: value for name, value in words.items() if name in part})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with changed_lines(path) as lines:
+        for data in (line["data"] for line in lines):
+            for part in (data, *data.get("final", {}).get("verdicts", [])):
+                part.update({name: value for name, value in words.items() if name in part})
     return target
 
 
@@ -58,20 +54,19 @@ def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
 def test_a_thought_stands_with_its_action(played: Path, tmp_path: Path) -> None:
     thinking = with_changes(played, tmp_path / "thinking")
     (path,) = (thinking / "episodes").glob("*.jsonl")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines.insert(1, json.dumps({"type": "thought", "data": {"text": "Tea takes <b>water</b>."}}))
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with changed_lines(path) as lines:
+        lines.insert(1, {"type": "thought", "data": {"text": "Tea takes <b>water</b>."}})
     write_report(thinking)
     assert page_of(thinking).read_text().count("<dt>thought</dt><dd>Tea takes &lt;b&gt;water&lt;/b&gt;.</dd>") == 1
 
 
 def test_what_was_answered_on_another_day_is_said_to_be(played: Path, tmp_path: Path) -> None:
     write_report(played)
-    assert "answer of another day" not in page_of(played).read_text()
+    assert "answer of an earlier episode" not in page_of(played).read_text()
     recalled = with_changes(played, tmp_path / "recalled", recalled=True)
     write_report(recalled)
     answers = len(read_record(next((played / "episodes").glob("*.jsonl"))).of_type(KitchenAnswerEvent))
-    assert page_of(recalled).read_text().count("<dt>answer of another day</dt>") == answers > 0
+    assert page_of(recalled).read_text().count("<dt>answer of an earlier episode</dt>") == answers > 0
 
 
 def test_words_stay_words(played: Path, tmp_path: Path) -> None:

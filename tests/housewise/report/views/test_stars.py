@@ -1,8 +1,5 @@
 """STARS in the report: what was said, refused, chosen and done; whatever a record says, it does nothing."""
 
-from __future__ import annotations
-
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -21,6 +18,7 @@ from housewise.systems.stars.record import MismatchLine, ResponseLine
 from housewise.systems.stars.system import Stars
 from tests.housewise.report.pages import Page
 from tests.language.conftest import ChatServer
+from tests.record_lines import changed_lines
 from tests.servers import serving
 from tests.systems.command_runs import ATTIC
 from tests.systems.stars.housekeeper_server import housekeeper
@@ -52,10 +50,8 @@ def edited(played: Path, tmp_path: Path) -> Callable[[Callable[[list[Any]], None
     def edit(change: Callable[[list[Any]], None]) -> Path:
         folder = tmp_path / "edited"
         shutil.copytree(played, folder)
-        path = folder / "episodes" / NAME
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        change(lines)
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        with changed_lines(folder / "episodes" / NAME) as lines:
+            change(lines)
         return folder
 
     return edit
@@ -71,7 +67,7 @@ def test_a_page_shows_each_object_from_what_was_said_to_what_was_done(played: Pa
     words = " ".join(page.text.split())
     for said in (
         "pen on desk in place: drawer", "the goal is that the pen is in the", "unknown word: closet",
-        "refused: I do not know the word closet", "– nothing new came of it",
+        "refused: I do not know the word closet", "– no new response",
         "For pen on desk: is it right that the goal is that the pen is in the", "of the model",
         "If the object is a novel then the goal is that the object is in the bookshelf.", "put pen in drawer",
         "The pen belongs in the drawer in the office.",

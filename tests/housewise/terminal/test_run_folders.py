@@ -1,7 +1,5 @@
 """Folders of runs as a user meets them: a new one for each, the newest one found, slips corrected."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -11,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.errors import UserError
 from housewise.systems.personalize.record import read_house_records
+from housewise.terminal.run_folders import newest_run, run_folder
 from tests.commands import one_line, run_module
 from tests.language.conftest import ChatServer, fails
 from tests.servers import serving
@@ -24,8 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 def housewise(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder that is not this project's."""
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return run_module("housewise.cli", arguments, env, folder, timeout=120)
+    return run_module("housewise.cli", arguments, cwd=folder, timeout=120)
 
 
 def played(folder: Path) -> list[str]:

@@ -11,18 +11,19 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from housewise.cli.run_folders import shell_command
 from housewise.core.console import print_lines, print_traceback
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import FittedTable, progress_bars, table
+from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, truncation_warning
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError
+from housewise.terminal.run_folders import shell_command
 from housewise.tracking import EpisodeTrackingCallback, open_curves
 
 _MAX_FAILURES = 5
@@ -141,7 +142,7 @@ def resume_hint(console: Console, out: Path) -> Iterator[None]:
         raise
 
 
-class RunProgress:
+class RunProgress(RunCallback):
     """Shows one progress bar for all episodes and one for each episode that is being played."""
 
     def __init__(self, progress: Progress, session: Run) -> None:
@@ -150,17 +151,17 @@ class RunProgress:
         self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished_jobs))
 
     def on_episode_start(self, job: Job) -> None:
-        """See Watcher.began."""
+        """See `RunCallback`."""
         self._bars[job.name] = self._progress.add_task(job.name, total=None)
 
     def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
-        """See Watcher.progressed."""
+        """See `RunCallback`."""
         self._progress.update(self._bars[job.name], completed=done, total=of, description=f"{job.name} {words}")
         if self._session.meter is not None:
             self._progress.update(self._all, description=f"episodes, {self._session.meter}")
 
     def on_episode_end(self, job: Job, result: Result) -> None:
-        """See Watcher.ended."""
+        """See `RunCallback`."""
         self._remove_bar(job)
         spent = "" if self._session.meter is None else f"; {self._session.meter} so far"
         self._progress.console.print(
@@ -168,7 +169,7 @@ class RunProgress:
         )
 
     def on_episode_failure(self, job: Job, failure: Failure) -> None:
-        """See Watcher.failed."""
+        """See `RunCallback`."""
         self._remove_bar(job)
         print_lines(self._progress.console, f"{job.name}: failed: {failure.error}")
         print_traceback(failure.traceback)

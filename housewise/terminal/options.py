@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.cli.catalogue import complete_from
 from housewise.core.files import check_writable_file
+from housewise.terminal.catalogue import complete_from
 
-TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
-"""Headings of the panels in help texts."""
+if TYPE_CHECKING:
+    from housewise.people.memory import Memory, MemoryFolder
 
 
-def panel_option(panel: str, metavar: str | None, help: str, *flags: str, names: str | None = None, **more: Any) -> Any:
+def panel_option(
+    panel: str | None, metavar: str | None, help: str, *flags: str, names: str | None = None, **more: Any
+) -> Any:
     """Return a ``typer.Option`` that stands in a panel of the help text.
 
     Args:
-        panel: Heading of the panel.
+        panel: Heading of the panel, or None for the first one.
         metavar: What stands for the value in the help text, or None for a switch.
         help: What the option does, with its default.
         flags: Spellings of the option. By default the name of the parameter.
@@ -32,7 +35,9 @@ def panel_option(panel: str, metavar: str | None, help: str, *flags: str, names:
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-_task_option, _model_option, _execution_option = (partial(panel_option, each) for each in (TASK, MODEL, EXECUTION))
+option = partial(panel_option, None)
+task_option, model_option = partial(panel_option, "Task"), partial(panel_option, "Model")
+execution_option = partial(panel_option, "Execution")
 
 Overrides = Annotated[
     list[str] | None,
@@ -44,52 +49,52 @@ Overrides = Annotated[
 ]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Settings: a bundled configuration (see housewise list configs) or a YAML file.",
-        autocompletion=complete_from("configs"),
+    option(
+        "NAME|FILE",
+        "Settings: a bundled configuration (see housewise list configs) or a YAML file.",
+        names="configs",
     ),
 ]
 
 DataOption = Annotated[
     Path | None,
-    _task_option("FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"),
+    task_option("FOLDER", "Folder of the Housekeep data. By default, houses are generated.", envvar="HOUSEKEEP_DATA"),
 ]
 ModelOption = Annotated[
     str | None,
-    _model_option(
+    model_option(
         "NAME", "Chat model: local (the default, bundled), local:FOLDER, or the name of a model at --base-url."
     ),
 ]
 BaseUrlOption = Annotated[
-    str | None, _model_option("URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY.")
+    str | None, model_option("URL", "Address of an OpenAI-compatible server. Its key is read from OPENAI_API_KEY.")
 ]
 FailFastOption = Annotated[
     bool | None,
-    _execution_option(None, "Stop at the first episode that fails. The same command resumes the run.", "--fail-fast"),
+    execution_option(None, "Stop at the first episode that fails. The same command resumes the run.", "--fail-fast"),
 ]
 LogToOption = Annotated[
     list[str] | None,
-    _execution_option("NAME", "Log curves to tensorboard or wandb. May be given several times.", names="trackers"),
+    execution_option("NAME", "Log curves to tensorboard or wandb. May be given several times.", names="trackers"),
 ]
 OutOption = Annotated[
     Path | None,
-    _execution_option("FOLDER", "Folder of the run. An existing run is resumed. Default: a new folder in runs/."),
+    execution_option("FOLDER", "Folder of the run. An existing run is resumed. Default: a new folder in runs/."),
 ]
 JsonFileOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", callback=check_writable_file, help="Also write the figures to this file."),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+YesOption = Annotated[bool, option(None, "Do not ask for confirmation.", "--yes")]
 
 
 SceneOption = Annotated[
     list[str] | None,
-    _task_option("NAME", "Scene of the Housekeep data. May be given several times.", "--scene", names="scenes"),
+    task_option("NAME", "Scene of the Housekeep data. May be given several times.", "--scene", names="scenes"),
 ]
 PersonOption = Annotated[
     str | None,
-    _task_option(
+    task_option(
         "NAME|FILE",
         "Person whose preferences count, or who answers (see housewise list people). Default: majority in houses.",
         names="people",
@@ -97,35 +102,35 @@ PersonOption = Annotated[
 ]
 SimulatorOption = Annotated[
     str | None,
-    _execution_option(
+    execution_option(
         "NAME", "raycast (the default, runs anywhere) or habitat (needs habitat-sim).", names="simulators"
     ),
 ]
 GpuOption = Annotated[
     str | None,
-    _execution_option(
+    execution_option(
         "N|N,M|auto",
         "CUDA devices that habitat renders on, used in turn. Default: -1, any device, also software rendering.",
     ),
 ]
-WorkersOption = Annotated[int | None, _execution_option("N", "Number of episodes played in parallel. Default: 1.")]
+WorkersOption = Annotated[int | None, execution_option("N", "Number of episodes played in parallel. Default: 1.")]
 RayOption = Annotated[
-    str | None, _execution_option("ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine.")
+    str | None, execution_option("ADDRESS", "Play on a Ray cluster at HOST:PORT, or auto for the one of this machine.")
 ]
 TrainedModelOption = Annotated[
     str | None,
-    _model_option(
+    model_option(
         "NAME",
         "Model to train: local (the default, bundled), local:FOLDER, local:HUB-NAME, or a model of a fine-tuning API.",
         "--model",
     ),
 ]
 TrainingUrlOption = Annotated[
-    str | None, _model_option("URL", "Address of a server with a fine-tuning API.", "--base-url")
+    str | None, model_option("URL", "Address of a server with a fine-tuning API.", "--base-url")
 ]
 AdapterOption = Annotated[
     str | None,
-    _model_option(
+    model_option(
         "NAME|FOLDER",
         "PEFT adapter of a local model: auto (the default: the bundled adapter where it fits), none, a name (see "
         "housewise list adapters) or a folder.",
@@ -167,22 +172,48 @@ def _complete_person(incomplete: str) -> list[str]:
     return [name for name in MemoryFolder.default().people() if name.startswith(incomplete)]
 
 
-PersonArgument = Annotated[
-    str, typer.Argument(metavar="PERSON", help="Name of the person.", autocompletion=_complete_person)
-]
-OptionalPersonArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="PERSON",
-        help="Name of the person. By default, everybody with a memory is listed.",
-        autocompletion=_complete_person,
-    ),
-]
+def person_argument(help: str = "Name of the person.") -> Any:
+    """Return an argument for a person with a memory."""
+    return typer.Argument(metavar="PERSON", help=help, autocompletion=_complete_person)
+
+
 MemoriesOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of all memories. Default: ~/.local/share/housewise/memory.",
-        envvar="HOUSEWISE_MEMORY",
-    ),
+    option("FOLDER", "Folder of all memories. Default: ~/.local/share/housewise/memory.", envvar="HOUSEWISE_MEMORY"),
+]
+
+
+@dataclass(frozen=True)
+class MemoryOptions:
+    """The memory of a person that a command is about."""
+
+    person: Annotated[str, person_argument()]
+    memories: MemoriesOption = None
+
+    @property
+    def folder(self) -> MemoryFolder:
+        """The folder of all memories."""
+        from housewise.people.memory import MemoryFolder
+
+        return MemoryFolder.default(self.memories)
+
+    def load(self) -> Memory:
+        """Load the memory.
+
+        Raises:
+            UserError: There is none, or it cannot be read.
+        """
+        return self.folder.load(self.person)
+
+    def edit(self, missing_ok: bool = False) -> AbstractContextManager[Memory]:
+        """Open the memory for changes, which are saved at the end of a with statement.
+
+        Args:
+            missing_ok: Whether a missing memory is created.
+        """
+        return self.folder.edit_memory(self.person, missing_ok=missing_ok)
+
+
+NewestRunArgument = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="Folder of a run. Default: the newest one in runs/.")
 ]

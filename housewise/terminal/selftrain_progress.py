@@ -11,8 +11,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from housewise.cli.run_folders import shell_command
-from housewise.cli.run_progress import RunProgress, resume_hint
 from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
@@ -28,6 +26,8 @@ from housewise.selftrain.stars.goal_training import GoalTraining
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
+from housewise.terminal.run_folders import shell_command
+from housewise.terminal.run_progress import RunProgress, resume_hint
 from housewise.tracking import open_curves
 from housewise.tracking.training_tracking import TrainingTrackingObserver
 

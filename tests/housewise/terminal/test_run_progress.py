@@ -1,16 +1,14 @@
 """What a run says before it begins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from housewise.cli.run_progress import announcement_lines, quick_episodes
 from housewise.rollout.run import Run
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.personalize.system import Personalize
+from housewise.terminal.run_progress import announcement_lines, quick_episodes
 
 
 def said_of(folder: Path, **settings: Any) -> str:

@@ -31,8 +31,8 @@ PLANNERS: Descriptions = {
     "sayplan": "lets the model search the scene graph, plan, and repair the plan (SayPlan)",
     "saycan": "takes the feasible step that the model finds most likely (SayCan)",
     "scripted": "no model: knows the preferences; an upper bound of what house and robot allow",
-    "store": "no model: knows only the memory of the person (--memory)",
-    "nearest": "no model: like store, and generalises to the things closest in meaning (sentence embeddings)",
+    "memory_lookup": "no model: knows only the memory of the person (--memory)",
+    "memory_nearest": "no model: like memory_lookup, and generalises to the things closest in meaning (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
 }
@@ -45,6 +45,8 @@ TRACKERS: Descriptions = {
     "wandb": "Weights & Biases; offline files in wandb/ without a WANDB_API_KEY (housewise[wandb])",
 }
 _OTHER_PACKAGE = "of another package"
+_HOUSE_PEOPLE, _KITCHEN_PEOPLE = ("people", "people/opinionated"), "people/adapt"
+"""Folders of files of people."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class NameKind:
 
 def bundled_files(kind: str) -> dict[str, Path]:
     """Return the bundled YAML files of ``people``, ``prompts`` or ``configs``, by name."""
-    folders = {"people": ("people", "people/opinionated"), "prompts": ("prompts",), "configs": ("",)}[kind]
+    folders = {"people": (*_HOUSE_PEOPLE, _KITCHEN_PEOPLE), "prompts": ("prompts",), "configs": ("",)}[kind]
     return {name: file for folder in folders for name, file in _yaml_files(folder).items()}
 
 
@@ -84,8 +86,7 @@ def find_people(data: Path | None = None, system: str | None = None) -> Descript
 
 def _house_people(data: Path | None) -> Descriptions:
     """Return the bundled people whose preferences can count in houses, and the annotators of the Housekeep data."""
-    bundled = {name: str(_read_yaml(file).get("about", "")) for name, file in bundled_files("people").items()}
-    found = {"majority": "what most people want, in any house", **bundled}
+    found = {"majority": "what most people want, in any house", **_describe_people(*_HOUSE_PEOPLE)}
     if data is not None:
         from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 
@@ -94,10 +95,9 @@ def _house_people(data: Path | None) -> Descriptions:
     return found
 
 
-def _kitchen_people(_: Path | None) -> Descriptions:
-    from housewise.people.kitchen.profile_files import ADAPT_PROFILES, find_profile_files
-
-    return {each["name"]: each["about"] for each in map(_read_yaml, find_profile_files(ADAPT_PROFILES))}
+def _describe_people(*folders: str) -> Descriptions:
+    files = {name: file for folder in folders for name, file in _yaml_files(folder).items()}
+    return {name: str(_read_yaml(file).get("about", "")) for name, file in files.items()}
 
 
 _PEOPLE: dict[str, Callable[[Path | None], Descriptions]] = {
@@ -106,7 +106,7 @@ _PEOPLE: dict[str, Callable[[Path | None], Descriptions]] = {
         "cooperative": "answers questions as their preferences are",
         "adversarial": "contradicts, changes their mind, and is vague",
     },
-    "adapt": _kitchen_people,
+    "adapt": lambda _: _describe_people(_KITCHEN_PEOPLE),
     "stars": lambda _: {
         "simulated": "confirms goals that the task wants",
         "terminal": "you answer",
@@ -186,7 +186,9 @@ def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
 
 def _yaml_files(folder: str) -> dict[str, Path]:
     root = Path(str(resources.files("housewise.housekeep_configs"))) / folder
-    return {file.stem: file for file in find_paths(root, "*.yaml") if not file.name.startswith("_")}
+    # People of the kitchen have a number in their files' names, as in p07_nalini.yaml.
+    files = {re.sub(r"^p\d+_", "", file.stem): file for file in find_paths(root, "*.yaml")}
+    return {name: file for name, file in files.items() if not name.startswith("_")}
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:
