@@ -183,7 +183,7 @@ class TableLayout(Settings):
 def _expand_levels(given: Any) -> Any:
     """Return the levels of an axis by name. A list holds seeds; a level without sections holds settings."""
     if isinstance(given, list):
-        return {str(value): {"settings": {"series": value}} for value in given}
+        return {str(value): {"settings": {"rng_stream": value}} for value in given}
     if not isinstance(given, Mapping):
         return given
     known = Level.model_fields.keys()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from housewise.cli.options import EXECUTION, OutOption, Overrides, RayOption, WorkersOption
+from housewise.terminal.options import EXECUTION, OutOption, Overrides, RayOption, WorkersOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 
@@ -74,7 +74,7 @@ def experiment(
     if name is None:
         _list(console)
         return
-    from housewise.cli.selftrain_progress import TrainingDisplay
+    from housewise.terminal.selftrain_progress import TrainingDisplay
     from housewise.experiments.experiment_file import find_experiment, load_experiment
     from housewise.experiments.results_table import import_pandas, make_table
     from housewise.experiments.runner import ExperimentRunner

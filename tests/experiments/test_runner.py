@@ -21,7 +21,7 @@ axes:
   planner:
     scripted: {planner: scripted}
     demonstrator: {planner: demonstrator}
-    lookup: {planner: store}
+    lookup: {planner: memory_lookup}
   seed: [1, 2, 3]
 measures: [success_rate, executability, steps]
 compare: {planner: scripted}
