@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from housewise.terminal.options import EXECUTION, OutOption, Overrides, RayOption, WorkersOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.terminal.options import OutOption, Overrides, RayOption, WorkersOption, execution_option, task_option
 
 if TYPE_CHECKING:
     from housewise.experiments.experiment_file import Experiment
@@ -23,37 +23,21 @@ def experiment(
         typer.Argument(metavar="NAME|FILE", help="A bundled experiment, or a YAML file. Without it, all are listed."),
     ] = None,
     overrides: Overrides = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Play a small part, in at most three minutes.", rich_help_panel=EXECUTION)
-    ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="AXIS=LEVEL,...",
-            help="Only these levels of an axis. May be given several times.",
-            rich_help_panel=EXECUTION,
-        ),
+        task_option("AXIS=LEVEL,...", "Only these levels of an axis. May be given several times."),
     ] = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="NAME=PATH",
-            help="A file or folder that the experiment needs. May be given several times.",
-            rich_help_panel=EXECUTION,
-        ),
+        task_option("NAME=PATH", "File or folder that the experiment needs. May be given several times.", "--input"),
     ] = None,
-    show: Annotated[
-        bool, typer.Option("--show", help="Play nothing; show what has been played.", rich_help_panel=EXECUTION)
-    ] = False,
+    quick: Annotated[bool, execution_option(None, "Play a small part, in at most three minutes.", "--quick")] = False,
+    show: Annotated[bool, execution_option(None, "Play nothing; show what has been played.", "--show")] = False,
     workers: WorkersOption = None,
     ray: RayOption = None,
     out: OutOption = None,
     results: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Also write the results there, as in the folder results/.", rich_help_panel=EXECUTION
-        ),
+        Path | None, execution_option("FOLDER", "Also write the results there, as in the folder results/.")
     ] = None,
 ) -> None:
     """Play an experiment: a grid of runs declared in a file, whose results are a table with a row per episode.
@@ -74,10 +58,10 @@ def experiment(
     if name is None:
         _list(console)
         return
-    from housewise.terminal.selftrain_progress import TrainingDisplay
     from housewise.experiments.experiment_file import find_experiment, load_experiment
     from housewise.experiments.results_table import import_pandas, make_table
     from housewise.experiments.runner import ExperimentRunner
+    from housewise.terminal.selftrain_progress import TrainingDisplay
 
     import_pandas()
     found, path = find_experiment(name)
