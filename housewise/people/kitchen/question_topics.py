@@ -89,15 +89,14 @@ class _TopicFile(RootModel[dict[str, _TopicEntry]]):
     pass
 
 
-def load_topics(path: Path = TOPICS_FILE, kitchen: KitchenData | None = None) -> tuple[QuestionTopic, ...]:
+def load_topics(path: Path = TOPICS_FILE) -> tuple[QuestionTopic, ...]:
     """Read the topics of a YAML file, in its order.
 
     Raises:
         DataError: The file is invalid. The message names the file, the topic and the problem.
     """
-    kitchen = kitchen or load_kitchen()
     entries = read_model(path, _TopicFile).root.items()
-    return tuple(_topic(name, entry, kitchen, f"{path}: {name}") for name, entry in entries)
+    return tuple(_topic(name, entry, load_kitchen(), f"{path}: {name}") for name, entry in entries)
 
 
 def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> QuestionTopic:
@@ -149,14 +148,11 @@ def default_topics() -> tuple[QuestionTopic, ...]:
     return load_topics()
 
 
-def sort_by_use(
-    profiles: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None
-) -> tuple[QuestionTopic, ...]:
-    """Sort topics by how many people have a preference about them, averaged over the dishes of the topic.
+def sort_by_use(profiles: Sequence[KitchenProfile]) -> tuple[QuestionTopic, ...]:
+    """Sort the bundled topics by how many people have a preference about them, averaged over the dishes of the topic.
 
     Args:
-        profiles: The people that are counted.
-        topics: The topics; the bundled ones by default. Equally frequent ones keep their order.
+        profiles: The people that are counted. Equally frequent topics keep their order.
     """
     dishes = tuple(load_kitchen().tasks.dishes)
 
@@ -165,4 +161,4 @@ def sort_by_use(
         uses = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in profiles for dish in about)
         return sum(uses) / len(about)
 
-    return tuple(sorted(topics or default_topics(), key=use, reverse=True))
+    return tuple(sorted(default_topics(), key=use, reverse=True))
