@@ -33,7 +33,7 @@ class QuestionTopic:
         things: A preference is about the topic if one of these predicates names no other things.
         categories: Preferences of these categories are about the topic in any case.
         words: Words by which people refer to it, each as its tokens in one line.
-        supposed: Conditions that the person may want.
+        assumptions: Conditions that the person may want.
     """
 
     name: str
@@ -43,7 +43,7 @@ class QuestionTopic:
     things: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    supposed: tuple[Condition, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
 
     def questions_about(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         """Yield the questions about the dishes of a task, each with its dish."""
@@ -82,7 +82,7 @@ class _TopicEntry(StrictModel):
     things: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
     words: tuple[str, ...] = ()
-    supposed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 class _TopicFile(RootModel[dict[str, _TopicEntry]]):
@@ -108,9 +108,9 @@ def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> Q
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; {suggest_names(dish, kitchen.tasks.dishes)}")
     try:
-        supposed = tuple(parse_condition(text, kitchen.find_ids) for text in entry.supposed)
+        assumptions = tuple(parse_condition(text, kitchen.find_ids) for text in entry.assumptions)
     except ConditionError as error:
-        raise DataError(f"{where}: supposed: {error}") from error
+        raise DataError(f"{where}: assumptions: {error}") from error
     if not (things or entry.categories):
         raise DataError(f"{where}: is about nothing; name things, or categories of preferences")
     return QuestionTopic(
@@ -121,7 +121,7 @@ def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> Q
         things,
         frozenset(entry.categories),
         frozenset(map(_token_line, entry.words)),
-        supposed,
+        assumptions,
     )
 
 
