@@ -16,6 +16,7 @@ from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import fill_marks
+from housewise.experiments.documents.settings import SETTINGS_TABLES
 from housewise.experiments.documents.tables import TABLES
 
 
@@ -35,7 +36,7 @@ def main(
     root: Annotated[Path, typer.Option(help="The project's folder.")] = Path(),
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 where a figure differs.")] = False,
 ) -> None:
-    """Fill in the figures of README.md and docs/*.md from results/*/*.json.
+    """Fill in the figures of README.md and docs/*.md from results/*/*.json, and the tables of settings.
 
     Examples:
 
@@ -44,9 +45,10 @@ def main(
     console = Console(soft_wrap=True, highlight=False)
     files, wrong = FigureFiles(root / "results"), 0
     files.read_all()
+    tables = TABLES | SETTINGS_TABLES
     for path in documents(root):
         name = path.relative_to(root).as_posix()
-        text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, TABLES)
+        text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, tables)
         wrong += len(differences)
         for each in differences:
             console.print(f"{name}: {each}")

@@ -53,12 +53,12 @@ def elicit(
     """Ask questions until enough is known or the budget is spent.
 
     Args:
-        language: Finds open dimensions, judges whether enough is known and words the questions, in one call per turn.
+        interviewer: Finds open dimensions, decides whether enough is known and asks, in one call per turn.
         person: Answers the questions.
         examples: Situations without their correct actions.
         max_questions: Maximum number of questions, including those in ``dialogue``.
         dialogue: Turns of an earlier part of this conversation, which is continued.
-        on_exchange: Called after every turn, so that no answer is lost if the conversation is interrupted.
+        on_turn: Called after every turn, so that no answer is lost if the conversation is interrupted.
     """
     turns, unresolved, unanswered = list(dialogue), [], 0
     while len(turns) < max_questions:

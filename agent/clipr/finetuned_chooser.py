@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.language_steps import ActionChoice, Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.rules import parse_rule
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.gbnf import REPLY, literal, one_of
@@ -86,8 +85,7 @@ class FineTunedChooser(LocalComponents):
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """See LanguageSteps.choose. Without rules the local components choose."""
-        notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
-        rules = [*(rule.text for rule in guidance.rules), *(parse_rule(note).text for note in notes)]
+        rules = [rule.text for rule in guidance.all_rules]
         if not rules:
             return super().choose(situations, guidance)
         shown = [self._nearest_rules(situation, rules) for situation in situations]

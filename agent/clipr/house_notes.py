@@ -13,7 +13,7 @@ from housewise.people.memory.note import MAX_THINGS, current_time, next_millisec
 HOUSE_TOPIC = "house"
 """Topic of notes about the house that planners do not use: answers, and rules that are not understood."""
 
-PlacementStatement = tuple[About, float | None]
+PlacementStatement = tuple[About, float | str | None]
 """Some things with a place, and a value: positive if they belong there, negative if not, None if not understood."""
 
 
@@ -28,23 +28,12 @@ def house_rule_notes(person: str, rule: Rule, origins: Iterable[str] = (), time:
         origins: Ids of the answers that the rule was concluded from.
         time: Time of the rule. Defaults to now.
     """
-    (about, value), *others = placement_statements(parse_house_rule(rule))
-    derived = tuple(origins)
-    root = Note(
-        person=person,
-        kind="rule",
-        text=rule.text,
-        about=about,
-        value=value,
-        time=time or current_time(),
-        derived_from=derived,
-    )
+    first, *others = placement_statements(parse_house_rule(rule))
+    [root] = _statement_notes(person, rule.text, [first], time or current_time(), tuple(origins))
     return [root, *implied_notes(root, others)]
 
 
-def implied_notes(
-    rule: Note, others: Iterable[tuple[About, float | str | None]], time: str | None = None
-) -> list[Note]:
+def implied_notes(rule: Note, others: Iterable[PlacementStatement], time: str | None = None) -> list[Note]:
     """Create notes of a rule's further statements. They are forgotten together with the rule.
 
     Args:
@@ -52,17 +41,15 @@ def implied_notes(
         others: Statements that follow from the rule.
         time: Time of the notes. Defaults to the rule's time.
     """
+    return _statement_notes(rule.person, rule.text, others, time or rule.time, (rule.id,))
+
+
+def _statement_notes(
+    person: str, text: str, statements: Iterable[PlacementStatement], time: str, origins: tuple[str, ...]
+) -> list[Note]:
     return [
-        Note(
-            person=rule.person,
-            kind="rule",
-            text=rule.text,
-            about=about,
-            value=value,
-            time=time or rule.time,
-            derived_from=(rule.id,),
-        )
-        for about, value in others
+        Note(person=person, kind="rule", text=text, about=about, value=value, time=time, derived_from=origins)
+        for about, value in statements
     ]
 
 

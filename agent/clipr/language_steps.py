@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.clipr.rules import Rule
+from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.language.base import Reply
 from housewise.worlds.choices.scenario import Situation
 
@@ -103,6 +103,12 @@ class Guidance:
     answers: tuple[LabelledExample, ...] = ()
     transcript: tuple[DialogueTurn, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def all_rules(self) -> list[Rule]:
+        """The rules, and the lines of the notes as further rules."""
+        lines = [line for note in self.notes for line in note.splitlines() if line.strip()]
+        return [*self.rules, *map(parse_rule, lines)]
 
 
 @dataclass(frozen=True)

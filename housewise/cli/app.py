@@ -112,7 +112,8 @@ def run_app() -> None:
     try:
         sys.exit(app(prog_name="housewise", standalone_mode=False))
     except typer.Abort:
-        raise SystemExit(1) from None
+        typer.echo("Aborted.", err=True)
+        sys.exit(1)
     except _UsageError as error:
         # The help is printed already where a group is named without a command.
         if not error.format_message():

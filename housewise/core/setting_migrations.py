@@ -166,7 +166,7 @@ def _take_formers(
     moved: list[tuple[str, _Former, Any]],
 ) -> dict[str, Any]:
     """Return values without those under former names, which are added to ``moved``."""
-    kept = {}
+    kept: dict[str, Any] = {}
     for key, value in given.items():
         name = f"{prefix}{key}"
         found = [former for former in formers if _is_name_of(name, former.path)]

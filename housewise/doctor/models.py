@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,10 +19,11 @@ SET_CACHE = "export HOUSEWISE_CACHE=FOLDER"
 
 def check_smollm2() -> list[Finding]:
     """Check the weights of the local model, and the folder that they are unpacked into."""
-    from housewise.language.local.smollm2 import INSTALL_SMOLLM2, cache_folder
+    from housewise.language.local.smollm2 import INSTALL_SMOLLM2, cache_folder, packed_smollm2
 
-    file = _packed_weights()
-    if file is None:
+    try:
+        file = packed_smollm2()
+    except UserError:
         details = "its weights are not installed; only the model local needs them"
         return [Finding(MODELS, "SmolLM2", "missing", details, INSTALL_SMOLLM2)]
     with file.open("rb") as stream:
@@ -36,15 +36,6 @@ def check_smollm2() -> list[Finding]:
         details = f"its unpacked weights (0.3 GB) cannot be kept in {cache}"
         return [Finding(MODELS, "SmolLM2", "broken", details, SET_CACHE)]
     return [Finding(MODELS, "SmolLM2", "ok", f"{file.name}, unpacked at its first use into {cache}")]
-
-
-def _packed_weights() -> Path | None:
-    from housewise.language.local.smollm2 import SMOLLM2_FILE, SMOLLM2_WHEEL
-
-    # The package itself cannot be imported without llama-cpp, which is not needed.
-    spec = find_spec(SMOLLM2_WHEEL.replace("-", "_"))
-    homes = list(spec.submodule_search_locations or []) if spec else []
-    return next((file for home in homes if (file := Path(home) / SMOLLM2_FILE).is_file()), None)
 
 
 def check_adapters() -> list[Finding]:

@@ -221,17 +221,12 @@ def _select_alternatives(
 ) -> tuple[tuple[TokenLogprob, ...], ...] | None:
     if places is None or tokens is None:
         return places
-    # The alternatives to a part of a token are unknown.
-    return (
-        tuple(
-            (
-                TokenLogprob(token.text, places[token.index][0].logprob),
-                *(places[token.index][1:] if token.is_whole else ()),
-            )
-            for token in tokens
-        )
-        or None
-    )
+    found = []
+    for token in tokens:
+        chosen, *others = places[token.index]
+        # The alternatives to a part of a token are unknown.
+        found.append((TokenLogprob(token.text, chosen.logprob), *(others if token.is_whole else ())))
+    return tuple(found) or None
 
 
 class ThinkingBudget:

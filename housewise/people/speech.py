@@ -22,16 +22,16 @@ class Speech(StrictModel):
     """Sentence templates with the slots ``{likes}`` and ``{dislikes}``.
 
     Attributes:
-        one: Templates for one liked thing.
-        several: Templates for several liked things.
-        joints: Separators between liked things.
+        single: Templates for one liked thing.
+        ranked: Templates for several liked things, best first.
+        separators: Separators between liked things.
         indifferent: Sentences of somebody without an opinion.
         vague: Sentences of somebody who evades the question.
     """
 
-    one: _Phrasings
-    several: _Phrasings
-    joints: _Phrasings
+    single: _Phrasings
+    ranked: _Phrasings
+    separators: _Phrasings
     indifferent: _Phrasings
     vague: _Phrasings
 
@@ -46,10 +46,10 @@ class Speech(StrictModel):
             generator: Draws the template, the separator and the disliked thing.
             refusing: Whether to draw a template that mentions a dislike, because the question asked for it.
         """
-        frames = self.one if len(likes) == 1 else self.several
+        frames = self.single if len(likes) == 1 else self.ranked
         if not dislikes:
             frames = tuple(frame for frame in frames if "{dislikes}" not in frame) or frames
         elif refusing:
             frames = tuple(frame for frame in frames if "{dislikes}" in frame) or frames
-        liked = generator.choice(self.joints).join(likes)
+        liked = generator.choice(self.separators).join(likes)
         return generator.choice(frames).format(likes=liked, dislikes=generator.choice(dislikes) if dislikes else "")

@@ -55,6 +55,12 @@ def test_each_part_of_a_list_is_renamed_and_the_rest_is_left_as_it_is() -> None:
     assert rename_former_fields("adapt", "result", {"final": None}, "") == {"final": None}
 
 
+def test_former_names_of_planners_are_read_as_the_current_ones() -> None:
+    found = [rename_former_fields("personalize", "header", {"agent": name}, "")["agent"] for name in ("store", "llm")]
+    assert found == ["memory_lookup", "llm"]
+    assert rename_former_fields("stars", "header", {"agent": "nearest"}, "") == {"agent": "nearest"}
+
+
 def test_headers_and_results_still_have_their_former_attributes() -> None:
     header = Header(system="adapt", task="a", repetition=2, initial_state={"person": "ada"})
     with pytest.warns(DeprecationWarning, match=r"Header\.run is now repetition"):

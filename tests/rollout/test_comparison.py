@@ -88,7 +88,7 @@ def test_what_differs_beyond_who_plays_is_a_warning() -> None:
     header, result = played(1, 0, 0.5)
     found = compare(A, [(header.model_copy(update={"settings": {"world": {"max_steps": 200}}}), result)])
     assert found.settings["max_steps"] == ("1000", "200")
-    assert "most steps: 1000 against 200" in found.warnings[0]
+    assert "max_steps: 1000 against 200" in found.warnings[0]
     assert "more than once" in compare([*A, A[0]], B).warnings[0]
 
 
@@ -115,7 +115,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "c.json").read_text())
     assert told["common"] == 5 and told["differences"][0]["mean"] == pytest.approx(20)
     short = saved(tmp_path / "short", A, settings={"world": {"max_steps": 200}})
-    assert "\nwarning: " in (said := compared(a, short).stdout) and "most steps: 1000 against 200" in said
+    assert "\nwarning: " in (said := compared(a, short).stdout) and "max_steps: 1000 against 200" in said
     both = saved(saved(tmp_path / "both", A[:1]), B[1:2], agent="scripted")
     for wrong, said in ((both, "holds 2 experiments"), (tmp_path, "holds"), (tmp_path / "no", "no such folder")):
         refused = compared(a, wrong)

@@ -8,16 +8,49 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.rollout.system import find_system
 from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 
 LOADERS: dict[str, Callable[..., Any]] = {
-    **{name: find_system(name).load for name in ("clipr", "stars", "adapt")},
+    **{name: find_system(name).load for name in ("personalize", "clipr", "stars", "adapt")},
+    "selftrain": load_selftraining,
     "goals": load_goal_training,
     "breakfasts": load_adapt_training,
 }
 
 # Former and current name of a setting, and a value that differs from the default.
 RENAMED = [
+    ("personalize", "tasks.runs", "tasks.repeats", 4),
+    ("personalize", "tasks.series", "tasks.rng_stream", 2),
+    ("personalize", "world.controller.most_walk", "world.controller.max_walk", 40),
+    ("personalize", "world.controller.most_look", "world.controller.max_look", 30),
+    ("personalize", "agent.most_steps_per_plan", "agent.max_steps_per_plan", 4),
+    ("personalize", "agent.most_plans", "agent.max_plans", 4),
+    ("personalize", "agent.most_idle_plans", "agent.max_idle_plans", 4),
+    ("personalize", "agent.demonstrator.verdicts", "agent.demonstrator.note_all_objects", False),
+    ("personalize", "agent.consistent", "agent.judging.constrain_to_judgements", False),
+    ("personalize", "agent.rated", "agent.judging.score_placements", False),
+    ("personalize", "agent.confidence", "agent.judging.confidence", 0.4),
+    ("personalize", "agent.confidence_alike", "agent.judging.confidence_similar", 0.4),
+    ("personalize", "agent.confidence_unfamiliar", "agent.judging.confidence_unfamiliar", 0.4),
+    ("personalize", "agent.familiar", "agent.familiar_kinds", ["mug"]),
+    ("personalize", "agent.explore", "agent.place_at_random", True),
+    ("selftrain", "run.tasks.runs", "run.tasks.repeats", 4),
+    ("selftrain", "run.agent.most_plans", "run.agent.max_plans", 4),
+    ("selftrain", "grow.runs", "grow.repeats", 4),
+    ("selftrain", "evaluation.runs", "evaluation.repeats", 4),
+    ("selftrain", "wording", "target", "relabelled"),
+    ("selftrain", "rehearse", "replay_fraction", 0.5),
+    ("selftrain", "review", "memory_lessons", 4),
+    ("selftrain", "imitation_review", "imitation_memory_lessons", 4),
+    ("selftrain", "filter.most_per_object", "filter.max_per_object", 4),
+    ("selftrain", "training.most_tokens", "training.max_example_tokens", 400),
+    ("selftrain", "training.together", "training.max_packed_examples", 4),
+    ("selftrain", "training.pairs_per_pass", "training.micro_batch", 4),
+    ("goals", "training.most_tokens", "training.max_example_tokens", 400),
+    ("breakfasts", "imitation.together", "imitation.max_packed_examples", 2),
+    ("breakfasts", "preference.most_tokens", "preference.max_example_tokens", 400),
+    ("breakfasts", "warm_up.training.pairs_per_pass", "warm_up.training.micro_batch", 4),
     ("clipr", "agent.budget", "agent.max_questions", 3),
     ("clipr", "agent.interval", "agent.feedback_interval", 40),
     ("clipr", "agent.most_replayed", "agent.max_replayed", 7),
@@ -58,12 +91,39 @@ def test_a_former_name_means_the_current_setting(loader: str, former: str, curre
     assert load(overrides=[f"{former}={value}"]) == expected != load()
     # A setting whose name is unique may be written without its section.
     key = former.rpartition(".")[2]
-    if loader in ("clipr", "stars", "adapt"):
+    if loader in ("personalize", "clipr", "stars", "adapt"):
         assert load(overrides=[f"{key}={value}"]) == expected
+    if key == current.rpartition(".")[2]:  # The setting has moved into a section.
+        return
     with pytest.raises(UserError, match=r"^the command line: setting .+ is now called .+; give one of them$"):
         load(overrides=[f"{former}={value}", f"{current}={value}"])
 
 
-def test_the_former_value_of_components_means_the_current_one() -> None:
-    load = LOADERS["clipr"]
-    assert load(overrides=["components=learned"]) == load(overrides=["components=finetuned"]) != load()
+@pytest.mark.parametrize(
+    ("loader", "former", "current"),
+    [
+        ("clipr", "components=learned", "components=finetuned"),
+        ("personalize", "planner=store", "planner=memory_lookup"),
+        ("personalize", "planner=nearest", "planner=memory_nearest"),
+        ("selftrain", "target=done", "target=executed"),
+        ("selftrain", "wording=proven", "target=verified"),
+        ("selftrain", "target=corrected", "target=relabelled"),
+        (
+            "selftrain",
+            "lessons=[{houses: 1, each: 2, held: 0.5, elsewhere: false, remembered: [0.1, 0.2]}]",
+            "lessons=[{houses: 1, each: 2, holding_fraction: 0.5, allow_unplaceable: false, "
+            "noted_fraction: [0.1, 0.2]}]",
+        ),
+        ("selftrain", "evaluation.tasks=[{name: a, runs: 3}]", "evaluation.tasks=[{name: a, repeats: 3}]"),
+    ],
+)
+def test_a_former_value_means_the_current_one(loader: str, former: str, current: str) -> None:
+    load = LOADERS[loader]
+    assert load(overrides=[former]) == load(overrides=[current]) != load()
+
+
+def test_both_names_of_an_item_are_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"setting 'held' of lessons is now called 'holding_fraction'; give one of them"
+    ):
+        load_selftraining(overrides=["lessons=[{houses: 1, each: 2, held: 0.5, holding_fraction: 0.5}]"])

@@ -81,7 +81,7 @@ class AskingCook:
             asked = list(topic.questions_about(self._judge.dishes))
             if not asked or self._is_settled(topic, asked):
                 continue
-            if any(self._make_oracle(supposed).plan(cooking)[0] != usual for supposed in topic.supposed):
+            if any(self._make_oracle(assumption).plan(cooking)[0] != usual for assumption in topic.assumptions):
                 return asked[0][0]
         return None
 
@@ -92,10 +92,10 @@ class AskingCook:
             for question, dish in asked
         )
 
-    def _make_oracle(self, supposed: Condition | None = None) -> OracleCook:
+    def _make_oracle(self, assumption: Condition | None = None) -> OracleCook:
         """Return a cook that knows what was told and assumes one more condition."""
         wishes = tuple(self._known.values())
-        if supposed is not None:
+        if assumption is not None:
             task = self._judge.task
-            wishes += (KitchenPreference("", "", "preparation", (task,), (), None, supposed, "", ""),)
+            wishes += (KitchenPreference("", "", "preparation", (task,), (), None, assumption, "", ""),)
         return OracleCook(KitchenProfile("", "", wishes), self._judge.task, self._judge.kitchen)

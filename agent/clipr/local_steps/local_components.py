@@ -25,7 +25,7 @@ from housewise.agent.clipr.language_steps import (
 from housewise.agent.clipr.local_steps.action_ranking import ActionRanker, RankingWeights, Scores
 from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, find_meant_options, split_wanted_refused
 from housewise.agent.clipr.local_steps.contrasts import Contrast, merge_contrasts
-from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
+from housewise.agent.clipr.rules import Rule, make_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yaml_files import read_yaml
@@ -104,8 +104,7 @@ class LocalComponents:
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """Choose the action with the highest score, and the first one of equal scores."""
         self.usage.calls += 1
-        notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
-        rules = [*guidance.rules, *map(parse_rule, notes)]
+        rules = guidance.all_rules
         return [self._choose_one(situation, guidance, rules) for situation in situations]
 
     def investigate(self, correct: int, total: int) -> bool:

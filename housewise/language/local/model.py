@@ -170,17 +170,11 @@ class LocalChatModel:
             thinking_tokens = self._budget.tokens if constraint is None else 0
             limit = self.limit(prompt, request.sampling.max_tokens + thinking_tokens)
             starts_thinking = constraint is None and self._opens_thoughts(prompt)
+            chances = [_random_source(request.sampling, copy) for copy in range(request.sampling.n)]
             rows.append(
                 [
-                    PendingReply(
-                        prompt,
-                        request.sampling,
-                        limit,
-                        _random_source(request.sampling, copy),
-                        deepcopy(constraint),
-                        starts_thinking,
-                    )
-                    for copy in range(request.sampling.n)
+                    PendingReply(prompt, request.sampling, limit, chance, deepcopy(constraint), starts_thinking)
+                    for chance in chances
                 ]
             )
         self.write(list(chain.from_iterable(rows)))

@@ -18,9 +18,11 @@ from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import apply_adapter, check_adapter
 from housewise.language.local.devices import find_device
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, silence_transformers
-from housewise.language.local.load_problems import kind_problem, tokenizer_problem
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, packed_smollm2, smollm2_folder
 from housewise.language.local.tokens import PROBE
+
+_FAST_TOKENIZERS = ("tokenizer.json", "vocab.*", "tekken.json", "*.tiktoken")
+_SENTENCEPIECE = "*.model"
 
 _T = TypeVar("_T")
 
@@ -125,13 +127,59 @@ def _read_model(model: str, read: Callable[[str, bool], _T]) -> _T:
                 f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "
                 "a model of a kind that transformers has, or serve it, see base_url"
             ) from None
-        if problem := (local and tokenizer_problem(folder)) or kind_problem(source):
+        if problem := (local and _tokenizer_problem(folder)) or _kind_problem(source):
             raise ChatModelError(f"model {model}: {problem}") from error
         reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
         raise ChatModelError(
             f"model {model}: {reason} ({first_line(error)}); name a folder that save_pretrained wrote, "
             "or a Hugging Face model that this machine has downloaded or can reach"
         ) from error
+
+
+def _tokenizer_problem(folder: Path) -> str:
+    """Return what is wrong with the tokenizer of the model in a folder; empty if nothing is known to be."""
+    if not (folder / "config.json").is_file() or any(any(folder.glob(name)) for name in _FAST_TOKENIZERS):
+        return ""
+    names = sorted(path.name for path in folder.glob(_SENTENCEPIECE))
+    if not names:
+        return "it has no tokenizer; copy the tokenizer's files, such as tokenizer.json, into its folder"
+    missing = [package for package in ("sentencepiece", "google.protobuf") if not _is_installed(package)]
+    if not missing:
+        return ""
+    packages = " ".join(package.removeprefix("google.") for package in missing)
+    return (
+        f"its tokenizer is {names[0]} alone, which takes packages that are not installed; run pip install {packages}, "
+        "or save the tokenizer as tokenizer.json"
+    )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # a parent package is missing
+        return False
+
+
+def _kind_problem(source: str) -> str:
+    """Return why a model is not a causal language model; empty if it is one, or if nobody knows.
+
+    Args:
+        source: A folder, or a Hugging Face name whose configuration is on this machine.
+    """
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
+
+    try:
+        with silence_transformers():
+            config = AutoConfig.from_pretrained(source, local_files_only=True, **NO_REMOTE_CODE)
+    except UNREADABLE:
+        return ""
+    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return ""
+    remedy = "name a language model, or serve this one, see base_url"
+    for name, what in (("vision_config", "images"), ("audio_config", "sound")):
+        if hasattr(config, name):
+            return f"a {config.model_type} model reads {what}, and models with {what} are not run here; {remedy}"
+    return f"a {config.model_type} model does not go on with texts, as causal language models do; {remedy}"
 
 
 def _reaches_hub() -> bool:

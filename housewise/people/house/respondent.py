@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 from housewise.core.validation import read_model
 from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
@@ -21,13 +20,12 @@ class HouseRespondent:
     Args:
         preferences: Where the person wants which things.
         seed: Seed of the phrasings. Equal questions get equal answers.
-        speech: YAML file of phrasings.
     """
 
-    def __init__(self, preferences: HousePreferences, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
+    def __init__(self, preferences: HousePreferences, seed: int = 0) -> None:
         self.name = preferences.name
         self._preferences, self._seed = preferences, seed
-        self._speech = read_model(speech, Speech)
+        self._speech = read_model(UNSEEN_SPEECH_FILE, Speech)
         self._things = sorted(preferences.categories, key=lambda name: (-len(name), name))
 
     def answer(self, question: Question) -> Answer:

@@ -15,7 +15,7 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.validation import StrictModel, read_model
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.profiles import KitchenProfile
-from housewise.worlds.kitchen.kitchen_data import KitchenData, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
 PREFERENCE_RANGE = (10, 19)
@@ -148,28 +148,21 @@ def _say(rng: random.Random, kind: str, **groups: str) -> str:
     return _phrasings().say(rng, kind, **groups)
 
 
-def invent_profile(
-    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: KitchenData | None = None
-) -> KitchenProfile:
+def invent_profile(seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE) -> KitchenProfile:
     """Draw a profile whose preferences do not contradict each other.
 
     Args:
         seed: Seed of the random number generator.
         preferences: Smallest and greatest number of preferences.
-        kitchen: The kitchen that they are about.
 
     Raises:
         UserError: Too few preferences without contradictions were found.
     """
-    kitchen = kitchen or load_kitchen()
-    return parse_profile(invent_profile_fields(seed, preferences, kitchen), kitchen, f"invented-{seed}")
+    return parse_profile(invent_profile_fields(seed, preferences), load_kitchen(), f"invented-{seed}")
 
 
-def invent_profile_fields(
-    seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE, kitchen: KitchenData | None = None
-) -> dict[str, object]:
+def invent_profile_fields(seed: int, preferences: tuple[int, int] = PREFERENCE_RANGE) -> dict[str, object]:
     """Draw a profile in the form of a profile file; see ``invent_profile``."""
-    kitchen = kitchen or load_kitchen()
     rng = random.Random(seed)
     count = rng.randint(*preferences)
     lines: dict[str, dict[str, object]] = {}
@@ -177,7 +170,7 @@ def invent_profile_fields(
         line = rng.choice(_KINDS)(rng)
         # Nobody has eggs in several ways at once.
         key = "style" if line["category"] == "preparation" else f"{line['tasks']}: {line['wants']}"
-        if key not in lines and _is_valid(fields := _profile_fields(seed, [*lines.values(), line]), kitchen):
+        if key not in lines and _is_valid(fields := _profile_fields(seed, [*lines.values(), line])):
             lines[key] = line
             if len(lines) == count:
                 return fields
@@ -194,9 +187,9 @@ def _profile_fields(seed: int, lines: list[dict[str, object]]) -> dict[str, obje
     }
 
 
-def _is_valid(fields: dict[str, object], kitchen: KitchenData) -> bool:
+def _is_valid(fields: dict[str, object]) -> bool:
     try:
-        parse_profile(fields, kitchen, str(fields["name"]))
+        parse_profile(fields, load_kitchen(), str(fields["name"]))
     except DataError:
         return False
     return True

@@ -33,7 +33,7 @@ class QuestionTopic:
         things: A preference is about the topic if one of these predicates names no other things.
         categories: Preferences of these categories are about the topic in any case.
         words: Words by which people refer to it, each as its tokens in one line.
-        supposed: Conditions that the person may want.
+        assumptions: Conditions that the person may want.
     """
 
     name: str
@@ -43,7 +43,7 @@ class QuestionTopic:
     things: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    supposed: tuple[Condition, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
 
     def questions_about(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         """Yield the questions about the dishes of a task, each with its dish."""
@@ -82,22 +82,21 @@ class _TopicEntry(StrictModel):
     things: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
     words: tuple[str, ...] = ()
-    supposed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 class _TopicFile(RootModel[dict[str, _TopicEntry]]):
     pass
 
 
-def load_topics(path: Path = TOPICS_FILE, kitchen: KitchenData | None = None) -> tuple[QuestionTopic, ...]:
+def load_topics(path: Path = TOPICS_FILE) -> tuple[QuestionTopic, ...]:
     """Read the topics of a YAML file, in its order.
 
     Raises:
         DataError: The file is invalid. The message names the file, the topic and the problem.
     """
-    kitchen = kitchen or load_kitchen()
     entries = read_model(path, _TopicFile).root.items()
-    return tuple(_topic(name, entry, kitchen, f"{path}: {name}") for name, entry in entries)
+    return tuple(_topic(name, entry, load_kitchen(), f"{path}: {name}") for name, entry in entries)
 
 
 def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> QuestionTopic:
@@ -109,9 +108,9 @@ def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> Q
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; {suggest_names(dish, kitchen.tasks.dishes)}")
     try:
-        supposed = tuple(parse_condition(text, kitchen.find_ids) for text in entry.supposed)
+        assumptions = tuple(parse_condition(text, kitchen.find_ids) for text in entry.assumptions)
     except ConditionError as error:
-        raise DataError(f"{where}: supposed: {error}") from error
+        raise DataError(f"{where}: assumptions: {error}") from error
     if not (things or entry.categories):
         raise DataError(f"{where}: is about nothing; name things, or categories of preferences")
     return QuestionTopic(
@@ -122,7 +121,7 @@ def _topic(name: str, entry: _TopicEntry, kitchen: KitchenData, where: str) -> Q
         things,
         frozenset(entry.categories),
         frozenset(map(_token_line, entry.words)),
-        supposed,
+        assumptions,
     )
 
 
@@ -149,14 +148,11 @@ def default_topics() -> tuple[QuestionTopic, ...]:
     return load_topics()
 
 
-def sort_by_use(
-    profiles: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None
-) -> tuple[QuestionTopic, ...]:
-    """Sort topics by how many people have a preference about them, averaged over the dishes of the topic.
+def sort_by_use(profiles: Sequence[KitchenProfile]) -> tuple[QuestionTopic, ...]:
+    """Sort the bundled topics by how many people have a preference about them, averaged over the dishes of the topic.
 
     Args:
-        profiles: The people that are counted.
-        topics: The topics; the bundled ones by default. Equally frequent ones keep their order.
+        profiles: The people that are counted. Equally frequent topics keep their order.
     """
     dishes = tuple(load_kitchen().tasks.dishes)
 
@@ -165,4 +161,4 @@ def sort_by_use(
         uses = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in profiles for dish in about)
         return sum(uses) / len(about)
 
-    return tuple(sorted(topics or default_topics(), key=use, reverse=True))
+    return tuple(sorted(default_topics(), key=use, reverse=True))

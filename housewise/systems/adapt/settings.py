@@ -80,7 +80,8 @@ class AdaptAgentSettings(Settings):
         default=MAX_STEPS,
         ge=0,
         le=MAX_COUNT,
-        description="Maximum number of questions per episode, for the planners always and llm.",
+        description="Maximum number of questions per episode, for the planners always and llm. A model that has used "
+        "them up, or has just repeated one, cannot ask in its next action.",
     )
     max_steps: _Number = Field(
         default=MAX_STEPS,

@@ -21,7 +21,7 @@ from housewise.worlds.house.generator.furniture_sizes import SIZES
 from housewise.worlds.house.generator.single_room import FurniturePiece, build_single_room
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.grab_rules import REACH
-from housewise.worlds.house.scene import Receptacle, Scene
+from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
 from housewise.worlds.kitchen.manipulation import ManipulationAction
@@ -92,7 +92,7 @@ def build_house_task(task: StarsTask, words: RobotVocabulary, stand_ins: StandIn
     looks = {fixture.name: look(stand_ins.furniture, fixture) for fixture in task.fixtures}
     pieces = [FurniturePiece(name, found.shape, found.size) for name, found in looks.items()]
     scene = build_single_room(task.name, task.room.noun, pieces)
-    shelves = {place.key: ShelfPacker(_empty_shelf(place)) for place in scene.receptacles}
+    shelves = {place.key: ShelfPacker(ShelfState.empty(place.box)) for place in scene.receptacles}
     objects = []
     for about in task.objects:
         place, key = scene.by_key[about.place], about.thing.name
@@ -179,8 +179,3 @@ class HouseBody:
 def _scene_centre(scene: Scene) -> Pose:
     x, z = scene.navmesh.snap(scene.navmesh.area.centroid.coords[0])
     return Pose((float(x), scene.navmesh.height, float(z)))
-
-
-def _empty_shelf(place: Receptacle) -> ShelfState:
-    box = place.box
-    return ShelfState((box.low[0], box.low[2]), (box.size[0], box.size[2]))

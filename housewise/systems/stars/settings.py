@@ -112,8 +112,8 @@ class StarsAgentSettings(Settings):
     prompt: _Named = Field(default=PROMPTS, description="Prompt templates: bundled ones by name, or a file.")
     examples: _Named | None = Field(
         default=None,
-        description="File of where things seen elsewhere belong, for the condition nearest, which uses no language "
-        "model.",
+        description="File of where things seen elsewhere belong, such as {name: mine, seen: {saucer on table: "
+        "[dishwasher]}}, for the condition nearest, which uses no language model.",
     )
 
     @field_validator("condition")

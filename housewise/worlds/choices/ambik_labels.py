@@ -26,7 +26,6 @@ from housewise.worlds.choices.scenario import (
     ChoiceSet,
     Scenario,
     Situation,
-    Tier,
     random_from_text,
     sample_scenarios,
     select_test,
@@ -92,51 +91,40 @@ class UnifiedPerson(StrictModel):
         return None
 
 
-def load_unified_person(path: Path = FAMILIES_FILE) -> UnifiedPerson:
-    """Read the families of rules.
-
-    Raises:
-        DataError: The file is missing or invalid. The message names the field.
-    """
-    return read_model(path, UnifiedPerson)
+def load_unified_person() -> UnifiedPerson:
+    """Read the families of rules of the bundled person."""
+    return read_model(FAMILIES_FILE, UnifiedPerson)
 
 
-def label_task(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:
+def label_task(task: AmbikTask, person: UnifiedPerson) -> Scenario | str:
     """Return a task as a scenario with the person's label, or the reason why it cannot be labelled.
 
     Existing options are kept, without repetitions. Injected options leave out what the request already names, and are
     added to the environment if they are missing there.
     """
     if len(task.variants) > 1:
-        return _with_options(task, person, tier)
+        return _with_options(task, person)
     if task.about_amount_or_procedure:
         return "about an amount or a procedure"
     asked = normalize_letters(task.request)
     for family in person.contextual:
         if family.request.search(asked) and not _is_named(family.prefer, asked):
-            return _with_injected(task, family, asked, tier)
+            return _with_injected(task, family, asked)
     return "no family has a say"
 
 
-def _with_options(task: AmbikTask, person: UnifiedPerson, tier: Tier) -> Scenario | str:
+def _with_options(task: AmbikTask, person: UnifiedPerson) -> Scenario | str:
     options = tuple(dict.fromkeys(option.strip() for option in task.variants))
     found = person.choose_option(options) if len(options) > 1 else None
     if found is None:
         return "no family tells its options apart"
     intended = intended_options(task.model_copy(update={"variants": options}))
     annotated = next(iter(intended)) if len(intended) == 1 else None
-    return Scenario(
-        Situation(task.id, task.environment, task.request, options),
-        frozenset(range(len(options))),
-        found[0],
-        tier,
-        found[1],
-        "stable",
-        annotated,
-    )
+    situation, satisfying = Situation(task.id, task.environment, task.request, options), frozenset(range(len(options)))
+    return Scenario(situation, satisfying, found[0], about=found[1], label_from="stable", annotated=annotated)
 
 
-def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: Tier) -> Scenario | str:
+def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str) -> Scenario | str:
     others = [other for other in family.others if not _is_named(other, asked)]
     if len(others) < 2:
         return "too few distractors are left"
@@ -145,21 +133,16 @@ def _with_injected(task: AmbikTask, family: ContextualFamily, asked: str, tier: 
     generator.shuffle(options)
     there = " ".join(normalize_letters(thing) for thing in task.environment)
     missing = tuple(option for option in options if normalize_letters(option) not in there)
-    return Scenario(
-        Situation(task.id, (*task.environment, *missing), task.request, tuple(options)),
-        frozenset(range(len(options))),
-        options.index(family.prefer),
-        tier,
-        family.name,
-        "contextual",
-    )
+    situation = Situation(task.id, (*task.environment, *missing), task.request, tuple(options))
+    satisfying, preferred = frozenset(range(len(options))), options.index(family.prefer)
+    return Scenario(situation, satisfying, preferred, about=family.name, label_from="contextual")
 
 
 def _is_named(item: str, request: str) -> bool:
     return set(content_words(item)) <= set(content_words(request))
 
 
-def read_ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson | None = None) -> ChoiceSet:
+def read_ambik_choices(path: Path, count: int, seed: int) -> ChoiceSet:
     """Read AmbiK's tasks with the labels of one person.
 
     Args:
@@ -167,12 +150,11 @@ def read_ambik_choices(path: Path, count: int, seed: int, person: UnifiedPerson 
         count: Number of examples to draw. The other tasks are the test. A test task is in distribution if an example is
             about the same family.
         seed: Seed of the draw.
-        person: Whose labels; the bundled person by default.
 
     Raises:
         DataError: The file is invalid, or too few of its tasks have a label.
     """
-    person = person or load_unified_person()
+    person = load_unified_person()
     taken: list[Scenario] = []
     left_out: Counter[str] = Counter()
     for task in read_ambik(path):

@@ -43,7 +43,7 @@ def test_elicitation_ends_after_max_questions_in_at_most_one_call_more(tmp_path:
 def test_a_person_who_leaves_or_says_nothing_keeps_what_was_learned_and_goes_on_later(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 5, synthesize=["1. Prefer iced tea."])
     kept: list[DialogueTurn] = []
-    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, on_exchange=kept.append)
+    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, on_turn=kept.append)
     assert elicited.ended == "left" and kept == [DialogueTurn("Hot or iced?", "iced")]
     later = elicit(chat, Answering("x"), EXAMPLES, 2, dialogue=kept)
     assert later.ended == "budget" and later.dialogue == (kept[0], DialogueTurn("Hot or iced?", "x"))

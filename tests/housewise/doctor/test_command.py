@@ -78,10 +78,10 @@ def test_a_folder_that_is_not_housekeeps(overheard: tuple[subprocess.CompletedPr
 
 def test_a_broken_embedded_simulator_is_said_and_counts(tmp_path: Path) -> None:
     package(tmp_path / "fakes", "embreex", "raise ImportError('libembree4.so.4: cannot open shared object file')")
-    root = housekeep_folder.make_folder(tmp_path / "data")
-    result = doctor("--data", root, module="housewise.doctor", fakes=tmp_path / "fakes", COLUMNS="400")
+    root, file = housekeep_folder.make_folder(tmp_path / "data"), tmp_path / "doctor.json"
+    result = doctor("--data", root, "--json", file, module="housewise.doctor", fakes=tmp_path / "fakes")
     assert result.returncode == 1
-    assert f"{root}: 1 scenes" in result.stdout
+    assert read(file)["Housekeep"].details == f"{root}: 1 scenes"
     assert "Traceback" not in result.stdout + result.stderr
     assert "pip install --force-reinstall embreex" in result.stdout.splitlines()
     assert "The embedded simulator does not work" in result.stdout

@@ -170,10 +170,10 @@ def two_runs(run_folder: Path, cut_folder: Path, tmp_path: Path) -> Path:
 
 def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: Path) -> None:
     text = Page(write_report(two_runs, options=PAGES)).text
-    assert "most steps" in text and "Paired differences" in text
+    assert "max_steps" in text and "Paired differences" in text
     assert "1 in common" in text
     against = Page(write_report(two_runs / "whole", tmp_path / "x.html", PAGES, against=two_runs / "cut")).text
-    assert "the experiments differ in more than the agent (most steps: 60 against 160)" in against
+    assert "the experiments differ in more than the agent (max_steps: 60 against 160)" in against
 
 
 def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -
     walking = {"goal_radius": 0.3, "max_walk": 90, "max_look": 9}
     play(tmp_path / "two" / "other", max_steps=9, look_down=20, max_plans=9, max_idle_plans=9, **walking)
     table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("differing settings")
-    assert "most steps" not in table.partition("Experiments")[2]
-    assert all(name in rest for name in ("most steps", "look_down", "max_plans", "goal_radius", "max_walk"))
+    assert "max_steps" not in table.partition("Experiments")[2]
+    assert all(name in rest for name in ("max_steps", "look_down", "max_plans", "goal_radius", "max_walk"))
 
 
 def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

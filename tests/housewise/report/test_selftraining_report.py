@@ -65,16 +65,17 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     assert not page.all("script") and EVIL in page.text
     assert f"2 of 5 pairs left out as longer than 9 tokens, all that model {EVIL} reads" in page.text
     assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
-    kept, thrown = (page.text.index(words) for words in ("Kept, the best first", "Thrown away, the worst first"))
+    kept, rejected = (page.text.index(words) for words in ("Kept, the best first", "Rejected, the worst first"))
     records = list(read_house_records(learned / "iteration-1" / "grow" / "episodes"))
     pairs = [pair for record in records for pair in demonstrations_from_record(record, "")]
     good = [pair for pair in pairs if pair.reward > 0]
     assert (
-        f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} thrown" in page.text
+        f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} rejected"
+        in page.text
     )
     assert "Keep replies that improved the house" in page.text
-    assert good[0].reply in page.text[kept:thrown]
-    assert any(pair.reply in page.text[thrown:] for pair in pairs if pair.reward <= 0)
+    assert good[0].reply in page.text[kept:rejected]
+    assert any(pair.reply in page.text[rejected:] for pair in pairs if pair.reward <= 0)
     assert "nan" not in (learned / "report.html").read_text()
     assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "chart"]) == 2
     hrefs = [href for link in page.all("a") if (href := link["href"] or "").endswith("report.html")]

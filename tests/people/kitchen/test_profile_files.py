@@ -82,14 +82,14 @@ def test_the_error_names_the_person(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"wants": "drunk(milk)"}, "preference 1: wants: unknown predicate 'drunk'; use one of used, together"),
+        ({"wants": "drunk(milk)"}, "preference 1: wants: unknown predicate 'drunk'; available: used, together"),
         ({"if": "available(unicorn)"}, "preference 1: if: 'unicorn' is neither a group nor a thing"),
         ({"category": "mood"}, "preferences.0.category: Input should be 'variation', 'addition'"),
         ({"tasks": "lunch"}, "unknown task 'lunch'; use 1 to 8, savory"),
         ({"tasks": [["x"] * 9] * 9}, "unknown task of type list"),
         ({"tasks": 9}, "unknown task 9"),
         ({"tasks": True}, "unknown task True"),
-        ({"dishes": ["soup"]}, "unknown dish 'soup'; use eggs"),
+        ({"dishes": ["soup"]}, "unknown dish 'soup'; available: eggs"),
         ({"wants": None}, "preferences.0.wants"),
         ({"colour": "red"}, "preferences.0.colour"),
         ({"text": ""}, "preferences.0.text"),

@@ -163,7 +163,7 @@ def test_every_bundled_preference_has_a_topic():
     [
         ("a: {questions: [Why?], things: [gold]}", "a: things: 'gold' is neither"),
         ("a: {questions: [Why?], things: [egg], dishes: [soup]}", "a: unknown dish 'soup'"),
-        ("a: {questions: [Why?], things: [egg], supposed: [flies(egg)]}", "a: supposed: unknown predicate"),
+        ("a: {questions: [Why?], things: [egg], assumptions: [flies(egg)]}", "a: assumptions: unknown predicate"),
         ("a: {questions: [], things: [egg]}", "questions"),
         ("a: {questions: [Why?]}", "a: is about nothing"),
         ("a: {questions: [Why?], categories: [whims]}", "categories"),

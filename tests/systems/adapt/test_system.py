@@ -124,7 +124,7 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["person=nobody"], "setting person: nobody is named 'nobody'; use one of juan"),
+        (["person=nobody"], "setting person: nobody is named 'nobody'; available: juan"),
         (["task=[9]"], "setting task: there is no task 9 in the kitchen; use one of [1, 2"),
         (["person=[juan,juan]"], "each value at most once"),
         (["people=nowhere.yaml"], "nowhere.yaml: no such file or folder of people"),

@@ -175,8 +175,8 @@ def test_the_home_folder_can_be_abbreviated(root: Path, monkeypatch: pytest.Monk
 
 def test_unknown_names_are_refused_with_the_known_ones(folder: Folder) -> None:
     data = HousekeepData(folder.root)
-    assert f"it has {folder.scene}" in refusal(lambda: data.scene("Atlantis_int"))
-    assert f"it has {folder.scene}" in refusal(lambda: data.episode_ids("Atlantis_int"))
+    assert f"available: {folder.scene}" in refusal(lambda: data.scene("Atlantis_int"))
+    assert f"available: {folder.scene}" in refusal(lambda: data.episode_ids("Atlantis_int"))
     assert f"no episode 99999; it has 2, from {folder.first} to " in refusal(lambda: data.episode(folder.scene, 99999))
 
 

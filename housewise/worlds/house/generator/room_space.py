@@ -22,6 +22,7 @@ _COMFORT_REACH = 0.9
 _DOOR_DEPTH = 0.8
 _WALL_GAP = 0.01
 _GRID = 0.15
+_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class RoomSpace:
         )[spot.side]  # fmt: skip
         return self._put(group, x, z, spot.side)
 
-    def put_in_the_open(self, group: FurnitureGroup, space: float, rng: np.random.Generator, tries: int = 5) -> bool:
+    def put_in_the_open(self, group: FurnitureGroup, space: float, rng: np.random.Generator) -> bool:
         """Place a group away from the walls, near the middle of the room, with free space around it.
 
         Returns:
@@ -110,7 +111,7 @@ class RoomSpace:
             for quarter in (0, 1)
             for x, z in self._open_centres(rect, quarter, space)
         ]
-        for _, x, z, quarter in sorted(spots)[:tries]:
+        for _, x, z, quarter in sorted(spots)[:_TRIES]:
             off = rotate_quarters(*rect.centre, quarter)
             if self._put(group, x - off[0], z - off[1], quarter):
                 return True

@@ -1,0 +1,100 @@
+"""Tables of settings, drawn from the settings' classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from pydantic import BaseModel
+
+from housewise.core.settings_reference import SettingReference, format_value, list_sections
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.marks import Drawn, markdown
+from housewise.rollout.settings import RunSettings
+from housewise.rollout.system import find_system
+from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
+from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
+from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
+from housewise.selftrain.trainers.settings import PreferenceConfig
+
+_SHARED = "all systems"
+_TRAINERS = "all trainings"
+_TRAININGS: Mapping[str, tuple[str, Callable[[], BaseModel], Callable[[], DictConfig]]] = {
+    "selftrain": ("personalize", load_selftraining, selftraining_defaults),
+    "selftrain-goals": ("stars", load_goal_training, goal_training_defaults),
+    "selftrain-adapt": ("adapt", load_adapt_training, adapt_training_defaults),
+}
+"""System, settings and defaults of each training."""
+
+_TRAINER_SECTIONS = ("training.", "warm_up.training.", "imitation.", "preference.")
+
+
+def _draw_table(name: str, files: FigureFiles) -> str:
+    """Draw the settings of a system or a training that it does not share, or has with another default."""
+    if name == _SHARED:
+        rows = iter(_list_shared())
+    elif name == _TRAINERS:
+        rows = iter(_list_trainers())
+    elif name in _TRAININGS:
+        rows = _list_own_of_training(name)
+    else:
+        rows = _leave_out(_list_rows(find_system(name).load(), find_system(name).defaults()), _list_known())
+    return markdown(("setting", "default", "meaning"), [_format_row(each) for each in rows])
+
+
+def _list_rows(settings: BaseModel, defaults: DictConfig | None = None) -> list[SettingReference]:
+    """Return all settings but the name of the system, each followed by the settings of its items."""
+    values: Any = None if defaults is None else OmegaConf.to_container(defaults)
+    rows = [each for section in list_sections(settings, "", values) for each in section.settings]
+    return [
+        row
+        for each in rows
+        if each.name.rpartition(".")[2] != "system"
+        for row in (each, *(replace(item, name=f"{each.name}[].{item.name}") for item in each.items))
+    ]
+
+
+def _list_shared() -> list[SettingReference]:
+    return _list_rows(RunSettings(system=""))
+
+
+def _list_known() -> list[SettingReference]:
+    """Return the shared settings, also those of a model that plays a person."""
+    shared = _list_shared()
+    return [*shared, *(replace(each, name=each.name.replace("models.agent.", "models.person.")) for each in shared)]
+
+
+def _list_trainers() -> list[SettingReference]:
+    return [replace(each, name=f"training.{each.name}") for each in _list_rows(PreferenceConfig())]
+
+
+def _list_own_of_training(name: str) -> Iterator[SettingReference]:
+    system, load, defaults = _TRAININGS[name]
+    run = _list_rows(find_system(system).load(), find_system(system).defaults())
+    known = [replace(each, name=f"run.{each.name}") for each in run]
+    for prefix in _TRAINER_SECTIONS:
+        known += [replace(each, name=f"{prefix}{each.name.partition('.')[2]}") for each in _list_trainers()]
+    return _leave_out(_list_rows(load(), defaults()), known)
+
+
+def _leave_out(rows: Iterable[SettingReference], known: Iterable[SettingReference]) -> Iterator[SettingReference]:
+    """Yield the settings that are not among known ones, or differ from them."""
+    facts = {each.name: (each.default, each.description) for each in known}
+    return (each for each in rows if facts.get(each.name) != (each.default, each.description))
+
+
+def _format_row(setting: SettingReference) -> list[str]:
+    default = "required" if setting.is_required else f"`{format_value(setting.default)}`"
+    kind = setting.type.replace('"', "").replace(" | ", " or ")
+    facts = f"{kind}, {setting.bounds}" if setting.bounds else kind
+    return [f"`{setting.name}`", default, f"{setting.description} ({facts})".replace("|", "\\|")]
+
+
+SETTINGS_TABLES: dict[str, Drawn] = {
+    f"settings of {name}": partial(_draw_table, name)
+    for name in (_SHARED, "personalize", "clipr", "stars", "adapt", _TRAINERS, *_TRAININGS)
+}
+"""How each table of settings is drawn, by the name that a mark says."""
