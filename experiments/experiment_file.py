@@ -38,23 +38,26 @@ FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
 """``module:function``. The file of an experiment is trusted as a program of its author is."""
 
 
+Source = dict[Name, str | dict[Name, Name]]
+"""Levels of a source by axis: a level, in which ``{AXIS}`` is the level of another axis, or levels by the own one."""
+
+
 class MemorySource(Settings):
-    """The memory that a run starts from.
+    """The memory that a run starts from. Levels of several axes can each give a part of it.
 
     Attributes:
         run: Name of the run whose final memory is used.
-        at: Levels of that run, where they differ from those of the run that uses the memory, by axis. ``{AXIS}`` is
-            the level of another axis.
+        at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
         notes: Number of notes to take, the earliest first. None takes all.
     """
 
-    run: Name
-    at: dict[Name, str] = Field(default_factory=dict)
+    run: Name | None = None
+    at: Source = Field(default_factory=dict)
     notes: int | None = Field(default=None, ge=0)
 
 
 class ModelSource(Settings):
-    """A trained model that a run asks.
+    """A trained model that a run asks. Levels of several axes can each give a part of it.
 
     Attributes:
         training: Name of the training.
@@ -62,9 +65,9 @@ class ModelSource(Settings):
         at: Levels of the training, where they differ from those of the run, by axis; see ``MemorySource``.
     """
 
-    training: Name
-    phase: str
-    at: dict[Name, str] = Field(default_factory=dict)
+    training: Name | None = None
+    phase: str | None = None
+    at: Source = Field(default_factory=dict)
 
 
 def _expand_memory(given: Any) -> Any:
@@ -79,9 +82,11 @@ class RunChanges(Settings):
         memory: The memory that the run starts from, the name of the run that leaves it, or null for an empty one.
         model: A trained model to ask.
         skip: Whether the run is not played.
+        axes: Axes that the run depends on. None is all of them, or those that its template names.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
+    axes: tuple[Name, ...] | None = None
     memory: Annotated[MemorySource | None, BeforeValidator(_expand_memory)] = None
     model: ModelSource | None = None
     skip: bool = False
@@ -91,12 +96,10 @@ class RunTemplate(RunChanges):
     """A run of the grid. It is played once for each combination of levels of its axes.
 
     Attributes:
-        axes: Axes that the run depends on. None is all of them.
         learns: Whether the run's reactions are added to a copy of its memory, which later runs can start from.
         measured: Whether its episodes are part of the results. None is true for the last run.
     """
 
-    axes: tuple[Name, ...] | None = None
     learns: bool = False
     measured: bool | None = None
 
@@ -133,8 +136,9 @@ class Measure(Settings):
     """A measure that a Python function takes.
 
     Attributes:
-        function: ``module:function``, which takes the record of an episode and returns a number or None. None where
-            the experiment's own function measures.
+        function: ``module:function``, which takes the record of an episode and returns a number, or a number and its
+            weight in means, or None. It is also given the memory that the run started from if it has a parameter
+            ``memory``. None where the experiment's own function measures.
         unit: Unit in tables.
         scale: Factor from values to tables: 100 for a share in percent.
         decimals: Number of decimals in tables.
@@ -229,7 +233,7 @@ class Experiment(Settings):
         exclude: Combinations of levels, by axis, whose runs are not measured.
         measures: Scores of the system by name, or functions by the name of their measure.
         table: Layout of the printed table.
-        compare: Level of one axis that the other levels are compared with, episode by episode.
+        compare: Level by axis that the other levels are compared with, episode by episode.
         published: Published values that stand beside ours.
         folder: Name of the folder of the runs. Experiments with the same folder share their equal runs.
         notes: Notes below the table.
@@ -250,7 +254,7 @@ class Experiment(Settings):
     exclude: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] = ()
     measures: tuple[str | dict[Name, Measure], ...] = Field(min_length=1)
     table: TableLayout = TableLayout()
-    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict, max_length=1)
+    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict)
     published: Published | None = None
     folder: str | None = None
     notes: tuple[str, ...] = ()
@@ -268,8 +272,10 @@ class Experiment(Settings):
             _check(level, tuple(self.axes[axis]), f"{what}: axis {axis}")
         for axis, levels in self.axes.items():
             for name, changes in levels.items():
-                for run in changes.runs:
+                for run, its in changes.runs.items():
                     _check(run, known_runs, f"axes.{axis}.{name}.{_RUNS}")
+                    for other in its.axes or ():
+                        _check(other, known_axes, f"axes.{axis}.{name}.{_RUNS}.{run}.axes")
                 for training in changes.trainings:
                     _check(training, tuple(self.trainings), f"axes.{axis}.{name}.trainings")
         self._check_sources()
@@ -290,7 +296,9 @@ class Experiment(Settings):
         yield from (("compare", *pair) for pair in self.compare.items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
-            yield from ((f"{_RUNS}.{run}", *pair) for pair in source.at.items() if "{" not in pair[1])
+            for axis, level in source.at.items():
+                named = [*level, *level.values()] if isinstance(level, dict) else [level] if "{" not in level else []
+                yield from ((f"{_RUNS}.{run}", axis, each) for each in named)
 
     def _sources(self) -> Iterator[tuple[str, MemorySource | ModelSource]]:
         changed = [pair for levels in self.axes.values() for level in levels.values() for pair in level.runs.items()]
@@ -301,18 +309,19 @@ class Experiment(Settings):
         order = list(self.runs)
         for name, source in self._sources():
             if isinstance(source, ModelSource):
-                _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
-                continue
-            _check(source.run, order, f"{_RUNS}.{name}.memory")
-            if order.index(source.run) >= order.index(name):
-                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} has to stand before {name}")
-            if not self.runs[source.run].learns:
-                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
+                if source.training is not None:
+                    _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
+            elif source.run is not None:
+                _check(source.run, order, f"{_RUNS}.{name}.memory")
+                if order.index(source.run) >= order.index(name):
+                    raise ValueError(f"{_RUNS}.{name}.memory: {source.run} has to stand before {name}")
+                if not self.runs[source.run].learns:
+                    raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
 
     def _check_levels_differ(self) -> None:
-        referenced = "".join(level for _, source in self._sources() for level in source.at.values())
+        sources = [pair for _, source in self._sources() for pair in source.at.items()]
         for axis, levels in self.axes.items():
-            if f"{{{axis}}}" in referenced:
+            if any((isinstance(level, dict) and axis == other) or f"{{{axis}}}" in level for other, level in sources):
                 continue
             seen: dict[str, str] = {}
             for name, level in levels.items():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +54,9 @@ class MeasuredValue(NamedTuple):
 
 Measurement = tuple[Cell, str, MeasuredValue]
 """Levels, name of the run, and value."""
+
+Measuring = Callable[[str, Record, Memory | None], Iterator[MeasuredValue]]
+"""Takes a measure, given its name, of an episode and of the memory that its run started from."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +122,10 @@ class ExperimentRunner:
             yield from ((cell, "", value) for value in (_read_values(path) if path.exists() else ()))
         for planned in self.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
+            memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
             for record in read_records(episodes) if episodes.is_dir() else ():
                 for name, measure in self.measures.items():
-                    yield from ((planned.cell, planned.name, value) for value in measure(name, record))
+                    yield from ((planned.cell, planned.name, value) for value in measure(name, record, memory))
 
     @property
     def measured_runs(self) -> list[PlannedRun]:
@@ -173,7 +178,8 @@ class ExperimentRunner:
         path = self.inputs.get(name) or os.environ.get(known[name].environment or "")
         if not path:
             variable = f" or set {known[name].environment}" if known[name].environment else ""
-            raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}")
+            part = "or leave its levels out with --only AXIS=LEVEL,..."
+            raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}, {part}")
         return path
 
     # Functions
@@ -224,6 +230,7 @@ class ExperimentRunner:
             target.save(memory if count is None else Memory(person, memory.notes[:count]))
 
     def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
+        training = replace(training, settings=self._fill_in(training.settings))
         models = train_models(
             self.experiment.system, training, self.folder / training.folder, self.observer, self.execution
         )
@@ -234,13 +241,13 @@ class ExperimentRunner:
     # Measures
 
     @cached_property
-    def measures(self) -> dict[str, Callable[[str, Record], Iterator[MeasuredValue]]]:
+    def measures(self) -> dict[str, Measuring]:
         """What takes each measure of a record, by name.
 
         Raises:
             UserError: The system has no such score, or there is no such function.
         """
-        found: dict[str, Callable[[str, Record], Iterator[MeasuredValue]]] = {}
+        found: dict[str, Measuring] = {}
         scores = {score.name: score for score in find_system(self.experiment.system).scores}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
@@ -252,8 +259,8 @@ class ExperimentRunner:
         return found
 
 
-def _score_taker(score: Score) -> Callable[[str, Record], Iterator[MeasuredValue]]:
-    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
+def _score_taker(score: Score) -> Measuring:
+    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
         value = score.value_in(record.result)
         if value is not None:
             weight = 1.0 if score.weight is None else float(record.result.scores.get(score.weight, 0.0))
@@ -262,13 +269,22 @@ def _score_taker(score: Score) -> Callable[[str, Record], Iterator[MeasuredValue
     return take
 
 
-def _function_taker(function: Callable[[Record], float | None]) -> Callable[[str, Record], Iterator[MeasuredValue]]:
-    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
-        value = function(record)
-        if value is not None:
-            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value))
+def _function_taker(function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
+    needs_memory = "memory" in inspect.signature(function).parameters
+
+    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
+        found = function(record, memory=memory) if needs_memory else function(record)
+        if found is not None:
+            value, weight = found if isinstance(found, tuple) else (found, 1.0)
+            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value), float(weight))
 
     return take
+
+
+def _read_memory(folder: Path) -> Memory | None:
+    """Return the memory that a run started from; None for an empty one, or for those of several people."""
+    people = MemoryFolder(folder).people()
+    return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None
 
 
 def _read_values(path: Path) -> list[MeasuredValue]:

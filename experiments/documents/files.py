@@ -10,6 +10,8 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths
 from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_json
+from housewise.experiments.documents.addresses import Address, find_mean
+from housewise.experiments.results_table import ResultsTable, read_table
 
 
 class FigureFiles:
@@ -19,6 +21,9 @@ class FigureFiles:
     ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``. What is in a list goes by its place, or by what
     only it says: ``bench/engines.json#/rows/measure=plans,conversations=16,engine=generate/ratio/median``.
 
+    In a results table of an experiment the levels of axes stand in place of a pointer, as in
+    ``personalize/new_houses.csv#adapter=tidy,measure=success_rate``; see ``addresses.Address``.
+
     Args:
         folder: with the files, ``results`` in the project.
     """
@@ -26,6 +31,7 @@ class FigureFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._read: dict[str, dict[str, Any]] = {}
+        self._tables: dict[str, ResultsTable] = {}
 
     def read(self, name: str) -> dict[str, Any]:
         """A whole file.
@@ -40,14 +46,31 @@ class FigureFiles:
             self._read[name] = self._load(name)
         return self._read[name]
 
+    def table(self, name: str) -> ResultsTable:
+        """Return the results table of an experiment.
+
+        Args:
+            name: Its CSV file, below the folder.
+
+        Raises:
+            UserError: It is missing or damaged.
+        """
+        if name not in self._tables:
+            self._tables[name] = read_table(self._folder / name)
+        return self._tables[name]
+
     def read_all(self) -> None:
         """Read every file there is.
 
         Raises:
-            DataError: see read.
+            UserError: see read and table.
         """
+        tables = find_paths(self._folder, "**/*.csv")
+        for path in tables:
+            self.table(path.relative_to(self._folder).as_posix())
         for path in find_paths(self._folder, "**/*.json"):
-            self.read(path.relative_to(self._folder).as_posix())
+            if path.with_suffix(".csv") not in tables:
+                self.read(path.relative_to(self._folder).as_posix())
 
     def at(self, address: str) -> Any:
         """What stands at an address.
@@ -82,6 +105,8 @@ class FigureFiles:
         Raises:
             DataError: none stands there, or the file is damaged.
         """
+        if (place := Address.parse(address)) is not None:
+            return find_mean(self.table(place.file), place)[0]
         found = self.at(address)
         if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
             name, _, pointer = address.partition("#/")
@@ -97,6 +122,8 @@ class FigureFiles:
         Raises:
             DataError: it is not there, or the file is damaged.
         """
+        if (place := Address.parse(address)) is not None:
+            return find_mean(self.table(place.file), place)
         if isinstance(self.at(address), dict):
             mean, error = f"{address}/mean", f"{address}/error"
         else:
