@@ -170,11 +170,13 @@ class Published(Settings):
         address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
             for a measure. A value is a number, or mean and standard error, in the units of tables.
         names: What a level or measure is called in the file, by axis.
+        beside: Only cells at these levels have a published value, by axis.
     """
 
     file: Name
     address: str
     names: dict[Name, dict[str, str]] = Field(default_factory=dict)
+    beside: dict[Name, Name] = Field(default_factory=dict)
 
 
 class TableLayout(Settings):
@@ -294,6 +296,7 @@ class Experiment(Settings):
             for number, combination in enumerate(combinations or ()):
                 yield from ((f"{part}.{number}", *pair) for pair in combination.items())
         yield from (("compare", *pair) for pair in self.compare.items())
+        yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
             for axis, level in source.at.items():

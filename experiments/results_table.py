@@ -217,7 +217,7 @@ def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
 
 
 def _own_settings(runner: ExperimentRunner, run: PlannedRun) -> dict[str, Any]:
-    settings = runner.settings(run)
+    settings = runner.find_run(run).settings
     base = type(settings).model_validate(find_system(settings.system).load().model_dump())
     found = nested_differences(settings.model_dump(mode="json"), base.model_dump(mode="json"))
     return {section: values for section, values in found.items() if section not in ("execution", "memory")}

@@ -23,7 +23,7 @@ from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, 
 from housewise.experiments.trainings import train_models
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
-from housewise.rollout.run import Run
+from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import find_system
@@ -135,7 +135,14 @@ class ExperimentRunner:
     def count_missing_episodes(self) -> int:
         """Return how many episodes of the measured runs, or calls of the function, are not finished."""
         missing_calls = sum(not self._values_file(cell).exists() for cell in self._function_cells)
-        return missing_calls + sum(len(self._open(planned, {}).open_jobs) for planned in self.measured_runs)
+        return missing_calls + sum(len(self.find_run(planned).open_jobs) for planned in self.measured_runs)
+
+    def find_run(self, planned: PlannedRun) -> Run:
+        """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
+        folder = self.folder / planned.folder
+        if planned.model is not None and has_episodes(folder / "episodes"):
+            return load_run(folder, trust_code=True)
+        return self._open(planned, {})
 
     def settings(self, planned: PlannedRun, model: Mapping[str, Any] | None = None) -> RunSettings:
         """Return the settings of a run.

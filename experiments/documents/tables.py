@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from housewise.experiments.documents import adapt, clipr, personalize, stars
+from housewise.experiments.documents import adapt, clipr, stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 
@@ -59,16 +59,6 @@ TABLES: dict[str, Drawn] = {
     "clipr transfer": clipr.transfer,
     "engines": engines,
     "fidelity": fidelity,
-    "grounding": personalize.grounding,
-    "judging": personalize.judging,
-    "new houses": personalize.new_houses,
-    "remembering": personalize.remembering,
-    "remembering carried": personalize.memory_transfer_table,
-    "remembering gains": personalize.remembering_gains,
-    "remembering in short": personalize.remembering_in_short,
-    "remembering reach": personalize.reach,
-    "remembering reactions": personalize.reactions,
-    "remembering swapped": personalize.memory_swap_table,
     "stars completion": partial(stars.conditions, "completion_percent"),
     "stars held out": partial(stars.conditions, "held_out_percent"),
     "stars oversight": stars.oversight,

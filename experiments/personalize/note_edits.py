@@ -1,7 +1,7 @@
 """Notes that a person edits by hand, each in a small generated house whose episode depends on it.
 
-A note says that an object belongs where the person does not want it at all, so that nothing but the note can tell. After
-the edit it names another such place.
+A note says that an object belongs where the person does not want it at all, so that nothing but the note can tell.
+After the edit it names another such place.
 """
 
 from __future__ import annotations

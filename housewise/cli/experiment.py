@@ -101,8 +101,7 @@ def _print(
     from housewise.core.files import write_text
     from housewise.experiments.tables import format_differences, format_results
 
-    differences = format_differences(made, spec)
-    tables = [format_results(made, spec), *([differences] if differences else [])]
+    tables = [format_results(made, spec), *format_differences(made, spec.table, spec.compare)]
     for each in tables:
         console.print(each.fitted)
         for note in each.notes:
