@@ -28,7 +28,7 @@ from housewise.agent.clipr.recorded_interview import hold_interview
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
-from housewise.experiments.personalize.households import (
+from housewise.experiments.clipr.house_runs import (
     Episode,
     Setup,
     Stage,
@@ -39,18 +39,18 @@ from housewise.experiments.personalize.households import (
     one_by_one,
     shareable_run,
 )
-from housewise.experiments.personalize.paper import (
+from housewise.experiments.clipr.house_tables import (
     AdapterOption,
     Experiment,
     JsonOption,
     OutOption,
     RowsOption,
+    SeedsOption,
     ShowOption,
     carry_out,
     chosen_rows,
     default_out,
 )
-from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.language.embedder import shared_minilm
@@ -106,7 +106,7 @@ COMPARED = ("model", "store", "nearest")
 
 @dataclass(frozen=True)
 class Visited:
-    """A person and the houses that are tidied for them; see households.Tasked."""
+    """A person and the houses that are tidied for them; see house_runs.Tasked."""
 
     name: str
     houses: int = HOUSES
@@ -207,7 +207,7 @@ def contrariness(person: str) -> float:
 
 
 class Transfer(Experiment):
-    """Success by row and person; see housewise.experiments.personalize.paper.Experiment.
+    """Success by row and person; see housewise.experiments.clipr.house_tables.Experiment.
 
     Args:
         persons: names.

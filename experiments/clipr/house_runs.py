@@ -1,8 +1,8 @@
-"""People whose robots remember them: which tasks they have, and how their memories are filled and put to the test."""
+"""Runs in houses with a memory of a person, and what has come of their episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,35 +10,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from housewise.core.errors import UserError
-from housewise.core.record import record_name
-from housewise.core.record_files import FINISHED
-from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_fingerprint
-from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.rollout.note_events import learned_notes
-from housewise.rollout.record_reader import read_record
-from housewise.rollout.run_memory import continued_memory_settings
-from housewise.rollout.saved_settings import parse_saved_settings
-from housewise.rollout.settings import MemorySettings, RunSettings
+from housewise.rollout.settings import RunSettings
 from housewise.selftrain.personalize.self_training import play
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
-from housewise.systems.personalize.tasks import list_tasks
-from housewise.worlds.house.tasks import task_sets
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 
-DEMO, TRAIN, TEST, OTHER = "demo", "train", "test", "other"
-
-_HOUSES = {
-    DEMO: {"houses": 10, "seed": 1000},
-    TRAIN: {"houses": 20, "seed": 2000},
-    TEST: {"houses": 20, "seed": 9200},
-}
-QUICK_STEPS = 400
-"""As long as an episode has to be for something to be moved in a small house."""
-
-_QUICK = {"max_steps": QUICK_STEPS, "max_plans": 20}
+_QUICK = {"max_steps": 400, "max_plans": 20}
 _COMPARING = ("llm", "memory_nearest")
 _ASKED = ("model", "adapter", "base_url")
 
@@ -52,14 +32,12 @@ class Setup:
         given: settings from the command line, by key.
         overrides: ``key=value`` texts.
         quick: whether episodes are cut short.
-        recipe: by name or file, how robots are taught whose model is trained; see experiments.personalize.weights.
     """
 
     config: Path | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     quick: bool = False
-    recipe: Path = Path("paper")
 
     @classmethod
     def from_options(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
@@ -94,56 +72,6 @@ class Setup:
         return adapter_fingerprint(named)
 
 
-@dataclass(frozen=True)
-class Household:
-    """A person, and the tasks that are done for them.
-
-    Attributes:
-        scene: of the data, or GENERATED.
-        data: the Housekeep folder; for generated houses, and where nothing is played any more, None.
-        person: whose wishes count.
-        few: whether only the first task of each set is played.
-    """
-
-    scene: str
-    data: Path | None = None
-    person: str = "majority"
-    few: bool = False
-
-    @property
-    def name(self) -> str:
-        """Of the person's memory."""
-        return Path(self.person).stem
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The sets of tasks that nothing is learned from."""
-        sets = _HOUSES if self.scene == GENERATED else task_sets(self.scene)
-        return tuple(name for name in (TEST, OTHER) if name in sets)
-
-    def tasks(self, which: str) -> dict[str, Any]:
-        """The section of settings that names a set of tasks.
-
-        Raises:
-            UserError: when there are no data for them.
-        """
-        if self.scene == GENERATED:
-            chosen = {**_HOUSES[which], **({"houses": 1} if self.few else {})}
-            return {"data": None, "person": self.person, **chosen}
-        if self.data is None:
-            raise UserError(
-                f"{self.scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
-            )
-        episodes = task_sets(self.scene)[which][:1] if self.few else which
-        return {"data": str(self.data), "scenes": [self.scene], "episodes": episodes, "person": self.person}
-
-    def size(self, which: str) -> int:
-        """How many tasks a set has."""
-        if self.scene == GENERATED or self.few:
-            return 1 if self.few else _HOUSES[which]["houses"]
-        return len(task_sets(self.scene)[which])
-
-
 class Tasked(Protocol):
     """Somebody with tasks; see Household."""
 
@@ -175,22 +103,6 @@ class Stage:
     title: str
     series: int = 0
 
-    def learn(self, settings: PersonalizeSettings, start: Path | None, observer: TrainingObserver) -> Path:
-        """Play the tasks side by side and remember what was learned.
-
-        Args:
-            settings: of the robot.
-            start: folder of the memory to go on from, which stays as it is; None for an empty one.
-            observer: told of it.
-
-        Returns:
-            Folder of the memory that it ends with.
-        """
-        begun = str(start or self.folder / "nothing")
-        memory = MemorySettings(start=self.household.name, folder=begun, new=start is None)
-        self._play(settings, continued_memory_settings(memory, self.folder), observer)
-        return self.folder / "memory"
-
     def measure(
         self, settings: PersonalizeSettings, memory: Path | None, observer: TrainingObserver, whose: str | None = None
     ) -> None:
@@ -216,27 +128,6 @@ class Stage:
         """What has been played."""
         return list(read_house_records(self.folder / "episodes"))
 
-    def settings(self) -> dict[str, Any] | None:
-        """How the robot was set that played them, for a JSON file; None before anything was played."""
-        played = next(iter(read_house_records(self.folder / "episodes")), None)
-        if played is None:
-            return None
-        header = played.header
-        return shareable_run(
-            parse_saved_settings(header.system, header.settings, played.name, strict=False, trust_code=True)
-        )
-
-    def notes(self) -> Iterator[Note]:
-        """What was learned, episode after episode in the order of the tasks."""
-        for task in list_tasks(HouseTaskSettings(**self.household.tasks(self.which))):
-            path = self.folder / "episodes" / f"{record_name(task.name, 0)}{FINISHED}"
-            yield from learned_notes(read_record(path)) if path.exists() else ()
-
-    def memory_at_start(self) -> Memory | None:
-        """What was remembered when it began, None before that."""
-        folder = MemoryFolder(self.folder / "memory_at_start")
-        return folder.load(self.household.name) if self.household.name in folder.people() else None
-
 
 @dataclass(frozen=True)
 class Episode:
@@ -246,16 +137,12 @@ class Episode:
         seed: which time.
         task: by name.
         success_rate: percent.
-        executability: share of the steps that were tried or skipped that succeeded, percent.
-        unique_placements: how many placements (thing, place) were tried out.
         moved: where things ended that do not stand where they began.
     """
 
     seed: int
     task: str
     success_rate: float
-    executability: float
-    unique_placements: float
     moved: Mapping[str, str]
 
     @classmethod
@@ -266,8 +153,7 @@ class Episode:
             thing: ended[thing] for thing, place in record.initial_state.placements.items() if ended[thing] != place
         }
         result = record.result
-        done = success(result), executability(result), unique_placements(result)
-        return cls(seed, record.header.task, *done, moved)
+        return cls(seed, record.header.task, 100 * result.scores["success_rate"], moved)
 
 
 def collect_episodes(stages: Mapping[int, Stage]) -> list[Episode]:
@@ -275,9 +161,9 @@ def collect_episodes(stages: Mapping[int, Stage]) -> list[Episode]:
     return [Episode.from_record(seed, record) for seed, stage in stages.items() for record in stage.records()]
 
 
-def figure(episodes: Iterable[Episode], measure: str = "success_rate") -> Figure | None:
-    """Mean of a measure, a field of Episode; its error is over tasks, where those of all seeds count once."""
-    return Figure.from_episodes((episode.task, getattr(episode, measure)) for episode in episodes)
+def figure(episodes: Iterable[Episode]) -> Figure | None:
+    """Mean success; its error is over tasks, where those of all seeds count once."""
+    return Figure.from_episodes((episode.task, episode.success_rate) for episode in episodes)
 
 
 def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
@@ -287,16 +173,11 @@ def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tup
     return [(episode.task, episode.success_rate - earlier[episode.seed, episode.task]) for episode in both]
 
 
-def success_gain(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
-    """By how much success grew, points; None where nothing has been played twice."""
-    return Figure.from_episodes(differences(after, before))
-
-
-def in_full(episodes: Sequence[Episode], measure: str = "success_rate") -> dict[str, Any]:
+def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:
     """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
-    found = figure(episodes, measure)
+    found = figure(episodes)
     by_seed = _group_by(episodes, lambda episode: episode.seed)
-    means = {str(seed): float(np.mean([getattr(each, measure) for each in those])) for seed, those in by_seed.items()}
+    means = {str(seed): float(np.mean([each.success_rate for each in those])) for seed, those in by_seed.items()}
     over_seeds = float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
     return {
         "mean": found and found.mean,
@@ -314,11 +195,6 @@ def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
         task: {str(each.seed): {"success": round(each.success_rate, 2), "moved": dict(each.moved)} for each in those}
         for task, those in _group_by(episodes, lambda episode: episode.task).items()
     }
-
-
-def starts_of(records: Iterable[HouseRecord]) -> dict[str, dict[str, str]]:
-    """Where things stand at first, by task."""
-    return {record.header.task: dict(record.initial_state.placements) for record in records}
 
 
 def shareable_run(settings: RunSettings) -> dict[str, Any]:
