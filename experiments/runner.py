@@ -26,7 +26,7 @@ from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings
-from housewise.rollout.system import find_system
+from housewise.rollout.system import System, find_system
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
@@ -154,14 +154,15 @@ class ExperimentRunner:
         learn = {"learn": "run" if planned.learns else "never"}
         layers: list[Mapping[str, Any]] = [{"memory": learn}, *planned.settings, {"execution": dict(self.execution)}]
         layers += [model] if model else []
-        layers += [self._memory_settings(planned)]
         merged: dict[str, Any] = {}
         for layer in layers:
             for key, value in layer.items():
                 merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
         system = find_system(self.experiment.system)
         found: RunSettings = system.load(settings=merged, overrides=self.overrides)
-        return found
+        if planned.memory is None and not planned.learns:
+            return found
+        return found.with_changes(memory=self._memory_settings(planned, system(found)))
 
     def _open(self, planned: PlannedRun, model: Mapping[str, Any]) -> Run:
         system = find_system(self.experiment.system)
@@ -215,13 +216,13 @@ class ExperimentRunner:
 
     # Memories
 
-    def _memory_settings(self, planned: PlannedRun) -> Mapping[str, Any]:
-        """Return the settings of a memory that comes from another run: a copy of it in the run's folder."""
-        if planned.memory is None:
-            return {}
-        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people()
+    def _memory_settings(self, planned: PlannedRun, system: System[Any]) -> Mapping[str, Any]:
+        """Return the settings of a memory in the run's folder, which starts empty or from that of another run."""
+        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people() if planned.memory else []
+        if planned.memory is None and not system.uses_memory:
+            people = list({system.respondents(job)[-1] for job in system.jobs()})
         folder = {"folder": str(self.folder / planned.folder / MEMORY), "new": True}
-        return {MEMORY: {**folder, **({"start": people[0]} if len(people) == 1 else {})}}
+        return {**folder, **({"start": people[0]} if len(people) == 1 else {})}
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""

@@ -66,7 +66,10 @@ def experiment(
     import_pandas()
     found, path = find_experiment(name)
     spec = load_experiment(path)
-    levels = {axis: level.split(",") for axis, level in map(_split_pair, only or ())}
+    levels: dict[str, list[str]] = {}
+    for axis, named in map(_split_pair, only or ()):
+        # The name of a level may hold a comma.
+        levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
     chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
     base = Path("runs") / "experiments"
     folder = out or base / f"{spec.folder or found}{'-quick' if quick else ''}"

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from housewise.core.record import Record
+from housewise.people.memory import Memory
 from tests.commands import run_module
 
 THREE_PLANNERS = """\
@@ -97,7 +99,7 @@ def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     text = THREE_PLANNERS.replace("settings: {", 'settings: {data: "${data}", ')
     file.write_text(text.replace("axes:", f"{needed}axes:", 1))
     done = run_module("housewise", ["experiment", "mine.yaml"], cwd=tmp_path)
-    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER" in done.stderr
+    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in done.stderr
     done = run_module("housewise", ["experiment", "mine.yaml", "--input", f"data={tmp_path / 'none'}"], cwd=tmp_path)
     assert done.returncode == 2 and "none" in done.stderr
 
@@ -114,3 +116,21 @@ def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     )
     told = experiment(tmp_path, "dice.yaml")
     assert "coin  0.50 ± 0.29" in told and "cube  1.50 ± 0.65" in told
+
+
+def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:
+    """A measure of the memory that a run starts from, with a weight."""
+    return float(len(memory)) if memory else 0.0, 2.0
+
+
+def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "notes.yaml").write_text(
+        "title: Notes\nshows: Notes.\nsystem: personalize\nsettings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
+        "axes:\n  row: {two: {runs: {test: {memory: {notes: 2}}}}, none: {runs: {test: {memory: null}}}}\n"
+        "runs:\n  shown: {settings: {planner: demonstrator, max_steps: 600}, axes: [], learns: true}\n"
+        "  test: {settings: {planner: memory_lookup}, memory: shown}\n"
+        "measures: [{notes: {function: 'tests.experiments.test_runner:count_notes'}}]\n"
+    )
+    told = experiment(tmp_path, "notes.yaml", "--out", "out")
+    assert "two     2.0" in told and "none    0.0" in told
+    assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"
