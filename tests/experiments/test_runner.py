@@ -125,7 +125,8 @@ def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:
 
 def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "notes.yaml").write_text(
-        "title: Notes\nshows: Notes.\nsystem: personalize\nsettings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
+        "title: Notes\nshows: Notes.\nsystem: personalize\n"
+        "settings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
         "axes:\n  row: {two: {runs: {test: {memory: {notes: 2}}}}, none: {runs: {test: {memory: null}}}}\n"
         "runs:\n  shown: {settings: {planner: demonstrator, max_steps: 600}, axes: [], learns: true}\n"
         "  test: {settings: {planner: memory_lookup}, memory: shown}\n"
