@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from housewise.core.errors import DataError, UserError
-from housewise.experiments.experiment_file import FOLDER, Experiment, TableLayout, load_experiment
+from housewise.experiments.catalogue import FOLDER, load_experiment
+from housewise.experiments.experiment_file import Experiment, TableLayout
 from housewise.experiments.results_table import ResultsTable
 from housewise.experiments.statistics import DIFFERENCE, ERROR_OVER_TASKS, MEAN, paired_differences, summarize
 from housewise.experiments.tables import format_differences, format_results

@@ -58,7 +58,7 @@ def experiment(
     if name is None:
         _list(console)
         return
-    from housewise.experiments.experiment_file import find_experiment, load_experiment
+    from housewise.experiments.catalogue import find_experiment, load_experiment
     from housewise.experiments.results_table import import_pandas, make_table
     from housewise.experiments.runner import ExperimentRunner
     from housewise.terminal.selftrain_progress import TrainingDisplay
@@ -119,7 +119,7 @@ def _print(
 
 
 def _list(console: Console) -> None:
-    from housewise.experiments.experiment_file import bundled_experiments, load_experiment
+    from housewise.experiments.catalogue import bundled_experiments, load_experiment
 
     for name, path in bundled_experiments().items():
         spec = load_experiment(path)

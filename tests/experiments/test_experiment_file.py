@@ -10,7 +10,7 @@ import yaml
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.experiments.experiment_file import bundled_experiments, find_experiment, load_experiment
+from housewise.experiments.catalogue import bundled_experiments, find_experiment, load_experiment
 from housewise.experiments.grid import Grid
 from housewise.experiments.runner import ExperimentRunner
 from housewise.selftrain.personalize.settings import load_selftraining

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from housewise.core.console import Console
-from housewise.experiments.experiment_file import bundled_experiments, load_experiment
+from housewise.experiments.catalogue import bundled_experiments, load_experiment
 from housewise.experiments.published import published_value
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
