@@ -3,12 +3,15 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from housewise.core.console import Console
+from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
+from housewise.experiments.grid import Grid
 from housewise.experiments.published import published_value
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
@@ -82,6 +85,20 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
         ours = runner.settings(run, {"models": {"agent": {"adapter": "tidy"}}})
         assert ours.agent.model_copy(update={"demonstrator": recipe.agent.demonstrator}) == recipe.agent
         assert ours.models.agent.sampling == recipe.models.agent.sampling
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, path in bundled_experiments().items() if "trainings:" in path.read_text()]
+)
+def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
+    spec = load_experiment(bundled_experiments()[name])
+    for experiment in (spec, spec.reduced()):
+        models = [run.model for run in Grid(experiment).measured_runs if run.model is not None]
+        for training in {model[0].name: model[0] for model in models}.values():
+            settings: dict[str, Any] = {}
+            for key, value in training.settings.items():
+                settings = merge_nested(settings, nest_value(key, value))
+            assert load_selftraining(training.template.config, settings).evaluation.tasks == []
 
 
 def test_published_values_stand_beside_their_cells() -> None:
