@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,10 +23,9 @@ from housewise.language.server.request_failure import Adaptation, RequestFailure
 from housewise.language.server.request_parameters import RequestParameters, ServerOptions
 from housewise.language.server.response_reader import ResponseReader
 from housewise.language.server.responses import ChatCompletion, ModelList
-from housewise.language.server.retry_reporter import RetryReporter
+from housewise.language.server.retries import RetryReporter, retry_pause
 from housewise.language.server.status_errors import StatusErrorReader, is_fine_tuned
 
-LONGEST_PAUSE = 8.0
 CHECK_SECONDS = 10.0
 """Seconds that a server may take to list its models. A server that does not answer in time may still work."""
 CONNECT_SECONDS = 5.0
@@ -226,7 +224,7 @@ class OpenAIChatModel:
                     seed_offset += NEXT_SEED
                     continue
                 retries += not failure.loading_seconds
-                pause = failure.wait if failure.wait is not None else self._pause(attempt)
+                pause = failure.wait if failure.wait is not None else retry_pause(self.backoff, attempt)
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
@@ -347,7 +345,3 @@ class OpenAIChatModel:
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy
-
-    def _pause(self, attempt: int) -> float:
-        # Jitter keeps requests that failed together from coming back together.
-        return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
