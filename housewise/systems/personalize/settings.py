@@ -206,11 +206,16 @@ class AgentSettings(Settings):
         default=None, description="replay: Folder of the records whose replies are played."
     )
 
+    @field_validator("wrappers", mode="before")
+    @classmethod
+    def _split(cls, wrappers: Any) -> Any:
+        return [name.strip() for name in wrappers.split(",")] if isinstance(wrappers, str) else wrappers
+
     @field_validator("wrappers")
     @classmethod
     def _check_unique(cls, wrappers: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
         if len(set(wrappers)) < len(wrappers):
-            raise ValueError("each wrapper at most once")
+            raise PydanticCustomError("repeated", "each wrapper at most once")
         return wrappers
 
     @field_validator("planner")
