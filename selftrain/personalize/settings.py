@@ -346,6 +346,8 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
     """
     try:
         content = read_json(path)
+        if not isinstance(content, dict) or "run" not in content:
+            raise ValueError
         base: Any = OmegaConf.to_container(selftraining_defaults())
         return validate_settings(SelfTrainingConfig, place_in_sections(content, base, str(path)))
     except (UserError, ValueError, AttributeError) as error:
