@@ -64,7 +64,9 @@ def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRe
             ]
             if not moved:
                 continue
-            on = {thing: place for room in plan.scene_graph.values() for place, things in room.items() for thing in things}
+            on = {
+                thing: place for room in plan.scene_graph.values() for place, things in room.items() for thing in things
+            }
             known = {place for room in plan.scene_graph.values() for place in room}
             wrong = [thing for thing, place in on.items() if place not in record.initial_state.correct[thing]]
             assert moved == [thing for thing in wrong if known & set(record.initial_state.correct[thing])][:1]

@@ -80,7 +80,9 @@ def test_edited_notes_are_about_places_that_nobody_wants() -> None:
 
 def test_an_edited_note_is_followed_in_the_next_episode(tmp_path: Path) -> None:
     edited = Edited(2, tmp_path)
-    edited.play("store", "memory_lookup", Setup(overrides=["max_steps=500"]), TrainingDisplay(Console(file=io.StringIO())))
+    edited.play(
+        "store", "memory_lookup", Setup(overrides=["max_steps=500"]), TrainingDisplay(Console(file=io.StringIO()))
+    )
     told = edited.count_followed_notes("store")
     assert told["notes"] == 2 and told["followed"] == {BEFORE: 2, AFTER: 2}
     for one in told["each"]:

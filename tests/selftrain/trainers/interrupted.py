@@ -50,7 +50,15 @@ class Trainings:
 
     def preferences(self, folder: Path) -> None:
         """DPO, by its command; three steps, so that checkpoints are removed as well."""
-        settings = ["epochs=1", "batch=2", "max_packed_examples=1", "rank=2", "checkpoint_steps=1", "device=cpu", "dtype=float32"]
+        settings = [
+            "epochs=1",
+            "batch=2",
+            "max_packed_examples=1",
+            "rank=2",
+            "checkpoint_steps=1",
+            "device=cpu",
+            "dtype=float32",
+        ]
         overrides = [f"preference.{setting}" for setting in settings]
         prefer(self._preferences, folder, self._model, overrides=overrides)
 

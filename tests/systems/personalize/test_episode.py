@@ -128,7 +128,11 @@ def test_an_episode_is_cut_after_its_steps(toy: RearrangementTask, tmp_path: Pat
 
 def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: RearrangementTask, tmp_path: Path) -> None:
     played = PlayedEpisode(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
-    assert (played.result.end_reason, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
+    assert (played.result.end_reason, played.result.scores["plans"], played.result.scores["steps"]) == (
+        "out of plans",
+        4,
+        0,
+    )
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
     played = PlayedEpisode(toy, tmp_path, *walking, limits=EpisodeLimits(plans=6, idle_plans=4))
     assert (played.result.end_reason, played.result.scores["plans"]) == ("out of plans", 6)
@@ -220,7 +224,9 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
         record.final.placements == alone.record.final.placements
         and result.scores["steps"] == alone.result.scores["steps"]
     )
-    assert [action.low_level_actions for action in record.actions] == [action.low_level_actions for action in alone.record.actions]
+    assert [action.low_level_actions for action in record.actions] == [
+        action.low_level_actions for action in alone.record.actions
+    ]
     assert result.usage.completion_tokens == 6 * 5
     rewards = [(pair.plan, pair.reward) for pair in demonstrations_from_record(record, "step 1:")]
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
