@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, 
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
-from tests.commands import run_module
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
@@ -104,8 +104,9 @@ def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekee
 
 
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the module in a process of its own."""
-    return run_module("housewise.experiments.personalize.oracle", arguments)
+    """Run the module in a Python of its own, since it sends a class of its main module to other processes."""
+    command = [sys.executable, "-m", "housewise.experiments.personalize.oracle", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
