@@ -23,8 +23,8 @@ _UNREACHABLE = (MAX_COUNT, LARGEST_SEED)
 _WIDTH = 120
 _YAML_HINT = (
     "Keep what you change and delete the rest. Where # stands before a setting, its default follows from other "
-    "settings, such as the adapter; remove the # to set it. ${tasks.seed} stands for another setting, and "
-    "${oc.env:NAME} for an environment variable."
+    "settings, such as the adapter; remove the # to set it, and that of its section. ${tasks.seed} stands for another "
+    "setting, and ${oc.env:NAME} for an environment variable."
 )
 
 
@@ -111,13 +111,16 @@ def format_settings_yaml(title: str, sections: Iterable[SettingSection]) -> str:
         title: What the settings are of.
         sections: Sections, outer sections first.
     """
+    sections = list(sections)
+    active = {f"{each.name}." for each in sections for setting in each.settings if setting.derived is None}
     lines = [*_comment(f"Settings of {title}, with their defaults. {_YAML_HINT}", ""), ""]
     for section in sections:
         depth = len(section.name.split(".")) if section.name else 0
         indent = "  " * depth
         if section.name:
             lines += _comment(section.description, indent[2:])
-            lines.append(f"{indent[2:]}{section.name.rpartition('.')[2]}:")
+            is_active = any(name.startswith(f"{section.name}.") for name in active)
+            lines.append(f"{indent[2:]}{'' if is_active else '# '}{section.name.rpartition('.')[2]}:")
         for setting in section.settings:
             facts = setting.type + (f", {setting.bounds}" if setting.bounds else "")
             lines += _comment(f"{setting.description} ({facts})".strip(), indent)
