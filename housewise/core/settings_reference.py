@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, SECTIONS
 
 _BOUNDS = {"ge": "at least {}", "gt": "greater than {}", "le": "at most {}", "lt": "less than {}"}
-_LENGTHS = {"min_length": "at least {} items", "max_length": "at most {} items"}
+_LENGTHS = {"min_length": "at least {} {unit}", "max_length": "at most {} {unit}"}
 _UNREACHABLE = (MAX_COUNT, LARGEST_SEED)
 """Bounds that only refuse typing errors, which are not shown."""
 _WIDTH = 120
@@ -152,7 +152,8 @@ def _summarise_class(settings: type[BaseModel]) -> str:
 
 
 def _describe_field(name: str, field: FieldInfo) -> SettingReference:
-    kind, bounds = _format_type(field.annotation), _format_bounds(field)
+    kind = _format_type(field.annotation)
+    bounds = _format_bounds(field, "characters" if kind == "text" else "items")
     default = (
         None
         if field.is_required()
@@ -160,7 +161,8 @@ def _describe_field(name: str, field: FieldInfo) -> SettingReference:
     )
     items = next(_find_item_classes(field.annotation), None)
     inner = () if items is None else tuple(_describe_field(*each) for each in items.model_fields.items())
-    return SettingReference(name, kind, default, bounds, field.description or "", field.is_required(), items=inner)
+    description = " ".join((field.description or "").split())
+    return SettingReference(name, kind, default, bounds, description, field.is_required(), items=inner)
 
 
 def _find_item_classes(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -195,13 +197,13 @@ def _format_type(annotation: Any) -> str:
     return str(getattr(annotation, "__name__", annotation))
 
 
-def _format_bounds(field: FieldInfo) -> str:
-    """Format the numeric bounds of a field, and the bounds of its length."""
+def _format_bounds(field: FieldInfo, unit: str) -> str:
+    """Format the numeric bounds of a field, and the bounds of its length in some unit."""
     parts = []
     for forms in (_BOUNDS, _LENGTHS):
         for constraint in field.metadata:
             parts += [
-                form.format(value)
+                form.format(value, unit=unit)
                 for name, form in forms.items()
                 if (value := getattr(constraint, name, None)) is not None and value not in _UNREACHABLE
             ]
