@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from typing_extensions import Self
 
+from housewise.agent.clipr.action_choice import Inference, ScoredChoice, accuracy, judged_choices, split_batches
 from housewise.agent.clipr.elicitation import ask_person
-from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices, split_batches
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.core.setting_marks import Affects

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.house.reactions import SpokenPlace, reaction_note, spoken_places
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.worlds.house.env import RearrangementTask

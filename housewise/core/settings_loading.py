@@ -161,12 +161,13 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
     except ValidationError as error:
         first = error.errors()[0]
         field = short_key(".".join(str(part) for part in first["loc"]))
+        problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
         if first["type"] == "unknown_name":
-            raise UserError(f"setting {field}: {first['msg']}") from error
-        raise UserError(f"setting {field}: {first['msg']}, not {_short_repr(first['input'])}") from error
+            raise UserError(f"setting {field}: {problem}") from error
+        raise UserError(f"setting {field}: {problem}, not {_short_repr(first['input'])}") from error
 
 
 def place_in_sections(

@@ -14,7 +14,7 @@ from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reactions import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation

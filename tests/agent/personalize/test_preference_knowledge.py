@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.people.house.reactions import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, house, make_note, recalled
 

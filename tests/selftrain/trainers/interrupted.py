@@ -21,7 +21,7 @@ from housewise.core.exit_codes import run_cli
 from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.prefer import main as prefer
+from housewise.selftrain.train_on_preferences import main as prefer
 from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.terminal.selftrain_progress import TrainingDisplay
