@@ -26,9 +26,9 @@ class KnownPlacements:
         similar: If no correct receptacle is known: similar kinds, each with a receptacle where that kind is wanted.
     """
 
-    here: bool | None
+    wanted_here: bool | None
     wanted: tuple[str, ...]
-    similar: tuple[tuple[str, str], ...] = ()
+    similar_kinds: tuple[tuple[str, str], ...] = ()
 
 
 def known_placements(graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge) -> KnownPlacements:
@@ -91,9 +91,9 @@ class PlacementCandidates:
     here: str | None
     places: tuple[str, ...]
     elsewhere: bool = True
-    known: bool = False
-    unwanted: bool = False
-    similar: bool = False
+    is_decided: bool = False
+    is_unwanted: bool = False
+    has_similar: bool = False
     origin: str | None = None
 
     @property
@@ -130,14 +130,14 @@ def _candidates_of(
 ) -> PlacementCandidates:
     here = None if thing == graph.holding else graph.container_of(thing)
     known = known_placements(graph, thing, knowledge)
-    if here is not None and known.here:
-        return PlacementCandidates(here, (here,), elsewhere=False, known=True)
-    unwanted = known.here is False
+    if here is not None and known.wanted_here:
+        return PlacementCandidates(here, (here,), elsewhere=False, is_decided=True)
+    unwanted = known.wanted_here is False
     wanted = untried_places(thing, known.wanted, failed)
     if wanted:
-        return PlacementCandidates(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (wanted[0],), elsewhere=False, is_decided=True, is_unwanted=unwanted)
     if use_similar and not known.wanted and (likely := placements_of_similar_kinds(graph, thing, knowledge, failed)):
-        return PlacementCandidates(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (likely[0],), elsewhere=False, is_decided=True, is_unwanted=unwanted)
     open_to = [
         place
         for place in untried_places(thing, listed_receptacles(graph), failed)
@@ -146,4 +146,4 @@ def _candidates_of(
     origin = graph.origin if here is None and graph.origin in open_to else None
     first = [place for place in (here, origin) if place is not None and not unwanted]
     places = (*first, *(place for place in open_to if place not in (here, origin)))
-    return PlacementCandidates(here, places, unwanted=unwanted, similar=bool(known.similar), origin=origin)
+    return PlacementCandidates(here, places, is_unwanted=unwanted, has_similar=bool(known.similar_kinds), origin=origin)

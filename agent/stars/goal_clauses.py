@@ -18,16 +18,16 @@ class NounPhrase:
 
     noun: str
     modifiers: tuple[str, ...] = ()
-    at: NounPhrase | None = None
-    absent: bool = False
+    attached: NounPhrase | None = None
+    is_denied: bool = False
 
     def __str__(self) -> str:
-        return " ".join(("no" if self.absent else "the", *self.modifiers, self.noun))
+        return " ".join(("no" if self.is_denied else "the", *self.modifiers, self.noun))
 
     @property
-    def all(self) -> tuple[NounPhrase, ...]:
+    def with_attached(self) -> tuple[NounPhrase, ...]:
         """This phrase and all phrases attached to it."""
-        return (self, *(self.at.all if self.at else ()))
+        return (self, *(self.attached.with_attached if self.attached else ()))
 
 
 @dataclass(frozen=True)
@@ -58,4 +58,4 @@ GoalClause = PlacementClause | StateClause
 
 def noun_phrases(clause: GoalClause) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a clause in their order."""
-    return clause.subject.all + (clause.target.all if isinstance(clause, PlacementClause) else ())
+    return clause.subject.with_attached + (clause.target.with_attached if isinstance(clause, PlacementClause) else ())

@@ -121,7 +121,7 @@ def write_report(
     pictured = [page for page in wanted if page.has_pictures and (fresh or not page.is_current)]
 
     def settle() -> None:
-        _write_index(index, folder, entries, notes, _links(index, wanted), comparisons, _limits(folder, wanted))
+        _write_index(index, folder, entries, notes, _links(index, wanted), comparisons, _completeness_notes(folder, wanted))
         link_neighbours(wanted)
 
     settle()
@@ -153,7 +153,7 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
     return [IndexLink(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
 
 
-def _limits(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
+def _completeness_notes(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
     """Return what the index says about missing pages and pictures, and the commands that create them."""
     missing = sum(not page.is_there for page in all_pages)
     limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []

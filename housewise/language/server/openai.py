@@ -220,7 +220,7 @@ class OpenAIChatModel:
                     deadline = max(deadline, end)
                     self._notify(f"{failure.what}; waiting up to {failure.loading_seconds / 60:.0f} minutes for it")
                 may_differ = request.sampling.temperature > 0 or self._budget.tokens > thinking_tokens
-                if failure.is_silent and may_differ and seed_offset == first:
+                if failure.is_blank and may_differ and seed_offset == first:
                     seed_offset += NEXT_SEED
                     continue
                 retries += not failure.loading_seconds
@@ -257,7 +257,7 @@ class OpenAIChatModel:
         seconds = time.perf_counter() - start
         replies, silence = self._reader.replies(request, completion, seconds, most)
         if not replies:
-            raise self._reader.silence(request, silence[0], thinking_tokens)
+            raise self._reader.blank_reply_failure(request, silence[0], thinking_tokens)
         return replies
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:

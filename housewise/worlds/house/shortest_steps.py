@@ -37,25 +37,25 @@ def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> floa
     x, _, z = episode.start.position
     here, reach = np.array([x, z]), REACH
     while waiting:
-        ways = [_way(scene, here, source) - reach for source, _ in waiting]
+        ways = [_distance(scene, here, source) - reach for source, _ in waiting]
         source, places = waiting.pop(int(np.argmin(ways)))
         place, carried = _nearest(scene, source, places)
         metres += max(0.0, min(ways)) + max(0.0, carried - 2 * REACH)
-        here, reach = _middle(place), 2 * REACH
+        here, reach = _centre(place), 2 * REACH
     return 2 * count + metres / STEP if count and np.isfinite(metres) else None
 
 
 def _nearest(scene: Scene, source: Receptacle, places: Sequence[Receptacle]) -> tuple[Receptacle, float]:
     """Return the nearest of some receptacles and its distance in metres."""
-    ways = [_way(scene, _middle(place), source) for place in places]
+    ways = [_distance(scene, _centre(place), source) for place in places]
     nearest = int(np.argmin(ways))
     return places[nearest], ways[nearest]
 
 
-def _way(scene: Scene, point: Array, source: Receptacle) -> float:
+def _distance(scene: Scene, point: Array, source: Receptacle) -> float:
     """Return the distance from a point to a receptacle in metres. The navmesh caches paths by their end."""
-    return scene.navmesh.distance(point, _middle(source))
+    return scene.navmesh.distance(point, _centre(source))
 
 
-def _middle(place: Receptacle) -> Array:
+def _centre(place: Receptacle) -> Array:
     return np.asarray(place.box.centre)[[0, 2]]
