@@ -80,9 +80,10 @@ class PlacementCandidates:
 
     Attributes:
         here: Its present receptacle. None if the robot holds it.
-        places: Receptacles where it may belong, including the present one.
+        places: Receptacles where it may belong. The present one, or the one that a held object was taken from, is the
+            first if the object may belong there. A decided object has exactly one.
         elsewhere: Whether it may belong on a receptacle that has not been seen.
-        known: Whether the placement is already known, from its own notes or from similar kinds.
+        known: Whether the placement is decided without the judge: by notes about its kind, or by similar kinds.
         unwanted: Whether it is known to be unwanted on its present receptacle.
         similar: Whether placements of similar kinds are known.
         origin: For a held object, the receptacle that it was taken from, if it may be put back there.

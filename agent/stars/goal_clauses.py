@@ -12,7 +12,7 @@ class NounPhrase:
     Attributes:
         noun: Noun as it was written.
         modifiers: Words before the noun.
-        at: Attached phrase, as in "the cup on the desk", or None.
+        at: Attached phrase without its preposition, such as "the desk" of "the cup on the desk", or None.
         absent: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
     """
 
@@ -47,7 +47,7 @@ class PlacementClause:
 
 @dataclass(frozen=True)
 class StateClause:
-    """States that something is in a state, for example closed or absent."""
+    """States that something is in a state, such as ``closed``."""
 
     subject: NounPhrase
     state: str

@@ -70,7 +70,7 @@ class JudgingLesson:
         if self.knowledge is None or self.graph.container_of(thing) in right:
             return right
         known = known_placements(self.graph, thing, self.knowledge)
-        mentioned = [*known.wanted, *(place for _, place in known.similar)]
+        mentioned = [*known.wanted, *(place for _, place in known.similar_kinds)]
         return {next((place for place in mentioned if place in right), "")} & right or right
 
 

@@ -11,6 +11,8 @@ from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import LiteralIndex, can_meet
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 
+_MAX_TRIED = 6
+"""Things of a group that are tried in a dish, the best first. All pairs of two groups would be too many."""
 # Groups of food that are cooked together with eggs.
 _EGG_ADDITIONS = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")
 _ROLES = {  # kinds of tools by role
@@ -88,11 +90,17 @@ class _MenuPlanner:
         for dish in self._dishes:
             self._base_course(dish)
         for names, plan_for in (
+            # Ingredients that have to meet, in any order or in a given one.
             (("before", "together"), self._combine_groups),
+            # Ingredients that have to be heated.
             (("cooked", "on_appliance"), self._add_cooked_food),
+            # Food and tools that have to be used at all.
             (("in_container", "used"), self._use_kinds),
+            # Names that results must have.
             (("made",), self._name_result),
+            # Treatments such as scrambling, which need food to be applied to.
             (("done",), self._add_treatable_food),
+            # Food that has to be served before other food, and so apart from it.
             (("served_before",), self._serve_separately),
         ):
             for predicate in (each for name in names for each in self._said(name)):
@@ -113,7 +121,10 @@ class _MenuPlanner:
         return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
 
     def _value(self, id: str, course: Course | None) -> float:
-        """Return how many wishes a thing serves. Things that are in use already count more."""
+        """Return how many wishes a thing serves, with a bonus for things that are in use, most for the course's own.
+
+        The bonuses are chosen by hand, so that the cook rather uses what it has than something new.
+        """
         value = 0.0
         for name in ("used", "together", "before", "cooked", "in_container", "on_appliance"):
             value += sum(id in ids for predicate in self._said(name) for ids in predicate.ids)
@@ -131,15 +142,18 @@ class _MenuPlanner:
         if not candidates:
             return
 
-        def on_top(id: str) -> int:
-            """What has to come on top of something is better not what that is."""
+        def needed_as_addition(id: str) -> int:
+            """Count the wishes for which a base does not serve: it cannot meet itself, or lie on top of itself."""
             pairs = [p.ids for p in self._said("together")] + [p.ids for p in self._said("before") if p.on_top]
             return sum(id in first and id in second for first, second in pairs) + sum(
                 id in first | second for first, second in (p.ids for p in self._said("before") if p.on_top)
             )
 
+        # A wish that needs the thing as an addition outweighs a wish that the thing serves as any ingredient.
         raw = self._work.raw
-        best = min(candidates, key=lambda id: (id in raw, 2 * on_top(id) - self._value(id, None), self._order[id]))
+        best = min(
+            candidates, key=lambda id: (id in raw, 2 * needed_as_addition(id) - self._value(id, None), self._order[id])
+        )
         self._courses.append(Course(dish, best, already_in=self._work.sources_in_same_dish(best)))
 
     # Combining ingredients
@@ -164,16 +178,20 @@ class _MenuPlanner:
     def _combinations(
         self, first: frozenset[str], second: frozenset[str], ordered: bool, on_top: bool
     ) -> Iterator[tuple[float, Course, str, str]]:
-        """Yield courses in which two groups can meet, with the cost in additions and unusual combinations."""
+        """Yield courses in which two groups can meet, each with its cost and a thing of either group.
+
+        Each addition costs 1, a pair without the base 0.5, and a new dish 2; a pair that is in the dish already gains
+        1. The value of the things only decides between equal costs.
+        """
         new = [Course("bowl")]
         for course in self._courses + new:
             if ordered and second & (course.already_in - {course.base} if on_top else course.already_in):
                 continue  # the second group is in the dish already, so that the first cannot precede it
-            for one in self._candidates(first - second if ordered else first, course)[:6]:
+            for one in self._candidates(first - second if ordered else first, course)[:_MAX_TRIED]:
                 if on_top and one == course.base:
                     continue
                 trial = Course(course.dish, course.base, [*course.adds, one], already_in=course.already_in)
-                for other in self._candidates(second, trial)[:6]:
+                for other in self._candidates(second, trial)[:_MAX_TRIED]:
                     if other == one or (on_top and other == course.base):
                         continue
                     if ordered and (other, one) in course.earlier:
@@ -285,11 +303,12 @@ class _MenuPlanner:
 
     def _serving_place(self) -> str:
         places = [id for id, entity in self._work.state.entities.items() if entity.can("dines")]
+        # The table is the default.
         places.sort(key=lambda id: id != "table_0")
         wanted, unwanted = ([said.ids[0] for said in self._said("served_at", sign)] for sign in (True, False))
 
         def fits(id: str) -> bool:
-            """Whether all that is served there stands in or on one of each that is wanted."""
+            """Whether the place, or what it is in or on, is in every wanted group and in no unwanted one."""
             around = {id, *self._work.state.holders(id)}
             return all(around & ids for ids in wanted) and not any(around & ids for ids in unwanted)
 

@@ -255,9 +255,9 @@ class OpenAIChatModel:
         thinking_tokens, most = self._budget.tokens, self._parameters.most_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
-        replies, silence = self._reader.replies(request, completion, seconds, most)
+        replies, blank_replies = self._reader.replies(request, completion, seconds, most)
         if not replies:
-            raise self._reader.blank_reply_failure(request, silence[0], thinking_tokens)
+            raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
         return replies
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:

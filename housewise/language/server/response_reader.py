@@ -41,7 +41,7 @@ class ResponseReader:
     Attributes:
         endpoint: The server.
         continue_prefix: Whether the server continues a request's prefix. Otherwise the reply should repeat it.
-        budget: Is updated by replies with thoughts.
+        thinking_budget: Tokens that a model needs for its thoughts. The reader updates it with every reply.
     """
 
     endpoint: Endpoint
@@ -92,14 +92,14 @@ class ResponseReader:
         counts = completion.usage if isinstance(completion.usage, dict) else {}
         written = split_evenly(token_count(counts.get("completion_tokens")), len(choices))
         replies: list[Reply] = []
-        silent: list[Reply] = []
+        blank: list[Reply] = []
         failure: RequestFailure | None = None
         for choice, completion_tokens in zip(choices, written, strict=True):
             try:
                 self._check_finish_reason(choice)
                 raw = self._raw_reply(request, choice, most_alternatives)
             except RequestFailure as caught:
-                # Of several replies one that failed is asked for again as one that says nothing is.
+                # The caller requests a failed reply again, like a blank one, if the response has other replies.
                 if not caught.is_blank:
                     raise
                 failure = caught
@@ -113,15 +113,15 @@ class ResponseReader:
             )
             reply = read_reply(raw, request)
             self.thinking_budget.observe(reply, raw.text)
-            if is_blank_reply(reply, request) or self._is_empty_against_grammar(reply, request):
-                silent.append(reply)
+            if is_blank_reply(reply, request) or self._is_blank_against_grammar(reply, request):
+                blank.append(reply)
                 continue
             if request.grammar is not None:
                 self._check_grammar(raw, request, request.grammar)
             replies.append(reply)
-        if failure is not None and not (replies or silent):
+        if failure is not None and not (replies or blank):
             raise failure
-        return replies, silent
+        return replies, blank
 
     def blank_reply_failure(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
         """Return the failure for a blank reply.
@@ -144,8 +144,8 @@ class ResponseReader:
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
         raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_blank=True)
 
-    def _is_empty_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
-        """Whether a reply is empty although its grammar requires words."""
+    def _is_blank_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
+        """Whether a reply is blank although its grammar requires words."""
         if reply.text or request.grammar is None:
             return False
         return not accepts_empty_reply(request.grammar, self.prefix_to_repeat(request))

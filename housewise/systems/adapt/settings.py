@@ -37,15 +37,15 @@ class AdaptTaskSettings(TaskSettings):
 
     @field_validator("task", "person", mode="before")
     @classmethod
-    def _one(cls, said: Any) -> Any:
-        return (said,) if isinstance(said, str | int) else said
+    def _wrap_single_value(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str | int) else value
 
     @field_validator("task", "person")
     @classmethod
-    def _each_once(cls, said: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(set(said)) < len(said):
+    def _refuse_duplicates(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(set(values)) < len(values):
             raise ValueError("each value at most once; repeats=N repeats all of them")
-        return said
+        return values
 
 
 class AdaptAgentSettings(Settings):
