@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_keys import short_key
 from housewise.core.setting_marks import EXECUTION, NEEDS_MODEL, NOT_COMPARED, SELECTION
 from housewise.core.settings import (
     LARGEST_SEED,
@@ -20,7 +21,7 @@ from housewise.core.settings import (
     merge_nested,
     record_user_keys,
 )
-from housewise.core.settings_loading import place_in_sections, short_key, validate_settings
+from housewise.core.settings_loading import place_in_sections, validate_settings
 from housewise.language.settings import ModelSettings
 
 Learn = Literal["episode", "run", "never"]

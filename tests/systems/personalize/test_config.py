@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
+from housewise.core.setting_keys import short_key
 from housewise.core.settings import flatten_settings
-from housewise.core.settings_loading import short_key
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
