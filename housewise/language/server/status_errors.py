@@ -18,7 +18,7 @@ from housewise.language.server.refusals import (
     refused_setting,
 )
 from housewise.language.server.request_failure import Adaptation, RequestFailure
-from housewise.language.server.request_parameters import GRAMMAR_FIELDS, DIALECT_REMEDY, ServerOptions
+from housewise.language.server.request_parameters import DIALECT_REMEDY, GRAMMAR_FIELDS, ServerOptions
 from housewise.language.server.responses import error_message, retry_after
 
 LOADING_SECONDS = 360.0
