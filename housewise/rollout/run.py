@@ -279,8 +279,8 @@ class Run:
                 *setting_assignments(self.settings.memory_person_settings),
             ] or ["the memory of the one person who is played for"]
             print_note(
-                f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
-                f"{' or '.join(remedies)} keeps reactions"
+                f"success is measured by the preferences of {listed}, so the memory of {whose} is read but gets no "
+                f"notes; {' or '.join(remedies)} gets them"
             )
         elif self.settings.is_person_from_memory:
             print_note(
