@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.setting_migrations import former_values
-from housewise.core.settings import Settings, flatten_settings, merge_nested
+from housewise.core.settings import MAX_COUNT, Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
     place_in_sections,
@@ -31,9 +31,9 @@ class TasksConfig(Settings):
 
     episodes: list[int] | str | None = None
     """Episodes of the data: their ids, or the name of a task set."""
-    houses: int = Field(default=1, ge=1)
+    houses: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Number of generated houses, if there is no data."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=MAX_COUNT)
     """Seed of the first generated house."""
     objects: tuple[int, int] | None = None
     """Minimum and maximum number of objects in a generated house. null is the value of run."""
@@ -46,7 +46,7 @@ class NamedTasksConfig(TasksConfig):
 
     name: str = Field(min_length=1, pattern=r"^[\w-]+$")
     """Name of the results."""
-    repeats: int | None = Field(default=None, ge=1)
+    repeats: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     """Number of episodes per task. null is the value of evaluation."""
 
 
@@ -58,11 +58,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class LessonsConfig(Settings):
     """Lessons of one kind; see housewise.selftrain.personalize.lessons."""
 
-    houses: int = Field(ge=1)
+    houses: int = Field(ge=1, le=MAX_COUNT)
     """Number of generated houses."""
-    each: int = Field(ge=1)
+    each: int = Field(ge=1, le=MAX_COUNT)
     """Number of lessons in each house."""
-    seed: int = Field(default=3000, ge=0)
+    seed: int = Field(default=3000, ge=0, le=MAX_COUNT)
     """Seed of the first house."""
     places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
     """Minimum and maximum number of receptacles that the robot knows."""
@@ -90,9 +90,9 @@ class LessonsConfig(Settings):
 class GrowConfig(Settings):
     """How the model generates plans to learn from."""
 
-    repeats: int = Field(default=3, ge=1)
+    repeats: int = Field(default=3, ge=1, le=MAX_COUNT)
     """Number of episodes per training task."""
-    replies: int = Field(default=1, ge=1)
+    replies: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Number of replies per prompt. The first is followed; the others are tried from the same state and undone."""
     temperature: float = Field(default=1.0, gt=0)
     """Temperature of the replies."""
@@ -109,7 +109,7 @@ class FilterConfig(Settings):
     function as MODULE:NAME or FILE.py:NAME."""
     thresholds: list[float] = Field(default=[0.0, 0.0, 1.0], min_length=1)
     """Thresholds of rising by iteration. The last one stays."""
-    max_per_object: int = Field(default=10, ge=1)
+    max_per_object: int = Field(default=10, ge=1, le=MAX_COUNT)
     """Maximum number of plans of balanced that move objects of one kind."""
 
 
@@ -123,7 +123,7 @@ class EvaluationConfig(Settings):
         ]
     )
     """Sets of tasks that are played after every phase."""
-    repeats: int = Field(default=1, ge=1)
+    repeats: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Number of episodes per task."""
     untrained: bool = False
     """Whether the model is also evaluated before any training."""
@@ -142,18 +142,18 @@ class SelfTrainingConfig(Settings):
     run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
     demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
-    iterations: int = Field(default=2, ge=0)
+    iterations: int = Field(default=2, ge=0, le=MAX_COUNT)
     """Number of iterations in which the model acts and learns from the result."""
     imitation_epochs: float = Field(default=4.0, gt=0)
     """Number of passes over the demonstrations."""
     imitation_learning_rate: float | None = Field(default=None, gt=0)
     """Learning rate on the demonstrations. null is training.learning_rate."""
-    imitation_memory_lessons: int = Field(default=0, ge=0)
+    imitation_memory_lessons: int = Field(default=0, ge=0, le=MAX_COUNT)
     """Number of lessons about what the demonstrations say, learned with them. It needs a prompt that judges
     placements."""
     learning_rate_decay: float = Field(default=1.0, gt=0, le=1)
     """Factor of the learning rate from each iteration to the next."""
-    imitation_plans: int | None = Field(default=None, ge=1)
+    imitation_plans: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     """Number of plans of each demonstration that are learned, drawn at random. null is all."""
     lessons: list[LessonsConfig] = Field(default=[])
     """Lessons learned with the demonstrations, by kind, such as [{houses: 100, each: 20, seed: 3000}]: what the
@@ -167,7 +167,7 @@ class SelfTrainingConfig(Settings):
     replay_fraction: float = Field(default=1.0, ge=0, le=1)
     """Fraction of the demonstrations that every iteration learns again, so that exploring, which has no reward, is not
     forgotten."""
-    memory_lessons: int = Field(default=0, ge=0)
+    memory_lessons: int = Field(default=0, ge=0, le=MAX_COUNT)
     """Number of lessons per iteration about what demonstrations and reactions have said so far, in the houses of the
     training tasks. It needs a prompt that judges placements."""
     training: TrainingConfig = TrainingConfig()

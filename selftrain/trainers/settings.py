@@ -8,7 +8,7 @@ from pydantic import Field
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.setting_marks import EXECUTION, SELECTION
-from housewise.core.settings import Settings
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import Dtype
 
 
@@ -20,9 +20,9 @@ class TrainingConfig(Settings):
     the key in OPENAI_API_KEY)."""
     method: Literal["lora", "full"] = "lora"
     """What is trained: lora (a small adapter) or full (all weights)."""
-    rank: int = Field(default=32, ge=1)
+    rank: int = Field(default=32, ge=1, le=MAX_COUNT)
     """Rank of the adapter."""
-    alpha: int = Field(default=64, ge=1)
+    alpha: int = Field(default=64, ge=1, le=MAX_COUNT)
     """Scale of the adapter (LoRA's alpha)."""
     targets: str | tuple[str, ...] = "all-linear"
     """Layers that get an adapter: all-linear, or their names, such as [q_proj, v_proj]. Of a model that also reads
@@ -32,19 +32,19 @@ class TrainingConfig(Settings):
     again."""
     epochs: float = Field(default=2.0, gt=0)
     """Number of passes over the examples."""
-    batch: int = Field(default=8, ge=1)
+    batch: int = Field(default=8, ge=1, le=MAX_COUNT)
     """Number of examples per step of the optimiser."""
-    micro_batch: Annotated[int | None, EXECUTION] = Field(default=None, ge=1)
+    micro_batch: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
     """Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a GPU."""
-    max_packed_examples: int = Field(default=1, ge=1)
+    max_packed_examples: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Maximum number of successive examples with a common beginning that are packed into one sequence. They count as
     one example of the batch."""
-    max_example_tokens: Annotated[int, SELECTION] = Field(default=2048, ge=1)
+    max_example_tokens: Annotated[int, SELECTION] = Field(default=2048, ge=1, le=MAX_COUNT)
     """Maximum number of tokens of an example. Longer ones are left out and counted. If they are more than half, the
     training fails."""
     gradient_checkpointing: Annotated[bool, EXECUTION] = False
     """Whether activations are computed again to save memory, which takes longer."""
-    checkpoint_steps: Annotated[int, EXECUTION] = Field(default=10, ge=1)
+    checkpoint_steps: Annotated[int, EXECUTION] = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of steps between checkpoints. A stopped training resumes from the last one."""
     device: Annotated[str, EXECUTION] = "auto"
     """Device of the training, such as cpu or cuda. auto prefers a GPU."""
