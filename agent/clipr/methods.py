@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from housewise.agent.clipr.action_choice import Inference, ScoredChoice
 from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, Review
 from housewise.agent.clipr.elicitation import learn_rules
-from housewise.agent.clipr.inference import Inference, ScoredChoice
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, LabelledExample, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder

@@ -25,9 +25,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from housewise.agent.clipr.action_choice import Inference, accuracy
 from housewise.agent.clipr.adaptive import AdaptationResult, AdaptiveClipr, CriticSettings
 from housewise.agent.clipr.elicitation import ElicitationResult, learn_rules
-from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import Rule, make_rule

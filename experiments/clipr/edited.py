@@ -19,7 +19,7 @@ import typer
 from pydantic import Field
 from rich.table import Table
 
-from housewise.agent.clipr.inference import Inference
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.memory_notes import recall_rules, rule_notes
 from housewise.agent.clipr.rule_editing import Corrections, apply_corrections

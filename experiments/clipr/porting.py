@@ -21,8 +21,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from housewise.agent.clipr.action_choice import Inference, accuracy
 from housewise.agent.clipr.elicitation import learn_rules
-from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from housewise.agent.base import Decision as Decided
 from housewise.agent.base import History
+from housewise.agent.clipr.action_choice import Inference, ScoredChoice, accuracy, judged_choices
 from housewise.agent.clipr.adaptive import Critic, Review, ReviewOutcome, apply_accuracy_gate
 from housewise.agent.clipr.elicitation import MAX_UNANSWERED
-from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn, Guidance
 from housewise.agent.clipr.memory_notes import (
     answer_note,

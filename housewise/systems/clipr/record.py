@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from housewise.agent.clipr.action_choice import ScoredChoice
 from housewise.agent.clipr.adaptive import Review
-from housewise.agent.clipr.inference import ScoredChoice
 from housewise.agent.clipr.rules import Rule
 from housewise.core.record import Count, Event, Figure, Frozen, Words
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario

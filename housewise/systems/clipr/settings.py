@@ -25,48 +25,32 @@ _MOST_QUESTIONS = 100
 class ChoiceTasks(TaskSettings):
     """Which choices to play, and the person who answers. See housewise.worlds.choices.choice_sets."""
 
-    data: str = Field(
-        default=KITCHEN_SET,
-        description="kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: "
-        "choices in YAML, or the data of AmbiK or IntroPlan.",
-    )
-    examples: int = Field(
-        default=10, ge=1, le=MAX_COUNT, description="Number of examples to draw. The kitchen's examples are fixed."
-    )
-    training: bool = Field(
-        default=True,
-        description="Whether the examples are also chosen in, before the tests. They have a score of their own.",
-    )
-    person: Literal["cooperative", "adversarial"] = Field(
-        default="cooperative",
-        description="Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague "
-        "(adversarial).",
-    )
-    profile: Literal["kitchen", "ambik", "introplan"] | None = Field(
-        default=None, description="Preferences of the person. null takes those of the data."
-    )
-    speech: Speech = Field(
-        default="local",
-        description="What words the person's answers: fixed phrases (local) or a chat model (chat, models.person).",
-    )
+    data: str = KITCHEN_SET
+    """kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: choices in
+    YAML, or the data of AmbiK or IntroPlan."""
+    examples: int = Field(default=10, ge=1, le=MAX_COUNT)
+    """Number of examples to draw. The kitchen's examples are fixed."""
+    training: bool = True
+    """Whether the examples are also chosen in, before the tests. They have a score of their own."""
+    person: Literal["cooperative", "adversarial"] = "cooperative"
+    """Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague
+    (adversarial)."""
+    profile: Literal["kitchen", "ambik", "introplan"] | None = None
+    """Preferences of the person. null takes those of the data."""
+    speech: Speech = "local"
+    """What words the person's answers: fixed phrases (local) or a chat model (chat, models.person)."""
 
 
 class CliprAgentSettings(CriticSettings):
     """How rules are learned and followed."""
 
-    method: Literal["clipr", "adaptive"] = Field(
-        default="adaptive",
-        description="Whether rules stay as they were written (clipr) or are revised when accuracy drops (adaptive).",
-    )
-    components: Components = Field(
-        default="local",
-        description="What performs the language steps: components without a language model (local), a chat model "
-        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (finetuned, "
-        "models.agent).",
-    )
-    max_questions: int = Field(
-        default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
-    )
+    method: Literal["clipr", "adaptive"] = "adaptive"
+    """Whether rules stay as they were written (clipr) or are revised when accuracy drops (adaptive)."""
+    components: Components = "local"
+    """What performs the language steps: components without a language model (local), a chat model (chat, models.agent),
+    or local components with a model that was fine-tuned to choose by rules (finetuned, models.agent)."""
+    max_questions: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
+    """Maximum number of questions before the first choice."""
 
 
 class CliprModels(ModelsSettings):
@@ -79,7 +63,8 @@ class CliprModels(ModelsSettings):
 class CliprSettings(RunSettings):
     """Settings of one CLIPR run."""
 
-    system: Literal["clipr"] = Field(default="clipr", description="Name of the system.")
+    system: Literal["clipr"] = "clipr"
+    """Name of the system."""
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
     agent: CliprAgentSettings = CliprAgentSettings()

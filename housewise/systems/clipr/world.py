@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from housewise.agent.clipr.action_choice import ScoredChoice, accuracy, score_choice
 from housewise.agent.clipr.elicitation import ask_person
-from housewise.agent.clipr.inference import ScoredChoice, accuracy, score_choice
 from housewise.agent.clipr.language_steps import ActionChoice, MethodUsage
 from housewise.people.respondent import Question, Respondent, RespondentLeft
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent

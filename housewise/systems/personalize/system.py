@@ -21,7 +21,7 @@ from housewise.core.user_code import referenced_file
 from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import spoken_places
+from housewise.people.house.reaction_notes import spoken_places
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score

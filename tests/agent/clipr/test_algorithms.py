@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, is_gate_open
 from housewise.agent.clipr.elicitation import elicit, learn_rules
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
 from housewise.worlds.choices.scenario import presentation_order

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.adaptive import AdaptationResult, Review
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import make_rule
 from housewise.experiments.clipr.ablations import BUDGETS, VARIED, changes, contradicting

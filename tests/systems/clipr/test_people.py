@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.adaptive import Critic, CriticSettings
 from housewise.agent.clipr.chat_steps import ChatSteps
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn
 from housewise.agent.clipr.memory_notes import (
     answer_note,

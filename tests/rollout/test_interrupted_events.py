@@ -9,7 +9,7 @@ from housewise.core.record import Event, Failure, Header, Result
 from housewise.core.record_files import RecordWriter
 from housewise.language.base import ChatModelError, ChatRequest, Message
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.interrupted_attempts import read_interrupted_events
+from housewise.rollout.interrupted_events import read_interrupted_events
 from housewise.rollout.models import LazyChatModel
 
 NAME = "breakfast-run0"

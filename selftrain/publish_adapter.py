@@ -1,6 +1,6 @@
 """Prepares a trained adapter for distribution: half the size, and only the files that are needed to use it.
 
-    python -m housewise.selftrain.ship runs/brain/iteration-2/adapter language/adapters/tidy \\
+    python -m housewise.selftrain.publish_adapter runs/brain/iteration-2/adapter language/adapters/tidy \\
         --made-by "housewise selftrain --config brain --out runs/brain"
 """
 
@@ -25,7 +25,7 @@ _FILES = ("adapter_config.json", "README.md")
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 
 
-def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | None = None) -> int:
+def publish_adapter(adapter: Path, target: Path, made_by: str | None = None, title: str | None = None) -> int:
     """Copy an adapter with its weights rounded to bfloat16, and its card with the figures of its evaluation.
 
     Args:
@@ -92,7 +92,7 @@ def main(
     title: Annotated[str | None, typer.Option(help="Title of the card, which housewise list shows.")] = None,
 ) -> None:
     """Copy an adapter with its weights rounded to bfloat16, its card and its defaults."""
-    typer.echo(f"{target}: {ship(adapter, target, made_by, title) / 1e6:.1f} MB")
+    typer.echo(f"{target}: {publish_adapter(adapter, target, made_by, title) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

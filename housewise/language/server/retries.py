@@ -1,13 +1,27 @@
-"""Reports that requests to a server are retried: one line per outage, not one per request."""
+"""Retries of requests to a server: the pause before each, and one line per outage, not one per request."""
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Callable
 
 QUIET_SECONDS = 30.0
 """Seconds without a report for requests that were retried no more often than those before them."""
+LONGEST_PAUSE = 8.0
+"""Maximum seconds before an attempt, if the server names none."""
+
+
+def retry_pause(backoff: float, attempt: int) -> float:
+    """Return the seconds to wait after a failed attempt.
+
+    Args:
+        backoff: Seconds after the first attempt. They double with each further one.
+        attempt: Number of the attempt, from 1.
+    """
+    # Jitter keeps requests that failed together from coming back together.
+    return min(backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
 
 
 class RetryReporter:

@@ -1,6 +1,7 @@
 """Trains a model with the preferences of an earlier training, on this machine or behind a fine-tuning API.
 
-    python -m housewise.selftrain.prefer PREFERENCES --model MODEL --out FOLDER [preference.trainer=openai ...]
+    python -m housewise.selftrain.train_on_preferences PREFERENCES --model MODEL --out FOLDER \\
+        [preference.trainer=openai ...]
 
 Reflection (ADAPT, arXiv 2504.04040) needs the likelihood of given texts, which a server's model does not report. So a
 local student reflects, and its preferences can then train the server's model as well.

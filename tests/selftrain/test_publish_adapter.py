@@ -1,9 +1,13 @@
 """Handing an adapter on."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from housewise.core.migrations import FORMER_COMMANDS
 
 pytest.importorskip("torch")
 
@@ -12,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from housewise.core.errors import UserError
 from housewise.language.adapters import ADAPTER_CONFIG_FILE, adapter_defaults
-from housewise.selftrain.ship import ship
+from housewise.selftrain.publish_adapter import publish_adapter
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def adapter(tmp_path: Path) -> Path:
 
 
 def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_path: Path) -> None:
-    size = ship(adapter, tmp_path / "shipped")
+    size = publish_adapter(adapter, tmp_path / "shipped")
     files = {file.name: file.stat().st_size for file in (tmp_path / "shipped").iterdir()}
     assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", ADAPTER_CONFIG_FILE}
     assert size == sum(files.values())
@@ -51,15 +55,23 @@ def test_the_card_tells_how_good_it_is_and_how_it_was_made(
     row = {"episodes": 20, "executability": 0.987, **success}
     (tmp_path / "evaluation").mkdir()
     (tmp_path / "evaluation" / "metrics.json").write_text(json.dumps({**version, "evaluation": {"test": row}}))
-    ship(adapter, tmp_path / "shipped", "make brain")
+    publish_adapter(adapter, tmp_path / "shipped", "make brain")
     card = (tmp_path / "shipped" / "README.md").read_text()
     assert card.startswith("# A card") and "| test | 20 | 61.3 ± 4.0 | 98.7 |" in card and "make brain" in card
-    ship(adapter, tmp_path / "shipped", title=r"Cooks \1 # well")
+    publish_adapter(adapter, tmp_path / "shipped", title=r"Cooks \1 # well")
     assert (tmp_path / "shipped" / "README.md").read_text().startswith("# Cooks \\1 # well\n")
 
 
 def test_a_missing_file_is_named(adapter: Path, tmp_path: Path) -> None:
     (adapter / "README.md").unlink()
     with pytest.raises(UserError, match=r"README\.md"):
-        ship(adapter, tmp_path / "shipped")
+        publish_adapter(adapter, tmp_path / "shipped")
     assert not (tmp_path / "shipped").exists()
+
+
+@pytest.mark.parametrize("former", ["prefer", "ship"])
+def test_the_former_commands_still_run(former: str) -> None:
+    command = [sys.executable, "-m", f"housewise.selftrain.{former}", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    current = FORMER_COMMANDS[f"housewise.selftrain.{former}"]
+    assert (done.returncode, f"python -m {current}" in done.stdout) == (0, True), done.stderr
