@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from housewise.experiments.runner import MeasuredValue
-from housewise.people.house.reactions import SpokenPlace, reaction_note, spoken_places
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import read_house_records
