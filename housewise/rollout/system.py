@@ -21,7 +21,7 @@ from housewise.core.printable_text import excerpt
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
 from housewise.core.settings import merge_nested
-from housewise.core.settings_loading import load_with_derived_defaults, user_values
+from housewise.core.settings_loading import configured_systems, load_with_derived_defaults
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system
@@ -94,7 +94,7 @@ class System(OptionalCapabilities[S], ABC):
         Raises:
             UserError: The settings are invalid, or belong to another system.
         """
-        for named in user_values("system", file, overrides):
+        for named in configured_systems(file, overrides, cls.name):
             if named != cls.name:
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core import plugins
+from housewise.core.configs import packaged_configs
 from housewise.core.files import find_paths
 
 Descriptions = dict[str, str]
@@ -64,7 +65,9 @@ class NameKind:
 
 def bundled_files(kind: str) -> dict[str, Path]:
     """Return the bundled YAML files of ``people``, ``prompts`` or ``configs``, by name."""
-    folders = {"people": (*_HOUSE_PEOPLE, _KITCHEN_PEOPLE), "prompts": ("prompts",), "configs": ("",)}[kind]
+    if kind == "configs":
+        return packaged_configs()
+    folders = {"people": (*_HOUSE_PEOPLE, _KITCHEN_PEOPLE), "prompts": ("prompts",)}[kind]
     return {name: file for folder in folders for name, file in _yaml_files(folder).items()}
 
 

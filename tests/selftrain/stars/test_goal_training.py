@@ -136,6 +136,6 @@ def test_what_cannot_be_read_is_told_and_corrected_in_the_same_folder(model: Pat
     assert "4 lessons in 2 steps" in teach(model, out, "lessons.choices=0", "training.epochs=1")
 
 
-def test_a_recipe_of_goals_is_no_run(tmp_path: Path) -> None:
-    complaint = stars("--config", "goals", "--out", tmp_path / "run", code=2)
-    assert "holds a recipe of self-training" in complaint
+def test_a_recipe_of_goals_is_played_without_its_training(tmp_path: Path) -> None:
+    told = stars("--config", "goals", "--adapter", "nowhere", "--out", tmp_path / "run", code=2)
+    assert "note: goals holds a recipe of training; its section run is played" in told and "adapter nowhere" in told

@@ -328,7 +328,7 @@ def test_self_training_asks_as_its_adapter_says() -> None:
     assert asked.models.agent.sampling == alone.models.agent.sampling.model_copy(update={"top_p": 0.5})
 
 
-@pytest.mark.parametrize("recipe", ["brain", "person", "paper"])
+@pytest.mark.parametrize("recipe", ["brain", "person", "small_model"])
 def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
     config = load_selftraining(Path(__file__).parents[3] / "housekeep_configs" / f"{recipe}.yaml")
     assert config.run.agent.prompt == "judging" and config.run.agent.grounded
