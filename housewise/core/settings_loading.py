@@ -157,7 +157,9 @@ def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, 
     """
     if _RUN not in known and (_RUN in given or "training" in given):
         system = {key: given[key] for key in ("system",) if key in given}
-        return OmegaConf.merge(system, given.get(_RUN, {})), "{} holds a recipe of training; its section run is played"
+        own = OmegaConf.merge(system, given.get(_RUN, {}))
+        assert isinstance(own, DictConfig)
+        return own, "{} holds a recipe of training; its section run is played"
     if _RUN in known and given and not any(key in known for key in given if key != "system"):
         try:
             place_in_sections(OmegaConf.to_container(given), known[_RUN], "")
