@@ -102,6 +102,16 @@ class Grid:
             add(run)
         return list(found.values())
 
+    @cached_property
+    def function_cells(self) -> list[tuple[Cell, str]]:
+        """Combinations of levels that a function measures in place of runs, with the function."""
+        cells = self.cells(RunTemplate())
+        return [(cell, function) for cell in cells if (function := self._function_of(cell)) is not None]
+
+    def _function_of(self, cell: Cell) -> str | None:
+        functions = [self.experiment.axes[axis][level].function for axis, level in cell]
+        return next(filter(None, functions), self.experiment.function)
+
     def cells(self, template: RunTemplate) -> Iterator[Cell]:
         experiment = self.experiment
         axes = experiment.axes_of(template)
@@ -118,7 +128,7 @@ class Grid:
         experiment, template = self.experiment, self.experiment.runs[name]
         levels = [experiment.axes[axis][level] for axis, level in cell]
         changes = [template, *(level.runs[name] for level in levels if name in level.runs)]
-        if any(each.skip for each in changes):
+        if any(each.skip for each in changes) or self._function_of(cell):
             return None
         layers: list[Mapping[str, Any]] = [experiment.settings, template.settings]
         layers += [level.settings for level in levels]

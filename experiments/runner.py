@@ -17,13 +17,13 @@ from housewise.core.folder_locks import exclusive_lock
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
-from housewise.experiments.experiment_file import Experiment, RunTemplate
+from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.trainings import train_models
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
-from housewise.rollout.scores import Score
+from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import find_system
 from housewise.selftrain.training_folder import TrainingObserver, play_run
@@ -88,8 +88,9 @@ class ExperimentRunner:
         Raises:
             UserError: Settings are invalid, a folder holds a run with other settings, or something is not available.
         """
+        for _, function in self.grid.function_cells:
+            _load_function(function)
         if self.experiment.function:
-            _load_function(self.experiment.function)
             return
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
@@ -104,8 +105,8 @@ class ExperimentRunner:
             UserError: A problem that the user can fix. Finished episodes and trainings are kept.
         """
         with exclusive_lock(self.folder):
-            for cell in self._function_cells:
-                self._call_function(cell)
+            for cell, function in self.grid.function_cells:
+                self._call_function(cell, function)
             for planned in [] if self.experiment.function else self.grid.runs:
                 model = {} if planned.model is None else self._trained_model(*planned.model)
                 self._copy_memory(planned)
@@ -113,7 +114,7 @@ class ExperimentRunner:
 
     def measurements(self) -> Iterator[Measurement]:
         """Yield every measure of every finished episode of the measured runs."""
-        for cell in self._function_cells:
+        for cell, _ in self.grid.function_cells:
             path = self._values_file(cell)
             yield from ((cell, "", value) for value in (_read_values(path) if path.exists() else ()))
         for planned in self.measured_runs:
@@ -129,7 +130,7 @@ class ExperimentRunner:
 
     def count_missing_episodes(self) -> int:
         """Return how many episodes of the measured runs, or calls of the function, are not finished."""
-        missing_calls = sum(not self._values_file(cell).exists() for cell in self._function_cells)
+        missing_calls = sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
         return missing_calls + sum(len(self._open(planned, {}).open_jobs) for planned in self.measured_runs)
 
     def settings(self, planned: PlannedRun, model: Mapping[str, Any] | None = None) -> RunSettings:
@@ -178,15 +179,11 @@ class ExperimentRunner:
 
     # Functions
 
-    @cached_property
-    def _function_cells(self) -> list[Cell]:
-        return list(self.grid.cells(RunTemplate())) if self.experiment.function else []
-
     def _values_file(self, cell: Cell) -> Path:
         return self.folder / cell_folder("values", cell) / "values.json"
 
-    def _call_function(self, cell: Cell) -> None:
-        """Call the experiment's function for some levels, and keep what it measures."""
+    def _call_function(self, cell: Cell, reference: str) -> None:
+        """Call a function for some levels, and keep what it measures."""
         path = self._values_file(cell)
         if path.exists():
             return
@@ -194,8 +191,7 @@ class ExperimentRunner:
         layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
         layers += [experiment.quick.settings] if self.quick else []
         settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
-        assert experiment.function is not None
-        function = _load_function(experiment.function)
+        function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
         write_json(path, [value._asdict() for value in values])
@@ -241,7 +237,7 @@ class ExperimentRunner:
             UserError: The system has no such score, or there is no such function.
         """
         found: dict[str, Callable[[str, Record], Iterator[MeasuredValue]]] = {}
-        scores = {score.name: score for score in find_system(self.experiment.system).scores}
+        scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
                 found[name] = _function_taker(_load_function(measure.function))

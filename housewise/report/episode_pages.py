@@ -27,7 +27,7 @@ from housewise.core.processes import can_start_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
 from housewise.report.entries import EpisodeEntry, wrap_record_errors
-from housewise.report.rendering import render, digest_report_code
+from housewise.report.rendering import digest_report_code, render
 from housewise.report.views.base import EpisodeContent, EpisodeView, SaveFilm
 from housewise.rollout.comparison_settings import setting_label
 from housewise.rollout.record_reader import read_record

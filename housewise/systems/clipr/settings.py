@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
+from housewise.agent.clipr.critic_settings import CriticSettings
+from housewise.core.setting_marks import Affects
 from housewise.core.setting_migrations import former_values
 from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
@@ -17,7 +18,21 @@ from housewise.worlds.house.preferences import bundled_people
 
 Components = Annotated[Literal["local", "chat", "finetuned"], former_values(learned="finetuned")]
 Speech = Literal["local", "chat"]
+MethodName = Literal[
+    "clipr",
+    "adaptive",
+    "tidybot",
+    "in_context",
+    "in_context_answers",
+    "cipher_levenshtein",
+    "cipher_embedding",
+    "gate",
+    "introspective",
+    "zero_shot",
+]
 
+_IF_CIPHER = Affects(needs=("method", ("cipher_levenshtein", "cipher_embedding")))
+_IF_CLIPR = Affects(needs=("method", ("clipr", "adaptive")))
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
 _MOST_QUESTIONS = 100
 
@@ -42,6 +57,9 @@ class ChoiceTasks(TaskSettings):
         description="Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague "
         "(adversarial).",
     )
+    person_in_reviews: Literal["cooperative", "adversarial"] | None = Field(
+        default=None, description="How the person answers the questions of reviews. null is as before the first choice."
+    )
     profile: Literal["kitchen", "ambik", "introplan"] | None = Field(
         default=None, description="Preferences of the person. null takes those of the data."
     )
@@ -54,9 +72,14 @@ class ChoiceTasks(TaskSettings):
 class CliprAgentSettings(CriticSettings):
     """How rules are learned and followed."""
 
-    method: Literal["clipr", "adaptive"] = Field(
+    method: MethodName = Field(
         default="adaptive",
-        description="Whether rules stay as they were written (clipr) or are revised when accuracy drops (adaptive).",
+        description="CLIPR, whose rules stay as they were written (clipr) or are revised when accuracy drops "
+        "(adaptive), or a method that it is compared with. Those that ask: open questions whose transcript replaces "
+        "rules (gate), or a correction of each mistake, recalled by similar requests (cipher_levenshtein, cipher_embedding). Those "
+        "that read the right answers of the examples: as rules (tidybot), as they are (in_context_answers), or as "
+        "rationales (introspective). Those that do neither: examples without answers (in_context), and nothing "
+        "(zero_shot).",
     )
     components: Components = Field(
         default="local",
@@ -66,6 +89,16 @@ class CliprAgentSettings(CriticSettings):
     )
     max_questions: int = Field(
         default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
+    )
+    max_corrections: Annotated[int | None, _IF_CIPHER] = Field(
+        default=None, ge=0, le=MAX_COUNT, description="Maximum number of corrections. null is one for each mistake."
+    )
+    synthesize_from_examples: Annotated[bool, _IF_CLIPR] = Field(
+        default=True, description="Whether rules are written from the examples beside the dialogue."
+    )
+    contradict_rules: Annotated[bool, _IF_CLIPR] = Field(
+        default=False,
+        description="Whether every learned rule is replaced by its opposite before the first choice, as a poor start.",
     )
 
 
