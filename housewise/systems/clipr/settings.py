@@ -76,10 +76,10 @@ class CliprAgentSettings(CriticSettings):
         default="adaptive",
         description="CLIPR, whose rules stay as they were written (clipr) or are revised when accuracy drops "
         "(adaptive), or a method that it is compared with. Those that ask: open questions whose transcript replaces "
-        "rules (gate), or a correction of each mistake, recalled by similar requests (cipher_levenshtein, cipher_embedding). Those "
-        "that read the right answers of the examples: as rules (tidybot), as they are (in_context_answers), or as "
-        "rationales (introspective). Those that do neither: examples without answers (in_context), and nothing "
-        "(zero_shot).",
+        "rules (gate), or a correction of each mistake, recalled by similar requests (cipher_levenshtein, "
+        "cipher_embedding). Those that read the right answers of the examples: as rules (tidybot), as they are "
+        "(in_context_answers), or as rationales (introspective). Those that do neither: examples without answers "
+        "(in_context), and nothing (zero_shot).",
     )
     components: Components = Field(
         default="local",
