@@ -46,11 +46,22 @@ class MemorySource(Settings):
         at: Levels of that run, where they differ from those of the run that uses the memory, by axis. ``{AXIS}`` is
             the level of another axis.
         notes: Number of notes to take, the earliest first. None takes all.
+        function: ``module:function`` that makes the memory in place of a run. It takes the settings of the run that
+            uses the memory, and ``settings``, and returns a ``Memory``.
+        settings: Arguments of the function.
     """
 
-    run: Name
+    run: Name | None = None
     at: dict[Name, str] = Field(default_factory=dict)
     notes: int | None = Field(default=None, ge=0)
+    function: FunctionName | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        if (self.run is None) == (self.function is None):
+            raise ValueError("name either the run or the function that the memory comes from")
+        return self
 
 
 class ModelSource(Settings):
@@ -313,6 +324,8 @@ class Experiment(Settings):
         for name, source in self._sources():
             if isinstance(source, ModelSource):
                 _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
+                continue
+            if source.run is None:
                 continue
             _check(source.run, order, f"{_RUNS}.{name}.memory")
             if order.index(source.run) >= order.index(name):

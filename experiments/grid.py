@@ -49,6 +49,7 @@ class PlannedRun:
         learns: Whether it leaves a memory.
         is_measured: Whether its episodes are part of the results.
         memory: The run whose memory it starts from, and the number of notes to take.
+        memory_function: The function that makes the memory that it starts from.
         model: The training whose model it asks, and the phase.
     """
 
@@ -58,6 +59,7 @@ class PlannedRun:
     learns: bool
     is_measured: bool
     memory: tuple[PlannedRun, int | None] | None
+    memory_function: MemorySource | None = field(hash=False)
     model: tuple[PlannedTraining, str] | None = field(hash=False)
 
     @property
@@ -136,17 +138,20 @@ class Grid:
         layers += [experiment.quick.settings] if self.quick else []
         memories = [each.memory for each in changes if "memory" in each.model_fields_set]
         models = [each.model for each in changes if "model" in each.model_fields_set]
+        memory = memories[-1] if memories else None
         return PlannedRun(
             name,
             cell,
             tuple(layer for layer in layers if layer),
             template.learns,
             name in experiment.measured_runs,
-            self._source_run(name, memories[-1], dict(cell)) if memories and memories[-1] else None,
+            self._source_run(name, memory, dict(cell)) if memory and memory.run else None,
+            memory if memory and memory.function else None,
             self._source_training(models[-1], dict(cell)) if models and models[-1] else None,
         )
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:
+        assert source.run is not None
         axes = self.experiment.axes_of(self.experiment.runs[source.run])
         run = self._plan(source.run, _select_levels(source, source.run, axes, levels))
         if run is None:

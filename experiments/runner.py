@@ -200,7 +200,7 @@ class ExperimentRunner:
 
     def _memory_settings(self, planned: PlannedRun) -> Mapping[str, Any]:
         """Return the settings of a memory that comes from another run: a copy of it in the run's folder."""
-        if planned.memory is None:
+        if planned.memory is None and planned.memory_function is None:
             return {}
         people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people()
         folder = {"folder": str(self.folder / planned.folder / MEMORY), "new": True}
@@ -208,12 +208,17 @@ class ExperimentRunner:
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""
-        if planned.memory is None:
-            return
-        source, count = planned.memory
         target = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START)
         if target.people():
             return
+        if planned.memory_function is not None:
+            source_function = planned.memory_function
+            assert source_function.function is not None
+            function = _load_function(source_function.function)
+            target.save(function(self.settings(planned), **source_function.settings))
+        if planned.memory is None:
+            return
+        source, count = planned.memory
         there = MemoryFolder(self.folder / source.folder / MEMORY)
         for person in there.people():
             memory = there.load(person)
@@ -243,7 +248,7 @@ class ExperimentRunner:
                 found[name] = _function_taker(_load_function(measure.function))
             elif name in scores:
                 found[name] = _score_taker(scores[name])
-            else:
+            elif measure is None or not self.grid.function_cells:
                 raise UserError(f"measures: no score {name!r}; {suggest_names(name, list(scores))}")
         return found
 
