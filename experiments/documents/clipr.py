@@ -1,131 +1,145 @@
-"""The tables of CLIPR: its methods, what they cost, the ablations, the learned row, porting and houses."""
+"""The tables of CLIPR: its methods, what they cost, the ablations, rules of others, and houses."""
 
 from __future__ import annotations
 
-from housewise.experiments.documents.files import FigureFiles
-from housewise.experiments.documents.marks import figure, markdown
+from collections.abc import Sequence
 
-_DATA = {"ambik": "AmbiK", "introplan": "IntroPlan", "housekeep": "Housekeep", "kitchen": "kitchen"}
-_TIERS = ("in distribution", "out of distribution")
+from housewise.experiments.documents.files import FigureFiles, MeanError
+from housewise.experiments.documents.marks import markdown
+from housewise.experiments.statistics import DIFFERENCE, ERROR_OVER_TASKS, paired_differences
+
+METHODS = "clipr/methods.csv"
+_TIERS = ("accuracy_in_distribution", "accuracy_out_of_distribution")
+_LEARNS_WHILE_CHOOSING = ("Adaptive CLIPR", "CIPHER Levenshtein", "CIPHER embeddings")
+"""Methods of which the paper compares the efficiency."""
 
 
 def methods(files: FigureFiles) -> str:
     """Accuracy of every method and control, in percent, in and out of distribution."""
-    file = "clipr/main_local.json"
-    data = files.keys(f"{file}#/accuracy")
+    figures, data, names = _grid(files, METHODS, "data", "method")
 
     def cell(method: str, name: str) -> str:
-        tiers = [tier for tier in _TIERS if tier in files.keys(f"{file}#/accuracy/{name}")]
-        return " / ".join(_percent(f"{file}#/accuracy/{name}/{tier}/{method}", files) for tier in tiers)
+        return " / ".join(_percent(figures[name, method, tier]) for tier in _TIERS if (name, method, tier) in figures)
 
-    rows = [[name, *(cell(name, each) for each in data)] for name in _order_methods(file, data[0], files)]
-    return markdown(("in / out of distribution", *(_DATA[name] for name in data)), rows)
+    rows = [[method, *(cell(method, name) for name in data)] for method in names]
+    return markdown(("in / out of distribution", *data), rows)
 
 
 def efficiency(files: FigureFiles) -> str:
     """Calls and questions of every method, and the efficiency of those that learn while they choose."""
-    file = "clipr/main_local.json"
-    data = files.keys(f"{file}#/usage")
+    figures, data, names = _grid(files, METHODS, "data", "method")
+    best = {
+        name: max(each.mean for method in _LEARNS_WHILE_CHOOSING if (each := _per_call(figures, name, method)))
+        for name in data
+    }
 
     def cell(method: str, name: str) -> str:
-        used = f"{file}#/usage/{name}/{method}"
-        calls, questions = (figure(f"{used}/{key}", ".0f", files) for key in ("calls", "questions"))
-        ends = figure(f"{used}/efficiency", ".2f", files) if "efficiency" in files.keys(used) else "–"
-        return f"{calls} / {questions} / {ends}"
+        calls, questions = (f"{figures[name, method, measure].mean:.0f}" for measure in ("calls", "questions"))
+        each = _per_call(figures, name, method) if method in _LEARNS_WHILE_CHOOSING else None
+        return f"{calls} / {questions} / {f'{each.mean / best[name]:.2f}' if each else '–'}"
 
-    found = files.keys(f"{file}#/usage/{data[0]}")
-    rows = [[name, *(cell(name, each) for each in data)] for name in found]
-    return markdown(("calls / questions / efficiency", *(_DATA[name] for name in data)), rows)
+    rows = [[m, *(cell(m, name) for name in data)] for m in names if (data[0], m, "calls") in figures]
+    return markdown(("calls / questions / efficiency", *data), rows)
 
 
 def ablations(files: FigureFiles) -> str:
     """Accuracy in percent, updates that were accepted, that lowered what was processed, and the worst of them."""
-    file = "clipr/ablations.json"
-    data = files.keys(f"{file}#/data")
+    name = "clipr/ablations.csv"
+    figures, data, names = _grid(files, name, "data", "row")
+    frame = files.table(name).frame
 
-    def cell(row: str, name: str) -> str:
-        told = f"{file}#/data/{name}/{row}"
-        words = _percent(f"{told}/accuracy", files)
-        if "accepted" in files.keys(told):
-            accepted, lowered = (
-                sum(files.at(f"{told}/{key}/per_seed")) for key in ("accepted", "accepted that lowered")
-            )
-            worst = 100 * min(files.at(f"{told}/worst change/per_seed"))
-            words += f" ({accepted:.0f}, {lowered:.0f}{f', {worst:.1f}' if lowered else ''})"
-        return words
+    def cell(row: str, data_set: str) -> str:
+        words = _percent(figures[data_set, row, "accuracy"])
+        rows = frame[(frame["data"] == data_set) & (frame["row"] == row)]
+        accepted, lowered, changes = (
+            rows[rows["measure"] == each]["value"] for each in ("accepted_updates", "harmful_updates", "worst_change")
+        )
+        if accepted.empty:
+            return words
+        worst = f", {100 * changes.min():.1f}" if lowered.sum() else ""
+        return f"{words} ({accepted.sum():.0f}, {lowered.sum():.0f}{worst})"
 
-    rows = [[name, *(cell(name, each) for each in data)] for name in files.keys(f"{file}#/data/{data[0]}")]
-    return markdown(("(updates accepted, that lowered, the worst)", *(_DATA[name] for name in data)), rows)
+    rows = [[row, *(cell(row, each) for each in data)] for row in names]
+    return markdown(("(updates accepted, that lowered, the worst)", *data), rows)
 
 
 def rule_following_table(files: FigureFiles) -> str:
     """Whether a small model follows rules: choices of new people in new scenarios, in percent."""
-    file = "clipr/learned.json"
-    number = figure(f"{file}#/rows/chance/n", "d", files)
-    rows = [[name, _with_error(f"{file}#/rows/{name}", files)] for name in files.keys(f"{file}#/rows")]
-    return markdown((f"{number} choices", "accuracy, %"), rows)
+    name = "clipr/learned.csv"
+    figures = files.means(name, ("row",))
+    rows = [[row, _percent(figures[row, "as_wanted"])] for row in files.table(name).header.axes["row"]]
+    return markdown(("", "accuracy, %"), rows)
 
 
 def porting(files: FigureFiles) -> str:
-    """Accuracy in percent by author of the rules and by who follows them."""
-    file = "clipr/porting.json"
-    data = files.keys(f"{file}#/accuracy")
-    authors = files.keys(f"{file}#/accuracy/{data[0]}")
-    followers = files.keys(f"{file}#/accuracy/{data[0]}/{authors[0]}")
-    rows = [
-        [_DATA[name], author, *(_percent(f"{file}#/accuracy/{name}/{author}/{each}", files) for each in followers)]
-        for name in data
-        for author in authors
-    ]
-    for name in data:
-        controls = files.keys(f"{file}#/controls/{name}")
-        rows += [[_DATA[name], each, _percent(f"{file}#/controls/{name}/{each}", files)] for each in controls]
-    rows = [[*row, *[""] * (2 + len(followers) - len(row))] for row in rows]
+    """Accuracy in percent by the rules and by who follows them."""
+    name = "clipr/porting.csv"
+    axes, figures = files.table(name).header.axes, files.means(name, ("data", "rules", "follower"))
+    followers = axes["follower"]
+    rows = []
+    for data in axes["data"]:
+        for rules in axes["rules"]:
+            found = [figures.get((data, rules, follower, "accuracy")) for follower in followers]
+            rows.append([data, rules, *("–" if each is None else _percent(each) for each in found)])
     return markdown(("", "rules of", *followers), rows)
 
 
 def transfer(files: FigureFiles) -> str:
     """Success in percent in houses after ten questions, by who is asked."""
-    file = "clipr/transfer.json"
-    everybody = files.keys(f"{file}#/figures")
-    persons = files.keys(f"{file}#/figures/{everybody[0]}")
-    rows = [[row, *(_points(f"{file}#/figures/{row}/{who}", files) for who in persons)] for row in everybody]
-    for name, told, show in _COMPARED:
-        for robot in files.keys(f"{file}#/{name}"):
-            cells = [f"{file}#/{name}/{robot}/{who}" for who in persons]
-            rows.append([f"{robot}: {told}", *(show(cell, files) for cell in cells)])
-    return markdown(("success, %", *persons), rows)
+    name = "clipr/transfer.csv"
+    table = files.table(name)
+    people = table.header.axes["person"]
+    by_person, together = files.means(name, ("row", "person")), files.means(name, ("row",))
+    names = [row for row in table.header.axes["row"] if (row, "success_rate") in together]
 
+    def means(row: str) -> list[MeanError]:
+        return [*(by_person[row, who, "success_rate"] for who in people), together[row, "success_rate"]]
 
-def _order_methods(file: str, data: str, files: FigureFiles) -> list[str]:
-    """Methods first, then what asks no language model."""
-    every = files.keys(f"{file}#/accuracy/{data}/all")
-    used = files.keys(f"{file}#/usage/{data}")
-    return [*used, *(name for name in every if name not in used)]
-
-
-def _percent(address: str, files: FigureFiles) -> str:
-    """A share in percent with its error, where there is one that shows."""
-    return figure(address, "±.1%", files).removesuffix(" %").removesuffix(" ± 0.0")
-
-
-def _with_error(row: str, files: FigureFiles) -> str:
-    """An accuracy in percent with the error that stands beside it; None there where there is none."""
-    share, error = files.number(f"{row}/accuracy"), files.at(f"{row}/error")
-    return f"{100 * share:.1f}" + (f" ± {100 * error:.1f}" if error is not None else "")
-
-
-def _points(address: str, files: FigureFiles) -> str:
-    known = files.at(address) is not None and files.at(f"{address}/mean") is not None
-    return figure(address, "±.1f", files) if known else "–"
-
-
-def _share(address: str, files: FigureFiles) -> str:
-    return "–" if files.at(address) is None else figure(address, ".0%", files).removesuffix(" %")
+    rows = [[row, *(_points(each) for each in means(row))] for row in names]
+    frame = table.frame[table.frame["measure"] == "success_rate"]
+    for label, row, base in _COMPARED:
+        gains = [
+            paired_differences(some, "row", base).set_index("row").loc[row]
+            for some in (*(frame[frame["person"] == who] for who in people), frame)
+        ]
+        rows.append([label, *(_points(MeanError(each[DIFFERENCE], each[ERROR_OVER_TASKS])) for each in gains)])
+    for robot in ("model", "memory lookup", "memory nearest"):
+        pairs = zip(means(f"{robot}, rules"), means(f"{robot}, full preferences"), strict=True)
+        shares = [f"{100 * part.mean / whole.mean:.0f}" for part, whole in pairs]
+        rows.append([f"{robot}: rules reach of full preferences, %", *shares])
+    return markdown(("success, %", *people, "everybody"), rows)
 
 
 _COMPARED = (
-    ("gains", "rules are worth, points", _points),
-    ("gains_over_usual_places", "rules beside usual places are worth, points", _points),
-    ("share_of_full", "rules reach of full preferences, %", _share),
+    ("model: rules are worth, points", "model, rules", "model, no rules"),
+    ("memory lookup: rules are worth, points", "memory lookup, rules", "memory lookup, no rules"),
+    (
+        "memory lookup: rules beside usual places are worth, points",
+        "memory lookup, usual places and rules",
+        "memory lookup, usual places",
+    ),
 )
+
+
+def _grid(
+    files: FigureFiles, name: str, *axes: str
+) -> tuple[dict[tuple[str, ...], MeanError], Sequence[str], Sequence[str]]:
+    """Return the means by two axes and measure, and the levels of both."""
+    header = files.table(name).header
+    first, second = axes
+    return files.means(name, axes), header.axes[first], header.axes[second]
+
+
+def _per_call(figures: dict[tuple[str, ...], MeanError], data: str, method: str) -> MeanError | None:
+    return figures.get((data, method, "right_choices_per_call"))
+
+
+def _percent(each: MeanError) -> str:
+    """A share in percent with its error, where there is one that shows."""
+    error = "" if each.error is None else f" ± {100 * each.error:.1f}"
+    return f"{100 * each.mean:.1f}{error}".removesuffix(" ± 0.0")
+
+
+def _points(each: MeanError) -> str:
+    """A share in percent, or a difference of two in points, with its error."""
+    return f"{100 * each.mean:.1f}" + ("" if each.error is None else f" ± {100 * each.error:.1f}")
