@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
@@ -190,6 +192,7 @@ class ExperimentRunner:
         experiment = self.experiment
         layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
         layers += [experiment.quick.settings] if self.quick else []
+        layers += [dict(_parse_override(word) for word in self.overrides)]
         settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
         function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
@@ -272,12 +275,18 @@ def _function_taker(function: Callable[[Record], float | None]) -> Callable[[str
     return take
 
 
+def _parse_override(word: str) -> tuple[str, Any]:
+    key, _, value = word.partition("=")
+    return key, yaml.safe_load(value)
+
+
 def _read_values(path: Path) -> list[MeasuredValue]:
     """Return the values that an experiment's function has measured for some levels."""
     try:
-        return [MeasuredValue(**each) for each in read_json(path)]
+        values = [MeasuredValue(**each) for each in read_json(path)]
     except TypeError as error:
         raise DataError(f"{path}: not the values of an experiment; delete it to measure them again") from error
+    return [value._replace(value=float(value.value)) for value in values]
 
 
 def _load_function(reference: str) -> Callable[..., Any]:

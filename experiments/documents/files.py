@@ -31,8 +31,8 @@ class FigureFiles:
     ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``. What is in a list goes by its place, or by what
     only it says: ``bench/engines.json#/rows/measure=plans,conversations=16,engine=generate/ratio/median``.
 
-    In a table of results, an address names columns and values. It stands for the mean over the rows that have them, with
-    its standard error: ``clipr/methods.csv#/data=kitchen/method=CLIPR/measure=accuracy``.
+    In a table of results, an address names columns and values. It stands for the mean over the rows that have them,
+    with its standard error: ``clipr/methods.csv#/data=kitchen/method=CLIPR/measure=accuracy``.
 
     Args:
         folder: with the files, ``results`` in the project.
