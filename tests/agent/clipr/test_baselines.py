@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from housewise.agent.base import History
 from housewise.agent.clipr.actions import AskCorrection, CliprObservation, Play
 from housewise.agent.clipr.critic_settings import CriticSettings
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import Guidance, LabelledExample
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.method_inputs import MethodInputs
+from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
 from housewise.agent.clipr.methods import METHODS
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.profiles import read_profile
@@ -41,7 +43,7 @@ class Watched(LocalComponents):
         return super().choose(situations, guidance)
 
 
-def run(minilm: MiniLM, name: str, **inputs: object) -> tuple[Played, Watched]:
+def run(minilm: MiniLM, name: str, **inputs: Any) -> tuple[Played, Watched]:
     language = Watched(minilm)
     person = ChoicesRespondent(read_profile("kitchen"), minilm)
     given = MethodInputs(Inference(language, 7), 4, CriticSettings(batch=7, feedback_interval=7), embedder=minilm)
@@ -113,19 +115,21 @@ def test_the_adaptive_method_starts_as_the_other_and_its_calls_are_counted(minil
 
 
 def test_rules_can_start_as_the_opposite_of_what_was_learned(minilm: MiniLM) -> None:
-    (learned,), _ = run(minilm, "clipr")[0].rules, None
+    (learned,) = run(minilm, "clipr")[0].rules
     first, opposite = run(minilm, "clipr", contradict_rules=True)[0].rules
     assert first == learned and opposite.origin == "contradiction"
     assert [rule.preferred for rule in opposite.rules] == [rule.avoided for rule in learned.rules if rule.typed]
 
 
-def opened(name: str, monkeypatch: pytest.MonkeyPatch, play_method: object) -> tuple[MethodInputs, CliprObservation]:
+def opened(
+    name: str, monkeypatch: pytest.MonkeyPatch, play_method: MethodFunction
+) -> tuple[MethodInputs, CliprObservation]:
     """What the system gives a method of some name, and its last observation."""
     given: dict[str, MethodInputs] = {}
 
     def spy(inputs: MethodInputs, seen: CliprObservation) -> Play[None]:
         given["inputs"] = inputs
-        return play_method(inputs, seen)  # type: ignore[operator, no-any-return]
+        return play_method(inputs, seen)
 
     monkeypatch.setitem(METHODS, name, replace(METHODS[name], play=spy))
     system = Clipr(Clipr.load(overrides=[f"method={name}", "training=false"]))
@@ -133,7 +137,7 @@ def opened(name: str, monkeypatch: pytest.MonkeyPatch, play_method: object) -> t
     setup = system.open(EpisodeContext(job, {}, None, system.job_data(job), lambda done, total, text: None))
     observation = setup.world.reset()
     for _ in range(3):
-        (action,) = setup.agent.decide(observation, None).actions
+        (action,) = setup.agent.decide(observation, History()).actions
         observation = setup.world.step(action).observation
     return given["inputs"], observation
 

@@ -5,7 +5,7 @@ import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets, Planner
+from housewise.agent.personalize.planner import Attempt, Plan, Planner, hide_hopeless_targets
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.language.base import ChatRequest, Reply, Sampling

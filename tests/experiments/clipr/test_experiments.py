@@ -163,7 +163,7 @@ def test_memories_say_what_the_person_said_or_all_that_they_want() -> None:
     assert 0.75 * values["said"] < values["said_rightly"] <= values["said"] < values["wanted"]
     rooms: dict[Any, set[str | None]] = {}
     for what in ("rules", "full preferences", "usual places", "usual places and rules"):
-        memory = make_memory(house_settings("gita"), what)  # type: ignore[arg-type]
+        memory = make_memory(house_settings("gita"), what)
         assert memory.person == "gita"
         rooms[what] = {note.about.room for note in memory.notes if "mug" in note.about.things and note.value}
     assert rooms["full preferences"] == {"kitchen", "living room"} and rooms["usual places"] == {

@@ -57,8 +57,8 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     assert other.returncode == 2 and "was made of other data or with other settings" in other.stderr
 
     adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=finetuned")
-    words = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
-    run = ("run", "--system", "clipr", *adapter, *words)
+    last = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
+    run = ("run", "--system", "clipr", *adapter, *last)
     run_module("housewise", run, timeout=600, code=0)
     lines = (tmp_path / "run" / "episodes" / "small-run0.jsonl").read_text().splitlines()
     decisions = [event["data"] for event in map(json.loads, lines) if event.get("type") == "decision"]
