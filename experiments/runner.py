@@ -118,7 +118,9 @@ class ExperimentRunner:
         """Yield every measure of every finished episode of the measured runs."""
         for cell, _ in self.grid.function_cells:
             path = self._values_file(cell)
-            yield from ((cell, "", value) for value in (_read_values(path) if path.exists() else ()))
+            values = _read_values(path) if path.exists() else []
+            # A function may measure more than an experiment is about, such as a control of several experiments.
+            yield from ((cell, "", value) for value in values if value.measure in self.experiment.measures_by_name)
         for planned in self.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
             for record in read_records(episodes) if episodes.is_dir() else ():

@@ -2,9 +2,9 @@
 
 A method is a generator that yields :mod:`actions` and receives observations. The method, in order: :mod:`elicitation`
 asks questions and has rules written (Algorithm 1), :mod:`rules` parses and formats rules, :mod:`inference` chooses by
-them, :mod:`adaptive` revises them (Algorithm 2), :mod:`methods` puts the steps together. :mod:`baselines` has the methods
-that CLIPR is compared with. :mod:`language_steps` is the interface of all steps that need language; :mod:`chat_steps`,
-:mod:`local_steps` and :mod:`finetuned_chooser` implement it.
+them, :mod:`adaptive` revises them (Algorithm 2), :mod:`methods` puts the steps together. :mod:`baselines` has the
+methods that CLIPR is compared with. :mod:`language_steps` is the interface of all steps that need language;
+:mod:`chat_steps`, :mod:`local_steps` and :mod:`finetuned_chooser` implement it.
 
 Interviews outside of runs: :mod:`conversation` has people answer the questions of Algorithm 1,
 :mod:`terminal_interview` parses the answers of real people with :mod:`answer_phrases`,

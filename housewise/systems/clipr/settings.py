@@ -45,6 +45,10 @@ class ChoiceTasks(TaskSettings):
         description="kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: "
         "choices in YAML, or the data of AmbiK or IntroPlan.",
     )
+    annotators: str | None = Field(
+        default=None,
+        description="Folder of Housekeep, whose annotators replace the bundled people of places in generated houses.",
+    )
     examples: int = Field(
         default=10, ge=1, le=MAX_COUNT, description="Number of examples to draw. The kitchen's examples are fixed."
     )

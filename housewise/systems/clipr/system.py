@@ -137,7 +137,10 @@ class Clipr(System[CliprSettings]):
         Raises:
             DataError: The choices cannot be read.
         """
-        return load_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
+        chosen = self.settings.tasks
+        return load_choices(
+            chosen.data, chosen.examples, job.seed, Path(chosen.annotators) if chosen.annotators else None
+        )
 
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
