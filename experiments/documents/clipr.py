@@ -49,6 +49,8 @@ def ablations(files: FigureFiles) -> str:
     frame = files.table(name).frame
 
     def cell(row: str, data_set: str) -> str:
+        if (data_set, row, "accuracy") not in figures:
+            return "–"
         words = _percent(figures[data_set, row, "accuracy"])
         rows = frame[(frame["data"] == data_set) & (frame["row"] == row)]
         accepted, lowered, changes = (
