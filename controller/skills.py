@@ -57,23 +57,18 @@ def not_attempted(reason: str) -> SkillOutcome:
 class ControllerSettings(Settings):
     """Settings of the robot's movements."""
 
-    kind: Literal["standard", "published"] = Field(
-        default="standard",
-        description="Controller: standard, or published, which behaves as in the published logs of LLM-Personalize "
-        "and ignores the other settings.",
-    )
-    goal_radius: float = Field(
-        default=0.25, gt=0, description="Distance from the chosen standpoint at which a walk ends, in metres."
-    )
-    max_walk: int = Field(default=500, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of a walk.")
-    max_look: int = Field(
-        default=100, ge=0, le=MAX_COUNT, description="Maximum number of low-level steps of a look around."
-    )
-    follower: Literal["own", "greedy"] = Field(
-        default="own",
-        description="How a walk chooses its next step: own turns to the next bend of the path, greedy evaluates every "
-        "possible step, as habitat-sim does.",
-    )
+    kind: Literal["standard", "published"] = "standard"
+    """Controller: standard, or published, which behaves as in the published logs of LLM-Personalize and ignores the
+    other settings."""
+    goal_radius: float = Field(default=0.25, gt=0)
+    """Distance from the chosen standpoint at which a walk ends, in metres."""
+    max_walk: int = Field(default=500, ge=1, le=MAX_COUNT)
+    """Maximum number of low-level steps of a walk."""
+    max_look: int = Field(default=100, ge=0, le=MAX_COUNT)
+    """Maximum number of low-level steps of a look around."""
+    follower: Literal["own", "greedy"] = "own"
+    """How a walk chooses its next step: own turns to the next bend of the path, greedy evaluates every possible step,
+    as habitat-sim does."""
 
 
 class Controller:

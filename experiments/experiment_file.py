@@ -13,12 +13,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from typing_extensions import Self
 
 from housewise.core.errors import UserError, suggest_names
-from housewise.core.files import find_paths
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.settings import Settings, check_known_name
-from housewise.core.validation import read_model
 
-FOLDER = Path(__file__).parent
 TEST = "test"
 """Name of the run of an experiment that names none."""
 SEED = "seed"
@@ -38,13 +35,16 @@ FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
 """``module:function``. The file of an experiment is trusted as a program of its author is."""
 
 
+Source = dict[Name, str | dict[Name, Name]]
+"""Levels of a source by axis: a level, in which ``{AXIS}`` is the level of another axis, or levels by the own one."""
+
+
 class MemorySource(Settings):
-    """The memory that a run starts from.
+    """The memory that a run starts from. Levels of several axes can each give a part of it.
 
     Attributes:
         run: Name of the run whose final memory is used.
-        at: Levels of that run, where they differ from those of the run that uses the memory, by axis. ``{AXIS}`` is
-            the level of another axis.
+        at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
         notes: Number of notes to take, the earliest first. None takes all.
         function: ``module:function`` that makes the memory in place of a run. It takes the settings of the run that
             uses the memory, and ``settings``, and returns a ``Memory``.
@@ -52,20 +52,20 @@ class MemorySource(Settings):
     """
 
     run: Name | None = None
-    at: dict[Name, str] = Field(default_factory=dict)
+    at: Source = Field(default_factory=dict)
     notes: int | None = Field(default=None, ge=0)
     function: FunctionName | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
-        if (self.run is None) == (self.function is None):
-            raise ValueError("name either the run or the function that the memory comes from")
+        if self.run is not None and self.function is not None:
+            raise ValueError("name either the run or the function that the memory comes from, not both")
         return self
 
 
 class ModelSource(Settings):
-    """A trained model that a run asks.
+    """A trained model that a run asks. Levels of several axes can each give a part of it.
 
     Attributes:
         training: Name of the training.
@@ -73,9 +73,9 @@ class ModelSource(Settings):
         at: Levels of the training, where they differ from those of the run, by axis; see ``MemorySource``.
     """
 
-    training: Name
-    phase: str
-    at: dict[Name, str] = Field(default_factory=dict)
+    training: Name | None = None
+    phase: str | None = None
+    at: Source = Field(default_factory=dict)
 
 
 def _expand_memory(given: Any) -> Any:
@@ -90,9 +90,11 @@ class RunChanges(Settings):
         memory: The memory that the run starts from, the name of the run that leaves it, or null for an empty one.
         model: A trained model to ask.
         skip: Whether the run is not played.
+        axes: Axes that the run depends on. None is all of them, or those that its template names.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
+    axes: tuple[Name, ...] | None = None
     memory: Annotated[MemorySource | None, BeforeValidator(_expand_memory)] = None
     model: ModelSource | None = None
     skip: bool = False
@@ -102,12 +104,10 @@ class RunTemplate(RunChanges):
     """A run of the grid. It is played once for each combination of levels of its axes.
 
     Attributes:
-        axes: Axes that the run depends on. None is all of them.
         learns: Whether the run's reactions are added to a copy of its memory, which later runs can start from.
         measured: Whether its episodes are part of the results. None is true for the last run.
     """
 
-    axes: tuple[Name, ...] | None = None
     learns: bool = False
     measured: bool | None = None
 
@@ -147,8 +147,9 @@ class Measure(Settings):
     """A measure that a Python function takes.
 
     Attributes:
-        function: ``module:function``, which takes the record of an episode and returns a number or None. None where
-            the experiment's own function measures.
+        function: ``module:function``, which takes the record of an episode and returns a number, or a number and its
+            weight in means, or None. It is also given the memory that the run started from if it has a parameter
+            ``memory``. None where the experiment's own function measures.
         unit: Unit in tables.
         scale: Factor from values to tables: 100 for a share in percent.
         decimals: Number of decimals in tables.
@@ -180,11 +181,13 @@ class Published(Settings):
         address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
             for a measure. A value is a number, or mean and standard error, in the units of tables.
         names: What a level or measure is called in the file, by axis.
+        beside: Only cells at these levels have a published value, by axis.
     """
 
     file: Name
     address: str
     names: dict[Name, dict[str, str]] = Field(default_factory=dict)
+    beside: dict[Name, Name] = Field(default_factory=dict)
 
 
 class TableLayout(Settings):
@@ -251,7 +254,7 @@ class Experiment(Settings):
         exclude: Combinations of levels, by axis, whose runs are not measured.
         measures: Scores of the system by name, or functions by the name of their measure.
         table: Layout of the printed table.
-        compare: Level of one axis that the other levels are compared with, episode by episode.
+        compare: Level by axis that the other levels are compared with, episode by episode.
         published: Published values that stand beside ours.
         folder: Name of the folder of the runs. Experiments with the same folder share their equal runs.
         notes: Notes below the table.
@@ -272,7 +275,7 @@ class Experiment(Settings):
     exclude: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] = ()
     measures: tuple[str | dict[Name, Measure], ...] = Field(min_length=1)
     table: TableLayout = TableLayout()
-    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict, max_length=1)
+    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict)
     published: Published | None = None
     folder: str | None = None
     notes: tuple[str, ...] = ()
@@ -290,8 +293,10 @@ class Experiment(Settings):
             _check(level, tuple(self.axes[axis]), f"{what}: axis {axis}")
         for axis, levels in self.axes.items():
             for name, changes in levels.items():
-                for run in changes.runs:
+                for run, its in changes.runs.items():
                     _check(run, known_runs, f"axes.{axis}.{name}.{_RUNS}")
+                    for other in its.axes or ():
+                        _check(other, known_axes, f"axes.{axis}.{name}.{_RUNS}.{run}.axes")
                 for training in changes.trainings:
                     _check(training, tuple(self.trainings), f"axes.{axis}.{name}.trainings")
         self._check_sources()
@@ -310,9 +315,12 @@ class Experiment(Settings):
             for number, combination in enumerate(combinations or ()):
                 yield from ((f"{part}.{number}", *pair) for pair in combination.items())
         yield from (("compare", *pair) for pair in self.compare.items())
+        yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
-            yield from ((f"{_RUNS}.{run}", *pair) for pair in source.at.items() if "{" not in pair[1])
+            for axis, level in source.at.items():
+                named = [*level, *level.values()] if isinstance(level, dict) else [level] if "{" not in level else []
+                yield from ((f"{_RUNS}.{run}", axis, each) for each in named)
 
     def _sources(self) -> Iterator[tuple[str, MemorySource | ModelSource]]:
         changed = [pair for levels in self.axes.values() for level in levels.values() for pair in level.runs.items()]
@@ -323,20 +331,19 @@ class Experiment(Settings):
         order = list(self.runs)
         for name, source in self._sources():
             if isinstance(source, ModelSource):
-                _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
-                continue
-            if source.run is None:
-                continue
-            _check(source.run, order, f"{_RUNS}.{name}.memory")
-            if order.index(source.run) >= order.index(name):
-                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} has to stand before {name}")
-            if not self.runs[source.run].learns:
-                raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
+                if source.training is not None:
+                    _check(source.training, tuple(self.trainings), f"{_RUNS}.{name}.model.training")
+            elif source.run is not None:
+                _check(source.run, order, f"{_RUNS}.{name}.memory")
+                if order.index(source.run) >= order.index(name):
+                    raise ValueError(f"{_RUNS}.{name}.memory: {source.run} has to stand before {name}")
+                if not self.runs[source.run].learns:
+                    raise ValueError(f"{_RUNS}.{name}.memory: {source.run} leaves no memory; give it learns: true")
 
     def _check_levels_differ(self) -> None:
-        referenced = "".join(level for _, source in self._sources() for level in source.at.values())
+        sources = [pair for _, source in self._sources() for pair in source.at.items()]
         for axis, levels in self.axes.items():
-            if f"{{{axis}}}" in referenced:
+            if any((isinstance(level, dict) and axis == other) or f"{{{axis}}}" in level for other, level in sources):
                 continue
             seen: dict[str, str] = {}
             for name, level in levels.items():
@@ -395,38 +402,3 @@ class Experiment(Settings):
 def _check(name: str, known: tuple[str, ...] | list[str], where: str) -> None:
     if name not in known:
         raise ValueError(f"{where}: no {name!r}; {suggest_names(name, list(known))}")
-
-
-def bundled_experiments() -> dict[str, Path]:
-    """Return the files of the bundled experiments by name, such as ``personalize/new_houses``."""
-    paths = (path for system in sorted(plugin_names(SYSTEMS)) for path in find_paths(FOLDER / system, "*.yaml"))
-    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in paths}
-
-
-def find_experiment(name: str) -> tuple[str, Path]:
-    """Return the name and the file of an experiment.
-
-    Args:
-        name: Path of a file, or the name of a bundled experiment, with or without its folder.
-
-    Raises:
-        UserError: There is none of that name, or several.
-    """
-    if Path(name).suffix in (".yaml", ".yml") or Path(name).is_file():
-        return Path(name).stem, Path(name)
-    bundled = bundled_experiments()
-    found = [known for known in bundled if name in (known, known.rpartition("/")[2])]
-    if len(found) == 1:
-        return found[0], bundled[found[0]]
-    if found:
-        raise UserError(f"experiment {name}: write {' or '.join(found)}")
-    raise UserError(f"no experiment {name!r}; {suggest_names(name, list(bundled))}")
-
-
-def load_experiment(path: Path) -> Experiment:
-    """Read an experiment file.
-
-    Raises:
-        UserError: The file is not an experiment; the message names the field.
-    """
-    return read_model(path, Experiment, what="an experiment")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from housewise.core.errors import UserError
-from housewise.experiments.experiment_file import Experiment, MemorySource, ModelSource, RunTemplate, TrainingTemplate
+from housewise.experiments.experiment_file import (
+    Experiment,
+    MemorySource,
+    ModelSource,
+    RunChanges,
+    RunTemplate,
+    TrainingTemplate,
+)
+
+AnySource = TypeVar("AnySource", MemorySource, ModelSource)
 
 Cell = tuple[tuple[str, str], ...]
 """Axis and level, in the order of the file."""
@@ -45,6 +54,7 @@ class PlannedRun:
     Attributes:
         name: Name in the experiment.
         cell: Its levels.
+        played: Those of its levels that make a difference. Runs that share them are played once.
         settings: Layers of settings by key; later ones win.
         learns: Whether it leaves a memory.
         is_measured: Whether its episodes are part of the results.
@@ -55,6 +65,7 @@ class PlannedRun:
 
     name: str
     cell: Cell
+    played: Cell
     settings: tuple[Mapping[str, Any], ...] = field(hash=False)
     learns: bool
     is_measured: bool
@@ -63,14 +74,19 @@ class PlannedRun:
     model: tuple[PlannedTraining, str] | None = field(hash=False)
 
     @property
+    def has_memory(self) -> bool:
+        """Whether it starts from the memory of another run, or from one that a function makes."""
+        return self.memory is not None or self.memory_function is not None
+
+    @property
     def folder(self) -> Path:
         """Folder of the run, relative to that of the experiment."""
-        return cell_folder(self.name, self.cell)
+        return cell_folder(self.name, self.played)
 
     @property
     def label(self) -> str:
         """Name and levels, for the terminal."""
-        return ", ".join([self.name, *(level for _, level in self.cell)])
+        return ", ".join([self.name, *(level for _, level in self.played)])
 
 
 @dataclass(frozen=True)
@@ -98,7 +114,7 @@ class Grid:
         def add(run: PlannedRun) -> None:
             if run.memory is not None:
                 add(run.memory[0])
-            found.setdefault((run.name, run.cell), run)
+            found.setdefault((run.name, run.played), run)
 
         for run in self.measured_runs:
             add(run)
@@ -128,37 +144,44 @@ class Grid:
     def _plan(self, name: str, cell: Cell) -> PlannedRun | None:
         """Return a run with its levels; None if a level leaves it out."""
         experiment, template = self.experiment, self.experiment.runs[name]
-        levels = [experiment.axes[axis][level] for axis, level in cell]
-        changes = [template, *(level.runs[name] for level in levels if name in level.runs)]
+        named = [template.axes, *(change.axes for change in _changes(experiment, name, cell))]
+        axes = [each for each in named if each is not None][-1:] or [tuple(experiment.axes)]
+        played = tuple(pair for pair in cell if pair[0] in axes[0])
+        changes = [template, *_changes(experiment, name, played)]
         if any(each.skip for each in changes) or self._function_of(cell):
             return None
         layers: list[Mapping[str, Any]] = [experiment.settings, template.settings]
-        layers += [level.settings for level in levels]
+        layers += [experiment.axes[axis][level].settings for axis, level in played]
         layers += [each.settings for each in changes[1:]]
         layers += [experiment.quick.settings] if self.quick else []
-        memories = [each.memory for each in changes if "memory" in each.model_fields_set]
-        models = [each.model for each in changes if "model" in each.model_fields_set]
-        memory = memories[-1] if memories else None
+        memory = _merge_sources([each.memory for each in changes if "memory" in each.model_fields_set])
+        model = _merge_sources([each.model for each in changes if "model" in each.model_fields_set])
         return PlannedRun(
             name,
             cell,
+            played,
             tuple(layer for layer in layers if layer),
             template.learns,
             name in experiment.measured_runs,
-            self._source_run(name, memory, dict(cell)) if memory and memory.run else None,
+            self._source_run(name, memory, dict(cell)) if memory and not memory.function else None,
             memory if memory and memory.function else None,
-            self._source_training(models[-1], dict(cell)) if models and models[-1] else None,
+            self._source_training(name, model, dict(cell)) if model else None,
         )
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:
-        assert source.run is not None
+        if source.run is None:
+            raise UserError(f"runs.{name}.memory: names no run at {', '.join(levels.values())}")
         axes = self.experiment.axes_of(self.experiment.runs[source.run])
         run = self._plan(source.run, _select_levels(source, source.run, axes, levels))
         if run is None:
             raise UserError(f"runs.{name}.memory: {source.run} is not played at these levels; name another run")
         return run, source.notes
 
-    def _source_training(self, source: ModelSource, levels: Mapping[str, str]) -> tuple[PlannedTraining, str]:
+    def _source_training(
+        self, name: str, source: ModelSource, levels: Mapping[str, str]
+    ) -> tuple[PlannedTraining, str]:
+        if source.training is None or source.phase is None:
+            raise UserError(f"runs.{name}.model: needs a training and a phase at {', '.join(levels.values())}")
         template = self.experiment.trainings[source.training]
         axes = self.experiment.axes_of(template)
         cell = _select_levels(source, source.training, axes, levels)
@@ -167,15 +190,36 @@ class Grid:
         return PlannedTraining(source.training, cell, template, settings), source.phase
 
 
+def _changes(experiment: Experiment, run: str, cell: Cell) -> list[RunChanges]:
+    """Return what the levels of a cell change about a run."""
+    levels = [experiment.axes[axis][level] for axis, level in cell]
+    return [level.runs[run] for level in levels if run in level.runs]
+
+
+def _merge_sources(sources: Sequence[AnySource | None]) -> AnySource | None:
+    """Return one source of those that templates and levels give; each adds to the earlier ones, None ends them."""
+    found: AnySource | None = None
+    for source in sources:
+        if source is None or found is None:
+            found = source
+        else:
+            found = found.model_copy(update={name: getattr(source, name) for name in source.model_fields_set})
+    return found
+
+
 def _select_levels(
     source: MemorySource | ModelSource, name: str, axes: tuple[str, ...], levels: Mapping[str, str]
 ) -> Cell:
     """Return the levels of a run or training that another run depends on."""
     try:
-        wanted = {**levels, **{axis: level.format_map(levels) for axis, level in source.at.items()}}
+        wanted = {**levels, **{axis: _source_level(axis, level, levels) for axis, level in source.at.items()}}
         return tuple((axis, wanted[axis]) for axis in axes)
     except (KeyError, ValueError, IndexError) as error:
         raise UserError(f"{name} depends on axis {error}, which has no level here; give one in 'at'") from error
+
+
+def _source_level(axis: str, level: str | Mapping[str, str], levels: Mapping[str, str]) -> str:
+    return level.format_map(levels) if isinstance(level, str) else level[levels[axis]]
 
 
 def cell_folder(name: str, cell: Cell) -> Path:

@@ -27,7 +27,7 @@ def published_value(published: Published, levels: Mapping[str, str]) -> str | No
         UserError: There is no such file.
     """
     keys = {name for _, name, _, _ in Formatter().parse(published.address) if name}
-    if not keys <= levels.keys():
+    if not keys <= levels.keys() or not published.beside.items() <= levels.items():
         return None
     value: Any = _read(published.file)
     for part in published.address.split("/"):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,11 @@ import numpy as np
 from rich.console import Console, Group
 from rich.text import Text
 
-from housewise.core.configs import CONFIGS
 from housewise.core.files import write_json, write_text
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.provenance import provenance
-from housewise.core.record import Result
 from housewise.core.tables import table
-from housewise.core.yaml_files import read_yaml
 from housewise.rollout.scores import standard_error
-from housewise.systems.personalize.record import HouseRecord
 
 MARK = "†"
 
@@ -62,20 +57,6 @@ class Figure:
         values, tasks = [value for _, value in found], [task for task, _ in found]
         error = standard_error(values, tasks) if len(set(tasks)) > 1 else None
         return cls(float(np.mean(values)), error, len(found))
-
-    @classmethod
-    def from_records(cls, records: Iterable[HouseRecord], measure: Callable[[Result], float]) -> Figure | None:
-        """A measure's figure over some episodes, None when there are none."""
-        return cls.from_episodes((record.header.task, measure(record.result)) for record in records)
-
-    @classmethod
-    def from_gains(
-        cls, after: Iterable[HouseRecord], before: Iterable[HouseRecord], measure: Callable[[Result], float]
-    ) -> Figure | None:
-        """By how much a measure has grown, episode by episode, over those that are in both; None when none is."""
-        earlier = {record.name: measure(record.result) for record in before}
-        both = [record for record in after if record.name in earlier]
-        return cls.from_episodes((record.header.task, measure(record.result) - earlier[record.name]) for record in both)
 
     def __str__(self) -> str:
         return f"{self.mean:.1f}" if self.error is None else f"{self.mean:.1f} ± {self.error:.1f}"
@@ -247,25 +228,6 @@ def draw(results: Sequence[Results], path: Path) -> None:
     if handles:
         panels[0][0].legend(handles.values(), handles.keys(), fontsize=7)
     save_figure(picture, path)
-
-
-def published_figure(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
-    """What LLM-Personalize (arXiv 2404.14285) says of a condition.
-
-    Args:
-        measure: a key of ``housekeep_configs/published/llm_personalize.yaml``.
-        scene: name of the scene; of transfer, both with an arrow between them.
-        row: of the paper's table.
-        tasks: ``"train"`` or ``"test"``.
-    """
-    numbers = _load_published().get(measure, {}).get(scene, {}).get(row, {}).get(tasks)
-    return None if numbers is None else Figure(*numbers)
-
-
-@lru_cache(maxsize=1)
-def _load_published() -> dict[str, Any]:
-    content: dict[str, Any] = read_yaml(CONFIGS / "published" / "llm_personalize.yaml")
-    return content
 
 
 def _cell_text(cell: Cell | None) -> str:

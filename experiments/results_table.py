@@ -7,7 +7,7 @@ aggregates: their rows have no task, and ``error`` and ``count`` beside the mean
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_text
 from housewise.core.provenance import provenance
 from housewise.core.settings import nested_differences
@@ -100,6 +100,30 @@ class ResultsTable:
 
     header: ResultsHeader
     frame: pd.DataFrame
+
+    def select(self, chosen: Mapping[str, Collection[str]]) -> ResultsTable:
+        """Return the rows with some levels, or of some measures.
+
+        Args:
+            chosen: Levels by axis, and names of measures by ``measure``.
+
+        Raises:
+            DataError: There is no such axis, level or measure, or there are no such rows.
+        """
+        known = {**self.header.axes, MEASURE: tuple(self.header.measures)}
+        frame = self.frame
+        for axis, levels in chosen.items():
+            if axis not in known:
+                raise DataError(f"no axis {axis!r}; {suggest_names(axis, list(known))}")
+            for level in levels:
+                if level not in known[axis]:
+                    raise DataError(f"axis {axis}: no level {level!r}; {suggest_names(level, known[axis])}")
+            frame = frame[frame[axis].isin(list(levels))]
+        if frame.empty:
+            raise DataError(f"no rows with {', '.join(f'{axis}={next(iter(each))}' for axis, each in chosen.items())}")
+        kept = {axis: tuple(level for level in known[axis] if level in chosen.get(axis, known[axis])) for axis in known}
+        measures = {name: self.header.measures[name] for name in kept.pop(MEASURE)}
+        return ResultsTable(self.header.model_copy(update={"axes": kept, "measures": measures}), frame)
 
     def write(self, folder: Path, name: str) -> list[Path]:
         """Write ``NAME.csv`` and ``NAME.json`` and return their paths. The second is written last."""
@@ -194,7 +218,7 @@ def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
 
 
 def _own_settings(runner: ExperimentRunner, run: PlannedRun) -> dict[str, Any]:
-    settings = runner.settings(run)
+    settings = runner.find_run(run).settings
     base = type(settings).model_validate(find_system(settings.system).load().model_dump())
     found = nested_differences(settings.model_dump(mode="json"), base.model_dump(mode="json"))
     return {section: values for section, values in found.items() if section not in ("execution", "memory")}

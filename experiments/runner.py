@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +25,10 @@ from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, 
 from housewise.experiments.trainings import train_models
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
-from housewise.rollout.run import Run
+from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.settings import RunSettings
-from housewise.rollout.system import find_system
+from housewise.rollout.system import System, find_system
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
@@ -55,6 +56,9 @@ class MeasuredValue(NamedTuple):
 
 Measurement = tuple[Cell, str, MeasuredValue]
 """Levels, name of the run, and value."""
+
+Measuring = Callable[[str, Record, Memory | None], Iterator[MeasuredValue]]
+"""Takes a measure, given its name, of an episode and of the memory that its run started from."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,10 @@ class ExperimentRunner:
             yield from ((cell, "", value) for value in values if value.measure in self.experiment.measures_by_name)
         for planned in self.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
+            memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
             for record in read_records(episodes) if episodes.is_dir() else ():
                 for name, measure in self.measures.items():
-                    yield from ((planned.cell, planned.name, value) for value in measure(name, record))
+                    yield from ((planned.cell, planned.name, value) for value in measure(name, record, memory))
 
     @property
     def measured_runs(self) -> list[PlannedRun]:
@@ -135,7 +140,14 @@ class ExperimentRunner:
     def count_missing_episodes(self) -> int:
         """Return how many episodes of the measured runs, or calls of the function, are not finished."""
         missing_calls = sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
-        return missing_calls + sum(len(self._open(planned, {}).open_jobs) for planned in self.measured_runs)
+        return missing_calls + sum(len(self.find_run(planned).open_jobs) for planned in self.measured_runs)
+
+    def find_run(self, planned: PlannedRun) -> Run:
+        """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
+        folder = self.folder / planned.folder
+        if planned.model is not None and has_episodes(folder / "episodes"):
+            return load_run(folder, trust_code=True)
+        return self._open(planned, {})
 
     def settings(self, planned: PlannedRun, model: Mapping[str, Any] | None = None) -> RunSettings:
         """Return the settings of a run.
@@ -147,14 +159,15 @@ class ExperimentRunner:
         learn = {"learn": "run" if planned.learns else "never"}
         layers: list[Mapping[str, Any]] = [{"memory": learn}, *planned.settings, {"execution": dict(self.execution)}]
         layers += [model] if model else []
-        layers += [self._memory_settings(planned)]
         merged: dict[str, Any] = {}
         for layer in layers:
             for key, value in layer.items():
                 merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
         system = find_system(self.experiment.system)
         found: RunSettings = system.load(settings=merged, overrides=self.overrides)
-        return found
+        if not planned.has_memory and not planned.learns:
+            return found
+        return found.with_changes(memory=self._memory_settings(planned, system(found)))
 
     def _open(self, planned: PlannedRun, model: Mapping[str, Any]) -> Run:
         system = find_system(self.experiment.system)
@@ -178,7 +191,8 @@ class ExperimentRunner:
         path = self.inputs.get(name) or os.environ.get(known[name].environment or "")
         if not path:
             variable = f" or set {known[name].environment}" if known[name].environment else ""
-            raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}")
+            part = "or leave its levels out with --only AXIS=LEVEL,..."
+            raise UserError(f"needs {known[name].description}; give --input {name}=PATH{variable}, {part}")
         return path
 
     # Functions
@@ -203,13 +217,13 @@ class ExperimentRunner:
 
     # Memories
 
-    def _memory_settings(self, planned: PlannedRun) -> Mapping[str, Any]:
-        """Return the settings of a memory that comes from another run: a copy of it in the run's folder."""
-        if planned.memory is None and planned.memory_function is None:
-            return {}
-        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people()
+    def _memory_settings(self, planned: PlannedRun, system: System[Any]) -> Mapping[str, Any]:
+        """Return the settings of a memory in the run's folder, which starts empty or from that of another run."""
+        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people() if planned.has_memory else []
+        if not planned.has_memory and not system.uses_memory:
+            people = list({system.respondents(job)[-1] for job in system.jobs()})
         folder = {"folder": str(self.folder / planned.folder / MEMORY), "new": True}
-        return {MEMORY: {**folder, **({"start": people[0]} if len(people) == 1 else {})}}
+        return {**folder, **({"start": people[0]} if len(people) == 1 else {})}
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""
@@ -230,6 +244,7 @@ class ExperimentRunner:
             target.save(memory if count is None else Memory(person, memory.notes[:count]))
 
     def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
+        training = replace(training, settings=self._fill_in(training.settings))
         models = train_models(
             self.experiment.system, training, self.folder / training.folder, self.observer, self.execution
         )
@@ -240,13 +255,13 @@ class ExperimentRunner:
     # Measures
 
     @cached_property
-    def measures(self) -> dict[str, Callable[[str, Record], Iterator[MeasuredValue]]]:
+    def measures(self) -> dict[str, Measuring]:
         """What takes each measure of a record, by name.
 
         Raises:
             UserError: The system has no such score, or there is no such function.
         """
-        found: dict[str, Callable[[str, Record], Iterator[MeasuredValue]]] = {}
+        found: dict[str, Measuring] = {}
         scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
@@ -258,8 +273,8 @@ class ExperimentRunner:
         return found
 
 
-def _score_taker(score: Score) -> Callable[[str, Record], Iterator[MeasuredValue]]:
-    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
+def _score_taker(score: Score) -> Measuring:
+    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
         value = score.value_in(record.result)
         if value is not None:
             weight = 1.0 if score.weight is None else float(record.result.scores.get(score.weight, 0.0))
@@ -268,11 +283,14 @@ def _score_taker(score: Score) -> Callable[[str, Record], Iterator[MeasuredValue
     return take
 
 
-def _function_taker(function: Callable[[Record], float | None]) -> Callable[[str, Record], Iterator[MeasuredValue]]:
-    def take(name: str, record: Record) -> Iterator[MeasuredValue]:
-        value = function(record)
-        if value is not None:
-            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value))
+def _function_taker(function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
+    needs_memory = "memory" in inspect.signature(function).parameters
+
+    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
+        found = function(record, memory=memory) if needs_memory else function(record)
+        if found is not None:
+            value, weight = found if isinstance(found, tuple) else (found, 1.0)
+            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value), float(weight))
 
     return take
 
@@ -280,6 +298,12 @@ def _function_taker(function: Callable[[Record], float | None]) -> Callable[[str
 def _parse_override(word: str) -> tuple[str, Any]:
     key, _, value = word.partition("=")
     return key, yaml.safe_load(value)
+
+
+def _read_memory(folder: Path) -> Memory | None:
+    """Return the memory that a run started from; None for an empty one, or for those of several people."""
+    people = MemoryFolder(folder).people()
+    return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None
 
 
 def _read_values(path: Path) -> list[MeasuredValue]:

@@ -65,6 +65,7 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
         Student's t over tasks), ``episode_count``, ``task_count``.
     """
     axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
+    frame = frame[frame[TASK] != ""]
     pairs = frame.merge(frame[frame[axis] == base], on=axes, suffixes=("", "_base"))
     pairs = pairs[pairs[axis] != base]
     keys = [*dict.fromkeys([axis, *by, MEASURE])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -48,10 +48,14 @@ class FormattedTable:
 
     @property
     def markdown(self) -> str:
-        """The table in Markdown."""
+        """Title, table and notes in Markdown."""
+        return "\n\n".join([f"**{self.title}**", self.markdown_body, *self.notes]) + "\n"
+
+    @property
+    def markdown_body(self) -> str:
+        """The table alone in Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        body = "\n".join(f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines)
-        return "\n\n".join([f"**{self.title}**", body, *self.notes]) + "\n"
+        return "\n".join(f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines)
 
     @property
     def fitted(self) -> FittedTable:
@@ -92,27 +96,33 @@ def format_results(results: ResultsTable, experiment: Experiment | None = None) 
     return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
 
 
-def format_differences(results: ResultsTable, experiment: Experiment) -> FormattedTable | None:
-    """Format by how much the levels of an axis differ from one of them, episode by episode; None without pairs."""
-    if not experiment.compare:
-        return None
-    ((axis, base),) = experiment.compare.items()
-    layout = (*experiment.table.rows, *experiment.table.columns)
-    by = [name for name in layout if name not in (axis, MEASURE)]
-    found = paired_differences(results.frame, axis, base, by)
-    if found.empty:
-        return None
-    units = [results.header.measures[name] for name in found[MEASURE]]
-    rows = [
-        [
-            _join_levels(results.header, (axis, *by), [str(line[name]) for name in (axis, *by)]),
-            unit.label,
-            *_format_difference(line, unit),
+def format_differences(
+    results: ResultsTable, layout: TableLayout, compare: Mapping[str, str]
+) -> Iterator[FormattedTable]:
+    """Format by how much the levels of axes differ from one of them, episode by episode. Without pairs, yield nothing.
+
+    Args:
+        results: The results.
+        layout: Axes whose levels are compared separately.
+        compare: Level that the others are compared with, by axis.
+    """
+    units = results.header.measures
+    for axis, base in compare.items():
+        by = [name for name in (*layout.rows, *layout.columns) if name not in (axis, MEASURE)]
+        found = paired_differences(results.frame, axis, base, by)
+        if found.empty:
+            continue
+        rows = [
+            [
+                _join_levels(results.header, (axis, *by), [str(line[name]) for name in (axis, *by)]),
+                *([units[line[MEASURE]].label] if len(units) > 1 else []),
+                *_format_difference(line, units[line[MEASURE]]),
+            ]
+            for _, line in found.iterrows()
         ]
-        for (_, line), unit in zip(found.iterrows(), units, strict=True)
-    ]
-    columns = ["", MEASURE, f"more than {base}", "95 % interval", "episodes", "tasks"]
-    return FormattedTable(f"{results.header.title}: paired differences", columns, rows)
+        what = ["", MEASURE] if len(units) > 1 else [next(iter(units.values())).label]
+        columns = [*what, f"more than {base}", "95 % interval", "episodes", "tasks"]
+        yield FormattedTable(f"{results.header.title}: paired differences", columns, rows)
 
 
 def _complete_layout(header: ResultsHeader, layout: TableLayout) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -162,6 +172,7 @@ def _describe(results: ResultsTable, over: str) -> str:
     header, frame = results.header, results.frame
     if header.aggregate:
         return f"Means ± standard errors over {over}. Single episodes were not kept."
+    frame = frame[frame["task"] != ""]
     episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
     missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""
     return f"Means ± standard errors over {over}; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."

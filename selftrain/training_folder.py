@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from housewise.core.errors import UserError
+from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
 from housewise.core.setting_migrations import migrate_settings
@@ -101,8 +101,10 @@ def read_training_settings(path: Path, kind: type[SettingsT], description: str) 
     """
     remedy = "choose another folder"
     content = read_json(path, remedy)
-    if isinstance(content, dict):
-        content = migrate_settings(content, kind().model_dump(mode="json"), str(path))
+    # Every other setting has a default, so an empty file would be valid.
+    if not isinstance(content, dict) or "run" not in content:
+        raise DataError(f"{path}: not the settings of {description} (field run: is missing); {remedy}")
+    content = migrate_settings(content, kind().model_dump(mode="json"), str(path))
     with convert_validation_errors(path, remedy, f"the settings of {description}"):
         return kind.model_validate(content)
 

@@ -15,6 +15,7 @@ from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import load_preferences
 from tests.commands import preload
 from tests.embeddings import VARIABLE as EMBEDDINGS
+from tests.embeddings import share_embeddings
 from tests.worlds.house.toy import toy_task
 
 HOUSEKEEP = "HOUSEWISE_TEST_HOUSEKEEP"
@@ -32,6 +33,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workerinput"):
         name = f"housewise-embeddings-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}"
         os.environ[EMBEDDINGS] = str(Path(tempfile.gettempdir()) / name)
+        share_embeddings(Path(os.environ[EMBEDDINGS]))
         preload()
 
 

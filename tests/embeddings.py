@@ -1,7 +1,7 @@
-"""Shares sentence embeddings among the commands that a test session runs.
+"""Shares sentence embeddings among the processes of a test session.
 
-Many commands embed the same texts, which takes milliseconds per text. The vector of a text is the same in every batch
-(see ``MiniLM``), so the commands append their vectors to one file and read those of others from it.
+Many tests and commands embed the same texts, which takes milliseconds per text. The vector of a text is the same in
+every batch (see ``MiniLM``), so the processes append their vectors to one file and read those of others from it.
 """
 
 import hashlib
@@ -14,13 +14,15 @@ from housewise.language.embedder import MiniLM, Vectors
 
 VARIABLE = "HOUSEWISE_TEST_EMBEDDINGS"
 """Environment variable with the path of the file."""
+COMPUTE = MiniLM._encode
+"""The method that ``share_embeddings`` replaces."""
 _RECORD = np.dtype([("key", "V32"), ("vector", np.float32, 384)])
 
 
 def share_embeddings(path: Path) -> None:
     """Make ``MiniLM`` look texts up in a file, and append the vectors that it computes."""
     known: dict[bytes, Vectors] = {}
-    compute, read = MiniLM._encode, 0
+    read = 0
 
     def read_new() -> None:
         nonlocal read
@@ -32,7 +34,7 @@ def share_embeddings(path: Path) -> None:
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         read_new()
         if missing := {key: text for key, text in zip(keys, texts, strict=True) if key not in known}:
-            vectors = compute(self, [*missing.values()])
+            vectors = COMPUTE(self, [*missing.values()])
             records = np.array([*zip(map(np.void, missing), vectors, strict=True)], _RECORD)
             # One write, so that processes that write at the same time do not mix their records.
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

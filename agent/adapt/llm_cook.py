@@ -222,7 +222,7 @@ class LLMCook:
         prefix = assistant_turn("", thought)
         reply = self._complete(ChatRequest(messages, self._sampling, prefix, grammar))
         # A truncated action could be read as a different one, so that incomplete lines are dropped.
-        action = _parse_action(reply.complete_lines)
+        action = _action_line(reply.complete_lines)
         return CookReply(action, thought, total_usage([*replies, reply]))
 
     def _grammar(self, named: NameableThings, may: AllowedAction) -> str:
@@ -239,7 +239,7 @@ def assistant_turn(action: str, thought: str = "") -> str:
     return f"{THOUGHT} {thought}\n{acted}" if thought else acted
 
 
-def _parse_action(text: str) -> str:
+def _action_line(text: str) -> str:
     """Return the first line of a reply that is not a thought, without markup and the label in front of it."""
     line = next((line for line in _lines(text) if not line.startswith(THOUGHT)), "")
     bare = _BEFORE_ACTION.sub("", line, count=1)

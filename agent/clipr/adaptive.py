@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.actions import (
     AskPerson,
     CliprAction,
@@ -27,7 +28,6 @@ from housewise.agent.clipr.actions import (
     accuracy,
 )
 from housewise.agent.clipr.critic_settings import CriticSettings
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.people.respondent import Question

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.actions import CliprObservation, Play
 from housewise.agent.clipr.critic_settings import CriticSettings
 from housewise.agent.clipr.elicitation import RememberedConversation
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import LabelledExample
 from housewise.language.embedder import Embedder
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from housewise.agent.clipr.action_choice import choose_all
 from housewise.agent.clipr.actions import CliprObservation, NewRules, Play
 from housewise.agent.clipr.adaptive import choose_adaptively
 from housewise.agent.clipr.baselines.cipher import cipher
@@ -13,7 +14,6 @@ from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_and_few_shot import in_context, in_context_with_answers, zero_shot
 from housewise.agent.clipr.elicitation import learn_rules
-from housewise.agent.clipr.inference import choose_all
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
 from housewise.agent.clipr.rules import Rule, contradict_rules

@@ -26,9 +26,9 @@ class KnownPlacements:
         similar: If no correct receptacle is known: similar kinds, each with a receptacle where that kind is wanted.
     """
 
-    here: bool | None
+    wanted_here: bool | None
     wanted: tuple[str, ...]
-    similar: tuple[tuple[str, str], ...] = ()
+    similar_kinds: tuple[tuple[str, str], ...] = ()
 
 
 def known_placements(graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge) -> KnownPlacements:
@@ -80,9 +80,10 @@ class PlacementCandidates:
 
     Attributes:
         here: Its present receptacle. None if the robot holds it.
-        places: Receptacles where it may belong, including the present one.
+        places: Receptacles where it may belong. The present one, or the one that a held object was taken from, is the
+            first if the object may belong there. A decided object has exactly one.
         elsewhere: Whether it may belong on a receptacle that has not been seen.
-        known: Whether the placement is already known, from its own notes or from similar kinds.
+        known: Whether the placement is decided without the judge: by notes about its kind, or by similar kinds.
         unwanted: Whether it is known to be unwanted on its present receptacle.
         similar: Whether placements of similar kinds are known.
         origin: For a held object, the receptacle that it was taken from, if it may be put back there.
@@ -91,9 +92,9 @@ class PlacementCandidates:
     here: str | None
     places: tuple[str, ...]
     elsewhere: bool = True
-    known: bool = False
-    unwanted: bool = False
-    similar: bool = False
+    is_decided: bool = False
+    is_unwanted: bool = False
+    has_similar: bool = False
     origin: str | None = None
 
     @property
@@ -130,14 +131,14 @@ def _candidates_of(
 ) -> PlacementCandidates:
     here = None if thing == graph.holding else graph.container_of(thing)
     known = known_placements(graph, thing, knowledge)
-    if here is not None and known.here:
-        return PlacementCandidates(here, (here,), elsewhere=False, known=True)
-    unwanted = known.here is False
+    if here is not None and known.wanted_here:
+        return PlacementCandidates(here, (here,), elsewhere=False, is_decided=True)
+    unwanted = known.wanted_here is False
     wanted = untried_places(thing, known.wanted, failed)
     if wanted:
-        return PlacementCandidates(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (wanted[0],), elsewhere=False, is_decided=True, is_unwanted=unwanted)
     if use_similar and not known.wanted and (likely := placements_of_similar_kinds(graph, thing, knowledge, failed)):
-        return PlacementCandidates(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (likely[0],), elsewhere=False, is_decided=True, is_unwanted=unwanted)
     open_to = [
         place
         for place in untried_places(thing, listed_receptacles(graph), failed)
@@ -146,4 +147,4 @@ def _candidates_of(
     origin = graph.origin if here is None and graph.origin in open_to else None
     first = [place for place in (here, origin) if place is not None and not unwanted]
     places = (*first, *(place for place in open_to if place not in (here, origin)))
-    return PlacementCandidates(here, places, unwanted=unwanted, similar=bool(known.similar), origin=origin)
+    return PlacementCandidates(here, places, is_unwanted=unwanted, has_similar=bool(known.similar_kinds), origin=origin)

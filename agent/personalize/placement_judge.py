@@ -47,7 +47,7 @@ class ConfidenceThresholds:
 
     def threshold_for(self, thing: str, options: PlacementCandidates) -> float:
         """Return the threshold for one object."""
-        if options.similar and self.similar is not None:
+        if options.has_similar and self.similar is not None:
             return self.similar
         if self.unfamiliar is not None and self.familiar is not None and kind_from_name(thing) not in self.familiar:
             return self.unfamiliar

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
-from housewise.people.house.reactions import SpokenPlace
+from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory
 from housewise.worlds.house.spoken_names import kind_from_name
 

@@ -130,15 +130,15 @@ class HouseTemplate(Template):
 
     def _note(self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         name, known = names.get(thing, thing), known_placements(graph, thing, knowledge)
-        if known.here:
+        if known.wanted_here:
             return self.note_here.format(object=name)
         if known.wanted:
             words = [names.get(place, place) for place in known.wanted[:_MAX_PLACES]]
             return self.note_wanted.format(object=name, places=", ".join(words))
         alike = ", ".join(
-            self.alike.format(object=kind, receptacle=names.get(place, place)) for kind, place in known.similar
+            self.alike.format(object=kind, receptacle=names.get(place, place)) for kind, place in known.similar_kinds
         )
-        if known.here is False:
+        if known.wanted_here is False:
             return self.note_unwanted.format(object=name, alike=alike)
         return self.note_alike.format(object=name, alike=alike) if alike else ""
 

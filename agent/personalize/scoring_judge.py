@@ -61,17 +61,17 @@ class ScoringJudge:
         placed = placed_objects(attempts)
         may_wait = bool(unentered_rooms(graph, attempts))
         waits = self._known_first and (
-            may_wait or any(each.known and each.places[0] != each.here for each in options.values())
+            may_wait or any(each.is_decided and each.places[0] != each.here for each in options.values())
         )
         judgements: dict[str, str | None] = {}
         compared_scores: dict[str, float] = {}
         for thing, each in options.items():
-            if each.known:
+            if each.is_decided:
                 judgements[thing] = each.places[0]
-            elif each.here is not None and thing in placed and not each.unwanted:
+            elif each.here is not None and thing in placed and not each.is_unwanted:
                 judgements[thing] = each.here
             elif each.here is not None and waits:
-                judgements[thing] = None if each.unwanted else each.here
+                judgements[thing] = None if each.is_unwanted else each.here
             else:
                 scores = self._scores(graph, thing, each, messages, judgements)
                 best = _most_likely_place(scores, each.default_place)
@@ -99,7 +99,7 @@ class ScoringJudge:
         }
         # The cache ignores changes of earlier judgements and of the order of receptacles: scoring again in every plan
         # would cost too much.
-        key = thing, options.here, options.similar, frozenset(options.places)
+        key = thing, options.here, options.has_similar, frozenset(options.places)
         if key not in self._score_cache:
             names = self._words.prompt_names(graph)
             # Tokenizers attach a space to the word after it.

@@ -42,14 +42,16 @@ class WritingJudge:
         self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
     ) -> JudgementResult:
         """See Judge.judge."""
-        if all(each.known for each in options.values()):
+        if all(each.is_decided for each in options.values()):
             return JudgementResult({thing: each.places[0] for thing, each in options.items()})
         words, names = self.words, self.words.prompt_names(graph)
         grammar = judgement_grammar(graph, options, names) if self.grounded else None
         reply = self.session.ask(messages, words.prefix, grammar)
         probabilities: dict[str, float] = {}
         if self.confidence:
-            openings = {thing: judgement_opening(thing, graph, names) for thing in options if not options[thing].known}
+            openings = {
+                thing: judgement_opening(thing, graph, names) for thing in options if not options[thing].is_decided
+            }
             probabilities = line_probabilities(self.model, messages, words.prefix, reply, openings)
         written = parse_judgements(reply.text, graph, names)
         judgements = {}
@@ -62,8 +64,8 @@ class WritingJudge:
 
 def _accept(options: PlacementCandidates, written: str | None, *, is_confident: bool) -> str | None:
     """Return where an object belongs, given a written judgement and whether it is likely enough."""
-    if options.known:
+    if options.is_decided:
         return options.places[0]
     place = written if written in options.places else None
     # Guessing costs nothing for an object that is held or known to be misplaced.
-    return place if is_confident or options.unwanted or options.here is None else options.here
+    return place if is_confident or options.is_unwanted or options.here is None else options.here

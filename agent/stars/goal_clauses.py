@@ -12,22 +12,22 @@ class NounPhrase:
     Attributes:
         noun: Noun as it was written.
         modifiers: Words before the noun.
-        at: Attached phrase, as in "the cup on the desk", or None.
+        at: Attached phrase without its preposition, such as "the desk" of "the cup on the desk", or None.
         absent: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
     """
 
     noun: str
     modifiers: tuple[str, ...] = ()
-    at: NounPhrase | None = None
-    absent: bool = False
+    attached: NounPhrase | None = None
+    is_denied: bool = False
 
     def __str__(self) -> str:
-        return " ".join(("no" if self.absent else "the", *self.modifiers, self.noun))
+        return " ".join(("no" if self.is_denied else "the", *self.modifiers, self.noun))
 
     @property
-    def all(self) -> tuple[NounPhrase, ...]:
+    def with_attached(self) -> tuple[NounPhrase, ...]:
         """This phrase and all phrases attached to it."""
-        return (self, *(self.at.all if self.at else ()))
+        return (self, *(self.attached.with_attached if self.attached else ()))
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PlacementClause:
 
 @dataclass(frozen=True)
 class StateClause:
-    """States that something is in a state, for example closed or absent."""
+    """States that something is in a state, such as ``closed``."""
 
     subject: NounPhrase
     state: str
@@ -58,4 +58,4 @@ GoalClause = PlacementClause | StateClause
 
 def noun_phrases(clause: GoalClause) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a clause in their order."""
-    return clause.subject.all + (clause.target.all if isinstance(clause, PlacementClause) else ())
+    return clause.subject.with_attached + (clause.target.with_attached if isinstance(clause, PlacementClause) else ())

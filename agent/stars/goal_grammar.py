@@ -144,7 +144,7 @@ class _ParseTransformer(Transformer[Token, Any]):
     definite = bare
 
     def absent(self, parts: list[NounPhrase]) -> NounPhrase:
-        return replace(parts[0], absent=True)
+        return replace(parts[0], is_denied=True)
 
     def referent(self, parts: list[Any]) -> NounPhrase:
         return parts[-1] if isinstance(parts[-1], NounPhrase) else self.bare(parts)
@@ -154,7 +154,7 @@ class _ParseTransformer(Transformer[Token, Any]):
 
     def thing(self, parts: list[Any]) -> NounPhrase:
         phrase: NounPhrase = parts[0]
-        return replace(phrase, at=parts[-1]) if isinstance(parts[-1], NounPhrase) and len(parts) > 1 else phrase
+        return replace(phrase, attached=parts[-1]) if isinstance(parts[-1], NounPhrase) and len(parts) > 1 else phrase
 
     target = lack = thing
 

@@ -59,18 +59,13 @@ class LearnedGoal:
 class GoalGeneralisation(Settings):
     """How far learned goals are applied beyond what they were learned for."""
 
-    other_places: bool = Field(
-        default=False,
-        description="Whether goals apply to objects of the same name in other subtasks and places of the task.",
-    )
-    max_kind_levels: int = Field(
-        default=0,
-        ge=0,
-        le=100,
-        description="Number of levels up the hierarchy of kinds within which goals apply to objects with other names. "
-        "0 applies them to objects of the same name only.",
-    )
-    confirmed_only: bool = Field(default=False, description="Whether only goals that a person confirmed are applied.")
+    other_places: bool = False
+    """Whether goals apply to objects of the same name in other subtasks and places of the task."""
+    max_kind_levels: int = Field(default=0, ge=0, le=100)
+    """Number of levels up the hierarchy of kinds within which goals apply to objects with other names. 0 applies them
+    to objects of the same name only."""
+    confirmed_only: bool = False
+    """Whether only goals that a person confirmed are applied."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class PerceivedScene:
 
     def ground(self, referent: NounPhrase, vocabulary: RobotVocabulary) -> tuple[PerceivedThing, ...]:
         """Return the perceived things that a noun phrase can mean; empty if the phrase is ungrounded."""
-        if referent.absent:
+        if referent.is_denied:
             return ()
         noun = vocabulary.meaning(referent.noun)
         found = tuple(thing for thing in self.things if thing.can_be_called(noun, referent.modifiers))

@@ -32,10 +32,11 @@ from rich.progress import track
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
+from housewise.core.record import Result
 from housewise.core.tables import table
-from housewise.experiments.personalize import oracle
 from housewise.experiments.quick import say_left_out
 from housewise.rollout.run import Run
+from housewise.rollout.scores import summarize
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -48,7 +49,7 @@ from housewise.worlds.house.simulator import SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Observation, Sensor, Simulator
 from housewise.worlds.house.state import HouseState
 
-SCENES = oracle.SCENES
+SCENES, GENERATED = ("Merom_1_int", "Pomaria_2_int"), "generated"
 SENSORS: tuple[Sensor, ...] = ("rgb", "depth", "instance")
 LEAST_PIXELS = 50
 POSES, QUICK_POSES = 500, 40
@@ -206,7 +207,7 @@ def main(
     console, made = Console(), provenance()
     say_left_out(quick, f"{QUICK_POSES} places in place of {POSES}, the test tasks alone")
     other_one = simulator_choice(against, gpu)
-    scenes = SCENES if data else (oracle.GENERATED,)
+    scenes = SCENES if data else (GENERATED,)
     content: dict[str, Any] = {"scenes": {}}
     ours, other = open_simulator("raycast", SENSORS), open_simulator(other_one, SENSORS)
     try:
@@ -237,23 +238,23 @@ def _save(path: Path, task: RearrangementTask, poses: Sequence[BodyPose], agains
 
 def _tasks(data: Path | None, against: SimulatorChoice, quick: bool, console: Console) -> dict[str, Any]:
     """What the scripted planner makes of the paper's tasks, or of generated houses, in each simulator."""
-    return {
-        simulator: oracle.figures(
-            [
-                oracle.Played(group, record.name, record.result, oracle.left_over(record))
-                for group, config in _runs(data, quick)
-                for record in _play_tasks(config.with_changes(simulator=simulator, gpu=against.gpu), console)
-            ]
-        )
-        for simulator in ("raycast", against.name)
-    }
+    found: dict[str, Any] = {}
+    for simulator in ("raycast", against.name):
+        played: dict[str, list[Result]] = {}
+        for group, config in _runs(data, quick):
+            records = _play_tasks(config.with_changes(simulator=simulator, gpu=against.gpu), console)
+            played.setdefault(group, []).extend(record.result for record in records)
+        rows = {group: summarize(results, Personalize.scores) for group, results in played.items()}
+        means = {group: 100 * row["success_rate"] for group, row in rows.items()}
+        found[simulator] = {"success_rate": means, "by_group": rows}
+    return found
 
 
 def _runs(data: Path | None, quick: bool) -> Iterator[tuple[str, PersonalizeSettings]]:
     """The scenes' tasks, or a few generated houses."""
     scripted = {"planner": "scripted"}
     if data is None:
-        yield oracle.GENERATED, house_settings(settings={**scripted, "houses": 2 if quick else 5})
+        yield GENERATED, house_settings(settings={**scripted, "houses": 2 if quick else 5})
         return
     for scene in SCENES:
         for task_set in ("test",) if quick else ("test", "train"):

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from housewise.agent.clipr.inference import Inference
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.memory_notes import recall_rules, rule_notes

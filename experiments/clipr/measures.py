@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import mean
 from typing import Any
 
-from housewise.agent.clipr.inference import Inference
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import parse_rule

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +10,8 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths
 from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_json
+from housewise.experiments.documents.addresses import Address, find_mean
 from housewise.experiments.results_table import ResultsTable, read_table
-from housewise.experiments.statistics import ERROR_OVER_EPISODES, ERROR_OVER_TASKS, MEAN, summarize
-
-
-@dataclass(frozen=True)
-class MeanError:
-    """A mean in stored units and its standard error, or None if there is none."""
-
-    mean: float
-    error: float | None
 
 
 class FigureFiles:
@@ -31,8 +21,8 @@ class FigureFiles:
     ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``. What is in a list goes by its place, or by what
     only it says: ``bench/engines.json#/rows/measure=plans,conversations=16,engine=generate/ratio/median``.
 
-    In a table of results, an address names columns and values. It stands for the mean over the rows that have them,
-    with its standard error: ``clipr/methods.csv#/data=kitchen/method=CLIPR/measure=accuracy``.
+    In a results table of an experiment the levels of axes stand in place of a pointer, as in
+    ``personalize/new_houses.csv#adapter=tidy,measure=success_rate``; see ``addresses.Address``.
 
     Args:
         folder: with the files, ``results`` in the project.
@@ -57,10 +47,10 @@ class FigureFiles:
         return self._read[name]
 
     def table(self, name: str) -> ResultsTable:
-        """Return a table of results.
+        """Return the results table of an experiment.
 
         Args:
-            name: Path of its CSV file below the folder.
+            name: Its CSV file, below the folder.
 
         Raises:
             UserError: It is missing or damaged.
@@ -69,25 +59,18 @@ class FigureFiles:
             self._tables[name] = read_table(self._folder / name)
         return self._tables[name]
 
-    def means(self, name: str, by: Sequence[str]) -> dict[tuple[str, ...], MeanError]:
-        """Return the means of a table of results, by the levels of some axes and the measure.
-
-        Errors are those over tasks, or over episodes if there is one task.
-        """
-        found = summarize(self.table(name).frame, by)
-        return {
-            tuple(map(str, line[: len(by) + 1])): MeanError(mean, _first_number(over_tasks, over_episodes))
-            for *line, mean, over_episodes, over_tasks, _, _ in found.itertuples(index=False)
-        }
-
     def read_all(self) -> None:
         """Read every file there is.
 
         Raises:
-            DataError: see read.
+            UserError: see read and table.
         """
+        tables = find_paths(self._folder, "**/*.csv")
+        for path in tables:
+            self.table(path.relative_to(self._folder).as_posix())
         for path in find_paths(self._folder, "**/*.json"):
-            self.read(path.relative_to(self._folder).as_posix())
+            if path.with_suffix(".csv") not in tables:
+                self.read(path.relative_to(self._folder).as_posix())
 
     def at(self, address: str) -> Any:
         """What stands at an address.
@@ -96,8 +79,6 @@ class FigureFiles:
             DataError: nothing does, or the file is damaged.
         """
         name, _, pointer = address.partition("#/")
-        if name.endswith(".csv"):
-            return vars(self._mean_of(name, pointer))
         found: Any = self.read(name)
         for key in pointer.split("/"):
             try:
@@ -124,9 +105,9 @@ class FigureFiles:
         Raises:
             DataError: none stands there, or the file is damaged.
         """
+        if (place := Address.parse(address)) is not None:
+            return find_mean(self.table(place.file), place)[0]
         found = self.at(address)
-        if ".csv#/" in address:
-            found = found["mean"]
         if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
             name, _, pointer = address.partition("#/")
             raise self._wrong(name, f"no number at /{excerpt(pointer)} but {excerpt(found)}")
@@ -141,8 +122,8 @@ class FigureFiles:
         Raises:
             DataError: it is not there, or the file is damaged.
         """
-        if ".csv#/" in address:
-            return self.number(address), self.at(address)["error"]
+        if (place := Address.parse(address)) is not None:
+            return find_mean(self.table(place.file), place)
         if isinstance(self.at(address), dict):
             mean, error = f"{address}/mean", f"{address}/error"
         else:
@@ -156,30 +137,13 @@ class FigureFiles:
             raise self._wrong(name, f"cannot be read ({excerpt(error)})") from None
         if not isinstance(content, dict):
             raise self._wrong(name, "holds no JSON object")
-        if "commit" not in content.get("made", content):
+        if "commit" not in content:
             raise self._wrong(name, "field commit is missing (null where it was not recorded)")
         return content
-
-    def _mean_of(self, name: str, pointer: str) -> MeanError:
-        """Return the mean over the rows of a table of results that have some values."""
-        frame = self.table(name).frame
-        for pair in pointer.split("/"):
-            column, _, value = pair.partition("=")
-            if column not in frame.columns:
-                raise self._wrong(name, f"no column {excerpt(column)}")
-            frame = frame[frame[column] == value]
-        if len(found := summarize(frame, [])) != 1:
-            raise self._wrong(name, f"nothing, or several measures, at /{excerpt(pointer)}")
-        line = found.iloc[0]
-        return MeanError(float(line[MEAN]), _first_number(line[ERROR_OVER_TASKS], line[ERROR_OVER_EPISODES]))
 
     def _wrong(self, name: str, what: str) -> DataError:
         path = self._folder / name
         return DataError(f"{path}: {what}; have the command that wrote it write it anew, or change what is taken of it")
-
-
-def _first_number(*numbers: float | None) -> float | None:
-    return next((float(each) for each in numbers if each is not None and each == each), None)
 
 
 def _place(rows: list[Any], key: str) -> int:

@@ -12,7 +12,12 @@ A page without such comments names the file in a link, whose text is the figure:
 
     [87 %][tidy] of them are put away
 
-    [tidy]: results/personalize/new_houses.json "#/figures/tidy/mean .0f"
+    [tidy]: results/personalize/new_houses.csv "#adapter=tidy,measure=success_rate .0f"
+
+A table of an experiment is marked by its results table (see ``addresses.Address``)::
+
+    <!-- figures: personalize/memory_value.csv#measure=success_rate; rows=row,stage -->
+    <!-- /figures -->
 
 The words before the last are an address (see FigureFiles), the last word a format of Python's; with ``%`` a share is
 shown in percent, and with ``±`` before the format a mean with its standard error.
@@ -28,6 +33,7 @@ from itertools import zip_longest
 
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.printable_text import excerpt
+from housewise.experiments.documents.addresses import Address, draw_table
 from housewise.experiments.documents.files import FigureFiles
 
 Drawn = Callable[[FigureFiles], str]
@@ -40,7 +46,7 @@ _MARK = re.compile(
     re.DOTALL,
 )
 _LINK = re.compile(
-    r'^\[(?P<id>[^\]]+)\]: (?:\.\./)?results/(?P<file>\S+) "(?P<field>#/.+) (?P<format>\S+)"$', re.MULTILINE
+    r'^\[(?P<id>[^\]]+)\]: (?:\.\./)?results/(?P<file>\S+) "(?P<field>#.+) (?P<format>\S+)"$', re.MULTILINE
 )
 _PART = re.compile(r"<!--\s*(?:=|/|figures\b)[^>]*>?")
 _FIRST_IN_LINE = re.compile(r"^[\s>*-]*<!-- (?:=|/ )", re.MULTILINE)
@@ -143,6 +149,8 @@ def _places(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn
         with _locating_errors(name, text, mark.start()):
             if mark["table"] is None:
                 yield _Place(*mark.span("inline"), figure(source, mark["format"], files), source)
+            elif (place := Address.parse(source)) is not None:
+                yield _Place(*mark.span("text"), draw_table(files.table(place.file), place) + "\n", source)
             elif mark["name"] in tables:
                 yield _Place(*mark.span("text"), tables[mark["name"]](files) + "\n", source)
             else:

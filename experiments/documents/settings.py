@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,20 +15,11 @@ from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, markdown
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
-from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
-from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
 from housewise.selftrain.trainers.settings import PreferenceConfig
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
 
 _SHARED = "all systems"
 _TRAINERS = "all trainings"
-_TRAININGS: Mapping[str, tuple[str, Callable[[], BaseModel], Callable[[], DictConfig]]] = {
-    "selftrain": ("personalize", load_selftraining, selftraining_defaults),
-    "selftrain-goals": ("stars", load_goal_training, goal_training_defaults),
-    "selftrain-adapt": ("adapt", load_adapt_training, adapt_training_defaults),
-}
-"""System, settings and defaults of each training."""
-
 _TRAINER_SECTIONS = ("training.", "warm_up.training.", "imitation.", "preference.")
 
 
@@ -38,7 +29,7 @@ def _draw_table(name: str, files: FigureFiles) -> str:
         rows = iter(_list_shared())
     elif name == _TRAINERS:
         rows = iter(_list_trainers())
-    elif name in _TRAININGS:
+    elif name in TRAINING_SYSTEMS:
         rows = _list_own_of_training(name)
     else:
         rows = _leave_out(_list_rows(find_system(name).load(), find_system(name).defaults()), _list_known())
@@ -72,12 +63,12 @@ def _list_trainers() -> list[SettingReference]:
 
 
 def _list_own_of_training(name: str) -> Iterator[SettingReference]:
-    system, load, defaults = _TRAININGS[name]
-    run = _list_rows(find_system(system).load(), find_system(system).defaults())
+    training, system = find_training_settings(name), find_system(TRAINING_SYSTEMS[name])
+    run = _list_rows(system.load(), system.defaults())
     known = [replace(each, name=f"run.{each.name}") for each in run]
     for prefix in _TRAINER_SECTIONS:
         known += [replace(each, name=f"{prefix}{each.name.partition('.')[2]}") for each in _list_trainers()]
-    return _leave_out(_list_rows(load(), defaults()), known)
+    return _leave_out(_list_rows(training.load(), training.defaults()), known)
 
 
 def _leave_out(rows: Iterable[SettingReference], known: Iterable[SettingReference]) -> Iterator[SettingReference]:
@@ -95,6 +86,6 @@ def _format_row(setting: SettingReference) -> list[str]:
 
 SETTINGS_TABLES: dict[str, Drawn] = {
     f"settings of {name}": partial(_draw_table, name)
-    for name in (_SHARED, "personalize", "clipr", "stars", "adapt", _TRAINERS, *_TRAININGS)
+    for name in (_SHARED, "personalize", "clipr", "stars", "adapt", _TRAINERS, *TRAINING_SYSTEMS)
 }
 """How each table of settings is drawn, by the name that a mark says."""

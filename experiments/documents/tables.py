@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from housewise.experiments.documents import adapt, clipr, personalize, stars
+from housewise.experiments.documents import adapt, stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 
@@ -51,24 +51,8 @@ TABLES: dict[str, Drawn] = {
     "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
     "adapt scripted": partial(adapt.cooks, "scripted"),
     "adapt warm-ups": partial(adapt.cooks, "warm_ups"),
-    "clipr": clipr.methods,
-    "clipr ablations": clipr.ablations,
-    "clipr efficiency": clipr.efficiency,
-    "clipr learned": clipr.rule_following_table,
-    "clipr porting": clipr.porting,
-    "clipr transfer": clipr.transfer,
     "engines": engines,
     "fidelity": fidelity,
-    "grounding": personalize.grounding,
-    "judging": personalize.judging,
-    "new houses": personalize.new_houses,
-    "remembering": personalize.remembering,
-    "remembering carried": personalize.memory_transfer_table,
-    "remembering gains": personalize.remembering_gains,
-    "remembering in short": personalize.remembering_in_short,
-    "remembering reach": personalize.reach,
-    "remembering reactions": personalize.reactions,
-    "remembering swapped": personalize.memory_swap_table,
     "stars completion": partial(stars.conditions, "completion_percent"),
     "stars held out": partial(stars.conditions, "held_out_percent"),
     "stars oversight": stars.oversight,

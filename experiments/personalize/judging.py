@@ -1,78 +1,65 @@
-"""What a model knows of what belongs where: its judgements of things put anywhere in generated houses.
-
-    python -m housewise.experiments.personalize.judging [--adapter FOLDER] [--lessons 48] \\
-        [--person majority] [--json FILE]
-
-The model as it comes and the one with the adapter judge the same lessons (selftrain.personalize.lessons), in houses
-that no recipe of housekeep_configs learns from. Replies are grounded, so that every verdict can be read.
-"""
+"""What a model knows of what belongs where: its judgements of objects that lie anywhere in generated houses."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement_text import objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.core.console import Console
-from housewise.core.files import check_writable_file, write_json
-from housewise.core.provenance import provenance
-from housewise.core.tables import table
-from housewise.experiments.quick import QuickOption, say_left_out
+from housewise.experiments.runner import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import resolve_preferences
 
 SEED = 500_000
-"""Of the first house; far from those of every recipe."""
+"""Seed of the first house. It is far from those of every recipe."""
 
-_EACH = 8
-_QUICK_LESSONS = 2
-_AT_ONCE = 16
-_ROWS = {
-    "in its place": ("fine", "taken away"),
-    "out of place, a right place is known": ("right place", "wrong place", "fine", "elsewhere"),
-    "out of place, none is known": ("elsewhere", "wrong place", "fine"),
+_LESSONS_OF_A_HOUSE = 8
+_BATCH = 16
+_SHARES = {
+    "in_place_kept": ("in place", "left"),
+    "right_place": ("out of place", "right place"),
+    "wrong_place": ("out of place", "wrong place"),
+    "deferred": ("nowhere to go", "deferred"),
 }
+"""State of an object and the verdict whose share is measured, by measure."""
 
 
-def verdicts(lesson: JudgingLesson, said: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """How each thing of a lesson stands, and what was said of it.
+def judge(adapter: str | None, lessons: int, person: str = "majority", model: str = "local") -> Iterator[MeasuredValue]:
+    """Yield how often a model's judgements are right, lesson by lesson.
+
+    Replies are grounded, so that every verdict can be read.
 
     Args:
-        lesson: what was asked.
-        said: judgements; what is missing was not said before the reply was cut.
+        adapter: Adapter of the model.
+        lessons: Number of lessons; each has about 17 objects.
+        person: Whose preferences count.
+        model: The model.
     """
-    for thing in objects_to_judge(lesson.graph):
-        right, place = lesson.right[thing], lesson.graph.container_of(thing)
-        if place in right:
-            yield "in its place", "unsaid" if thing not in said else "fine" if said[thing] == place else "taken away"
-            continue
-        row = "out of place, a right place is known" if right else "out of place, none is known"
-        target = said.get(thing)
-        if thing not in said:
-            yield row, "unsaid"
-        elif target is None:
-            yield row, "elsewhere"
-        elif target == place:
-            yield row, "fine"
-        else:
-            yield row, "right place" if target in right else "wrong place"
+    houses = -(-lessons // _LESSONS_OF_A_HOUSE)
+    kind = LessonsConfig(houses=houses, each=_LESSONS_OF_A_HOUSE, seed=SEED)
+    seeds = range(SEED, SEED + houses)
+    asked = [lesson for seed in seeds for lesson in generate_lessons(seed, kind, resolve_preferences(person))][:lessons]
+    with closing(open_model(model, adapter=adapter)) as opened:
+        for number, verdicts in enumerate(
+            ask_verdicts(opened, asked, ContextGenerator(PromptTemplate.load("judging")))
+        ):
+            for measure, (state, verdict) in _SHARES.items():
+                if count := sum(number for (what, _), number in verdicts.items() if what == state):
+                    yield MeasuredValue(f"lesson {number}", 0, measure, verdicts[state, verdict] / count, count)
 
 
-def judge(model: ChatModel, lessons: Sequence[JudgingLesson], context: ContextGenerator) -> Counter[tuple[str, str]]:
-    """Ask for judgements, and count them."""
+def ask_verdicts(
+    model: ChatModel, lessons: Sequence[JudgingLesson], context: ContextGenerator
+) -> Iterator[Counter[tuple[str, str]]]:
+    """Yield for each lesson how many objects of each state had each verdict."""
     words, sampling = context.template, Sampling(temperature=0.0, max_tokens=600)
-    counted: Counter[tuple[str, str]] = Counter()
-    for first in range(0, len(lessons), _AT_ONCE):
-        asked = lessons[first : first + _AT_ONCE]
+    for first in range(0, len(lessons), _BATCH):
+        asked = lessons[first : first + _BATCH]
         requests = [
             ChatRequest(
                 context.messages(lesson.graph),
@@ -83,70 +70,26 @@ def judge(model: ChatModel, lessons: Sequence[JudgingLesson], context: ContextGe
             for lesson in asked
         ]
         for lesson, (reply,) in zip(asked, model.complete(requests), strict=True):
-            thoughts = split_judgements(reply.text)[0]
-            counted.update(verdicts(lesson, parse_judgements(thoughts, lesson.graph, words.prompt_names(lesson.graph))))
-    return counted
+            text = split_judgements(reply.text)[0]
+            yield Counter(list_verdicts(lesson, parse_judgements(text, lesson.graph, words.prompt_names(lesson.graph))))
 
 
-def shares(counted: Counter[tuple[str, str]]) -> dict[str, dict[str, float]]:
-    """Percentages of each kind of thing, and how many there were."""
-    figures = {}
-    for row in _ROWS:
-        found = {verdict: count for (kind, verdict), count in counted.items() if kind == row}
-        number = sum(found.values())
-        figures[row] = {"things": number} | {said: 100 * count / number for said, count in sorted(found.items())}
-    return figures
+def list_verdicts(lesson: JudgingLesson, judgements: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+    """Yield the state of each object of a lesson, and the verdict on it.
 
-
-def main(
-    model: Annotated[str, typer.Option(help="local, or local:<folder or Hugging Face name>.")] = "local",
-    adapter: Annotated[str | None, typer.Option(help="Folder or name of an adapter to compare with.")] = None,
-    number: Annotated[int, typer.Option("--lessons", min=1, help="How many lessons; about 17 things each.")] = 48,
-    person: Annotated[str, typer.Option(help="Whose idea of order counts.")] = "majority",
-    quick: QuickOption = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
-    ] = None,
-) -> None:
-    """Measure what a model knows of what belongs where.
-
-    Examples:
-
-      python -m housewise.experiments.personalize.judging --adapter tidy
-
-      python -m housewise.experiments.personalize.judging --adapter runs/brain/imitate/adapter --lessons 96 \\
-          --json judging.json
+    Args:
+        lesson: What was asked.
+        judgements: Judged place by object. Objects after which the reply was cut are missing.
     """
-    console, made = Console(), provenance()
-    say_left_out(quick, f"{_QUICK_LESSONS} lessons in place of {number}")
-    number = min(number, _QUICK_LESSONS) if quick else number
-    context = ContextGenerator(PromptTemplate.load("judging"))
-    kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
-    houses = range(SEED, SEED + kind.houses)
-    lessons = [lesson for seed in houses for lesson in generate_lessons(seed, kind, resolve_preferences(person))][
-        :number
-    ]
-    arms: dict[str, dict[str, dict[str, float]]] = {}
-    for name, given in {"as it comes": None, **({adapter: adapter} if adapter else {})}.items():
-        with console.status(f"{name}: {number} lessons"), closing(open_model(model, adapter=given)) as opened:
-            arms[name] = shares(judge(opened, lessons, context))
-    rows = [
-        (
-            row if verdict == _ROWS[row][0] else "",
-            verdict,
-            *(f"{arm[row].get(verdict, 0.0):.1f}" for arm in arms.values()),
-        )
-        for row in _ROWS
-        for verdict in (*_ROWS[row], "unsaid")
-    ]
-    console.print(table(f"{number} lessons, what is said of a thing, %", ("a thing", "said", *arms), rows))
-    if json_file is not None:
-        settings: dict[str, Any] = {"model": model, "adapter": adapter, "lessons": number, "person": person}
-        settings["quick"] = quick
-        write_json(json_file, {**settings, "seed": SEED, "arms": arms, **made})
-
-
-if __name__ == "__main__":
-    from housewise.core.exit_codes import run_cli
-
-    run_cli(lambda: typer.run(main))
+    for thing in objects_to_judge(lesson.graph):
+        right, place = lesson.right[thing], lesson.graph.container_of(thing)
+        state = "in place" if place in right else "out of place" if right else "nowhere to go"
+        target = judgements.get(thing)
+        if thing not in judgements:
+            yield state, "missing"
+        elif target is None:
+            yield state, "deferred"
+        elif target == place:
+            yield state, "left"
+        else:
+            yield state, "right place" if target in right else "wrong place"

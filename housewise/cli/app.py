@@ -85,8 +85,8 @@ def _housewise(
       housewise report --open
 
       # tell a robot what you want, and let it tidy by that
-      housewise learn ada --topic house
-      housewise run --memory ada
+      housewise learn me --topic house
+      housewise run --memory me
 
     Each command explains itself: housewise run --help.
     """

@@ -58,7 +58,7 @@ def experiment(
     if name is None:
         _list(console)
         return
-    from housewise.experiments.experiment_file import find_experiment, load_experiment
+    from housewise.experiments.catalogue import find_experiment, load_experiment
     from housewise.experiments.results_table import import_pandas, make_table
     from housewise.experiments.runner import ExperimentRunner
     from housewise.terminal.selftrain_progress import TrainingDisplay
@@ -66,7 +66,10 @@ def experiment(
     import_pandas()
     found, path = find_experiment(name)
     spec = load_experiment(path)
-    levels = {axis: level.split(",") for axis, level in map(_split_pair, only or ())}
+    levels: dict[str, list[str]] = {}
+    for axis, named in map(_split_pair, only or ()):
+        # The name of a level may hold a comma.
+        levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
     chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
     base = Path("runs") / "experiments"
     folder = out or base / f"{spec.folder or found}{'-quick' if quick else ''}"
@@ -101,8 +104,7 @@ def _print(
     from housewise.core.files import write_text
     from housewise.experiments.tables import format_differences, format_results
 
-    differences = format_differences(made, spec)
-    tables = [format_results(made, spec), *([differences] if differences else [])]
+    tables = [format_results(made, spec), *format_differences(made, spec.table, spec.compare)]
     for each in tables:
         console.print(each.fitted)
         for note in each.notes:
@@ -117,7 +119,7 @@ def _print(
 
 
 def _list(console: Console) -> None:
-    from housewise.experiments.experiment_file import bundled_experiments, load_experiment
+    from housewise.experiments.catalogue import bundled_experiments, load_experiment
 
     for name, path in bundled_experiments().items():
         spec = load_experiment(path)

@@ -115,7 +115,8 @@ class RuleConversation:
         if left:
             self._say(f"Left open: {plural(left, 'question')}; the same command asks again.")
         kept = f"New rules: {rules}." if rules else "No new rules."
-        self._say(f"{kept} To see all: housewise rules show {self._person}")
+        has_memory = rules or self._earlier_turns
+        self._say(f"{kept} To see all: housewise rules show {self._person}" if has_memory else kept)
 
     def _ask_all(self) -> str:
         """Ask one question after the other. Returns a sentence about how the conversation ended."""

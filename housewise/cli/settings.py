@@ -15,6 +15,7 @@ from rich.text import Text
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
 
     from housewise.core.settings_reference import SettingReference, SettingSection
 
-_TRAININGS = ("selftrain", "selftrain-goals", "selftrain-adapt")
 _PLANNER_SECTION = "agent"
 _LONGEST_VALUE = 60
 
 
 def _list_names() -> list[str]:
-    return [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), *_TRAININGS]
+    return [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), *TRAINING_SYSTEMS]
 
 
 def settings(
@@ -119,19 +119,10 @@ def _load_defaults(name: str) -> tuple[BaseModel, DictConfig]:
     if name in plugin_names(PLANNERS):
         system = find_system("personalize")
         return system.load(overrides=[f"planner={name}"]), system.defaults()
-    if name not in _TRAININGS:
+    if name not in TRAINING_SYSTEMS:
         raise UserError(f"no settings of {name!r}; {suggest_names(name, _list_names())}")
-    if name == "selftrain-adapt":
-        from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
-
-        return load_adapt_training(), adapt_training_defaults()
-    if name == "selftrain-goals":
-        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
-
-        return load_goal_training(), goal_training_defaults()
-    from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
-
-    return load_selftraining(), selftraining_defaults()
+    training = find_training_settings(name)
+    return training.load(), training.defaults()
 
 
 def _list_with_items(settings: Iterable[SettingReference]) -> Iterator[SettingReference]:

@@ -66,12 +66,14 @@ def _owned_frames(error: BaseException) -> Iterator[tuple[FrameSummary, str]]:
 
 
 def _is_user_code(owner: str, filename: str) -> bool:
+    """Whether code is a plugin's or the user's, by the package that owns it and its file."""
     if owner == _PACKAGE or (owner in sys.stdlib_module_names and owner != "__main__"):
         return False
     return owner in _plugin_packages() or _is_user_file(filename)
 
 
 def _is_user_file(filename: str) -> bool:
+    """Whether a file is outside the standard library and installed packages."""
     path = Path(filename)
     if filename.startswith("<") or _INSTALLED & set(path.parts):
         return False

@@ -1,7 +1,7 @@
 """Former names of modules, classes and functions that docs/extending.md gave to authors of plugins.
 
 They stay importable with a ``DeprecationWarning``. A former name in a module that still exists is found by that
-module's ``__getattr__``; a former module is made when it is imported.
+module's ``__getattr__``; a former module is made when it is imported. Former ``python -m`` commands work too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, ParamSpec, TypeVar
+
+from housewise.core.errors import UserError
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -35,6 +37,32 @@ FORMER_NAMES = {
     "housewise.selftrain.trainers.Start": "housewise.selftrain.trainers.ModelReference",
     "housewise.systems.personalize.planners.Situation": "housewise.systems.personalize.planner_context.PlannerContext",
 }
+
+
+FORMER_COMMANDS = {
+    "housewise.selftrain.prefer": "housewise.selftrain.train_on_preferences",
+    "housewise.selftrain.ship": "housewise.selftrain.publish_adapter",
+}
+"""Current modules by those that were documented as commands ``python -m``."""
+
+
+def rename_keys(
+    values: Mapping[str, Any], current: Mapping[str, str], describe_conflict: Callable[[str, str], str]
+) -> dict[str, Any]:
+    """Return values by key with current keys in place of former ones.
+
+    Args:
+        values: Values by key.
+        current: Current key of each former key.
+        describe_conflict: Returns the message for a value under a former and under its current key.
+
+    Raises:
+        UserError: A value is given under both keys.
+    """
+    for former, now in current.items():
+        if former in values and now in values:
+            raise UserError(describe_conflict(former, now))
+    return {current.get(key, key): value for key, value in values.items()}
 
 
 def find_former_name(module: str, name: str) -> Any:
@@ -103,13 +131,18 @@ class FormerModuleFinder(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
         """See MetaPathFinder.find_spec."""
-        moved = any(former.rpartition(".")[0] == name for former in FORMER_NAMES)
+        moved = name in FORMER_COMMANDS or any(former.rpartition(".")[0] == name for former in FORMER_NAMES)
         return ModuleSpec(name, self) if moved else None
 
     def exec_module(self, module: ModuleType) -> None:
         """See Loader.exec_module."""
         name = module.__name__
         module.__dict__["__getattr__"] = lambda attribute: find_former_name(name, attribute)
+
+    def get_code(self, name: str) -> CodeType:
+        """Return code that runs the current module of a command, for ``python -m``."""
+        code = f"import runpy\nrunpy.run_module({FORMER_COMMANDS[name]!r}, run_name='__main__', alter_sys=True)"
+        return compile(code, f"<{name}>", "exec")
 
 
 def install_former_modules() -> None:

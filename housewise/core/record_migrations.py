@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from housewise.core.errors import UserError
+from housewise.core.migrations import rename_keys
 
 FRAME_FIELDS: Mapping[str, Mapping[str, str]] = {
     "header": {"run": "repetition", "setting": "initial_state"},
@@ -78,7 +78,8 @@ def _fields_of(system: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def _rename(data: Mapping[str, Any], names: Mapping[str, str], where: str) -> dict[str, Any]:
-    for former, current in names.items():
-        if former in data and current in data:
-            raise UserError(f"{where}: {former} is the former name of {current}, and both are given; remove {former}")
-    return {names.get(key, key): value for key, value in data.items()}
+    return rename_keys(
+        data,
+        names,
+        lambda former, now: f"{where}: {former} is the former name of {now}, and both are given; remove {former}",
+    )

@@ -6,11 +6,15 @@ Former names are replaced by current ones before settings are validated, so that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import BeforeValidator
 
 from housewise.core.errors import UserError
+from housewise.core.migrations import rename_keys
+from housewise.core.setting_keys import setting_at
 from housewise.core.settings import merge_nested, nest_value, setting_paths
 
 FORMER_SETTINGS = {
@@ -127,22 +131,47 @@ def migrate_settings(
     Raises:
         UserError: A setting is given under its former and its current name, or a former name fits several settings.
     """
-    paths = list(setting_paths(base))
-    formers, migrated = list(_list_formers(paths)), dict(given)
-    for _ in range(_MAX_PASSES if formers else 0):  # a renamed section may hold renamed settings
+    known, migrated = _index_names(tuple(setting_paths(base))), dict(given)
+    for _ in range(_MAX_PASSES):  # a renamed section may hold renamed settings
         moved: list[tuple[str, _Former, Any]] = []
-        kept = _take_formers(migrated, "", paths, formers, source, moved)
-        names = list(setting_paths(kept))
+        kept = _take_formers(migrated, "", known, source, moved)
+        names = list(setting_paths(kept)) if moved else []
         for name, former, value in moved:
             if any(_is_name_of(other, former.target) for other in names):
                 raise UserError(f"{source}: setting {name!r} is now called {former.target!r}; give one of them")
             if former.item is not None:
-                value = _switch_item(former, value, kept, base if current is None else current, source)
+                whole = merge_nested(base if current is None else current, kept)
+                value = _switch_item(former, value, setting_at(whole, former.target), source)
             kept = merge_nested(kept, nest_value(former.target, value))
         migrated = kept
         if not moved:
             break
     return migrated
+
+
+@dataclass(frozen=True)
+class _KnownNames:
+    """Names of settings by their last part, since few settings share it.
+
+    Attributes:
+        formers: Former names of existing settings.
+        paths: Dotted paths of existing settings.
+    """
+
+    formers: Mapping[str, Sequence[_Former]]
+    paths: Mapping[str, Sequence[str]]
+
+
+@lru_cache(maxsize=64)
+def _index_names(paths: tuple[str, ...]) -> _KnownNames:
+    """Return the former and the current names of settings, which are the same in all calls for a system."""
+    formers: dict[str, list[_Former]] = {}
+    current: dict[str, list[str]] = {}
+    for former in _list_formers(paths):
+        formers.setdefault(former.path.rpartition(".")[2], []).append(former)
+    for path in paths:
+        current.setdefault(path.rpartition(".")[2], []).append(path)
+    return _KnownNames(formers, current)
 
 
 def _list_formers(paths: Sequence[str]) -> Iterator[_Former]:
@@ -160,8 +189,7 @@ def _list_formers(paths: Sequence[str]) -> Iterator[_Former]:
 def _take_formers(
     given: Mapping[str, Any],
     prefix: str,
-    paths: Sequence[str],
-    formers: Sequence[_Former],
+    known: _KnownNames,
     source: str,
     moved: list[tuple[str, _Former, Any]],
 ) -> dict[str, Any]:
@@ -169,10 +197,11 @@ def _take_formers(
     kept: dict[str, Any] = {}
     for key, value in given.items():
         name = f"{prefix}{key}"
-        found = [former for former in formers if _is_name_of(name, former.path)]
-        if not found or any(_is_name_of(name, path) for path in paths):
+        last = name.rpartition(".")[2]
+        found = [former for former in known.formers.get(last, ()) if _is_name_of(name, former.path)]
+        if not found or any(_is_name_of(name, path) for path in known.paths.get(last, ())):
             if isinstance(value, Mapping) and value:
-                kept[key] = _take_formers(value, f"{name}.", paths, formers, source, moved)
+                kept[key] = _take_formers(value, f"{name}.", known, source, moved)
             elif isinstance(value, list):
                 kept[key] = [_rename_item(each, FORMER_ITEM_SETTINGS.get(key, {}), name, source) for each in value]
             else:
@@ -180,8 +209,8 @@ def _take_formers(
         elif len(found) == 1:
             moved.append((name, found[0], value))
         else:
-            known = " or ".join(former.target for former in found)
-            raise UserError(f"{source}: setting {name!r} is there more than once; write {known}")
+            meant = " or ".join(former.target for former in found)
+            raise UserError(f"{source}: setting {name!r} is there more than once; write {meant}")
     return kept
 
 
@@ -189,12 +218,11 @@ def _rename_item(item: Any, names: Mapping[str, str], place: str, source: str) -
     """Return an item of a list with current names of its settings."""
     if not isinstance(item, Mapping):
         return item
-    for former in names.keys() & item.keys():
-        if names[former] in item:
-            raise UserError(
-                f"{source}: setting {former!r} of {place} is now called {names[former]!r}; give one of them"
-            )
-    return {names.get(key, key): value for key, value in item.items()}
+    return rename_keys(
+        item,
+        names,
+        lambda former, now: f"{source}: setting {former!r} of {place} is now called {now!r}; give one of them",
+    )
 
 
 def _is_name_of(name: str, path: str) -> bool:
@@ -205,19 +233,10 @@ def _is_name_of(name: str, path: str) -> bool:
     return key == last and all(section in remaining for section in sections)
 
 
-def _switch_item(
-    former: _Former, value: Any, given: Mapping[str, Any], current: Mapping[str, Any], source: str
-) -> list[str]:
+def _switch_item(former: _Former, value: Any, items: Sequence[str] | None, source: str) -> list[str]:
     """Return a list with or without an item, as a former switch says."""
     if not isinstance(value, bool):
         raise UserError(f"{source}: setting {former.path!r}: has to be true or false, not {value!r}")
-    items = _find(given, former.target) or _find(current, former.target) or []
-    items = [item for item in items if item != former.item] + [former.item] * value
+    kept = [item for item in items or () if item != former.item] + [str(former.item)] * value
     order = [item for _, item in FORMER_SWITCHES.values()]
-    return sorted(items, key=lambda item: order.index(item) if item in order else len(order))
-
-
-def _find(values: Any, path: str) -> Any:
-    for key in path.split("."):
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return values
+    return sorted(kept, key=lambda item: order.index(item) if item in order else len(order))

@@ -31,9 +31,9 @@ def check_known_name(name: str, known: Sequence[str]) -> str:
 
 
 class Settings(BaseModel):
-    """Immutable settings without unknown keys."""
+    """Immutable settings without unknown keys. The docstring of a field is its description."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
     _keys: Mapping[str, str] = PrivateAttr(default_factory=dict)

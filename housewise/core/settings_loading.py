@@ -7,9 +7,7 @@ Settings are grouped in sections. A key that occurs in one section only may be w
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,9 +21,9 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.redaction import redact_passwords
+from housewise.core.setting_keys import expand_references, find_setting_path, setting_at, short_key
 from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
-    SECTIONS,
     merge_nested,
     nest_value,
     record_dotted_keys,
@@ -35,22 +33,9 @@ from housewise.core.settings import (
 from housewise.core.text_files import read_text
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
-_LONGEST_VALUE, _LONGEST_LIST = 200, 400
-# A model's setting without a role means the model that acts.
-_ACTING = "models.agent."
-_STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
+_LONGEST_VALUE = 200
 
 _Model = TypeVar("_Model", bound=BaseModel)
-
-
-def short_key(key: str) -> str:
-    """Return a dotted key without its section, and without the role ``agent`` of a model."""
-    run, dot, rest = key.partition(".") if key.startswith("run.") else ("", "", key)
-    if rest.startswith(_ACTING):
-        rest = rest.removeprefix(_ACTING)
-    elif rest.partition(".")[0] in SECTIONS:
-        rest = rest.partition(".")[2] or rest
-    return f"{run}{dot}{rest}"
 
 
 def load_with_derived_defaults(
@@ -113,7 +98,7 @@ def load_settings(
                 OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source, current
             )
             current = merge_nested(current, content)
-            parts.append(OmegaConf.create(_expand_references(content, known)))
+            parts.append(OmegaConf.create(expand_references(content, known)))
             by_user = merge_nested(by_user, content) if is_users else by_user
         whole = literals.restore(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
@@ -161,12 +146,13 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
     except ValidationError as error:
         first = error.errors()[0]
         field = short_key(".".join(str(part) for part in first["loc"]))
+        problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
         if first["type"] == "unknown_name":
-            raise UserError(f"setting {field}: {first['msg']}") from error
-        raise UserError(f"setting {field}: {first['msg']}, not {_short_repr(first['input'])}") from error
+            raise UserError(f"setting {field}: {problem}") from error
+        raise UserError(f"setting {field}: {problem}, not {_short_repr(first['input'])}") from error
 
 
 def place_in_sections(
@@ -195,8 +181,8 @@ def _place_keys(given: Any, base: Mapping[str, Any], source: str, prefix: str) -
     """
     found: dict[str, Any] = {}
     for key, value in given.items():
-        path = key if key in base else _find_path(str(key), base, source, prefix, isinstance(value, Mapping))
-        known = _lookup(base, path)
+        path = key if key in base else find_setting_path(str(key), base, source, prefix, isinstance(value, Mapping))
+        known = setting_at(base, path)
         # A setting with an empty mapping as its default accepts any keys.
         if isinstance(known, Mapping) and known:
             if isinstance(value, Mapping):
@@ -212,7 +198,7 @@ def _place_keys(given: Any, base: Mapping[str, Any], source: str, prefix: str) -
 def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by key without unknown keys and under current names, for settings that another version wrote."""
     names = {path.rpartition(".")[2] for path in setting_paths(base)}
-    free = {path.rpartition(".")[2] for path in setting_paths(base) if _lookup(base, path) == {}}
+    free = {path.rpartition(".")[2] for path in setting_paths(base) if setting_at(base, path) == {}}
 
     def drop(values: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -222,55 +208,6 @@ def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict
         }
 
     return drop(migrate_settings(given, base, "saved settings"))
-
-
-def _find_path(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
-    """Return the dotted path of the only key of that name; a section is meant if the value has keys of its own."""
-    named = [path for path in setting_paths(base) if path.rpartition(".")[2] == key]
-    paths = [path for path in named if isinstance(_lookup(base, path), Mapping) == section] or named
-    acting = [path for path in paths if path.startswith(_ACTING)]
-    # A role may have the name of a setting; a role has keys of its own.
-    values = [path for path in paths if not isinstance(_lookup(base, path), Mapping)]
-    for meant in (acting, paths, values):
-        if len(meant) == 1:
-            return meant[0]
-    if paths:
-        raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
-    if f"{prefix}{key}" == "run":
-        raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
-    names = list(dict.fromkeys(path.rpartition(".")[2] for path in setting_paths(base)))
-    close = difflib.get_close_matches(key, names, n=1)
-    leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
-    listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
-    hint = f"did you mean {short_key(prefix + close[0])}?" if close else f"known keys: {listed}"
-    raise UserError(f"{source}: unknown setting {short_key(prefix + key)!r}; {hint}")
-
-
-def _expand_references(value: Any, base: Mapping[str, Any]) -> Any:
-    """Replace short references such as ``${seed}`` by full ones such as ``${tasks.seed}``."""
-    if isinstance(value, dict):
-        return {key: _expand_references(inner, base) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_expand_references(inner, base) for inner in value]
-    if isinstance(value, str):
-        return _STANDS_FOR.sub(lambda each: f"${{{_full_path(each[1], base)}}}", value)
-    return value
-
-
-def _full_path(path: str, base: Mapping[str, Any]) -> str:
-    """Return the full path of a setting that another one refers to."""
-    first, dot, rest = path.partition(".")
-    if first in base:
-        return path
-    paths = [each for each in setting_paths(base) if each.rpartition(".")[2] == first]
-    return f"{paths[0]}{dot}{rest}" if len(paths) == 1 else path
-
-
-def _lookup(base: Mapping[str, Any], path: str) -> Any:
-    if path in base:
-        return base[path]
-    first, _, rest = path.partition(".")
-    return _lookup(base[first], rest)
 
 
 def packaged_configs() -> dict[str, Path]:

@@ -17,14 +17,14 @@ from pydantic.fields import FieldInfo
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, SECTIONS
 
 _BOUNDS = {"ge": "at least {}", "gt": "greater than {}", "le": "at most {}", "lt": "less than {}"}
-_LENGTHS = {"min_length": "at least {} items", "max_length": "at most {} items"}
+_LENGTHS = {"min_length": "at least {} {unit}", "max_length": "at most {} {unit}"}
 _UNREACHABLE = (MAX_COUNT, LARGEST_SEED)
 """Bounds that only refuse typing errors, which are not shown."""
 _WIDTH = 120
 _YAML_HINT = (
     "Keep what you change and delete the rest. Where # stands before a setting, its default follows from other "
-    "settings, such as the adapter; remove the # to set it. ${tasks.seed} stands for another setting, and "
-    "${oc.env:NAME} for an environment variable."
+    "settings, such as the adapter; remove the # to set it, and that of its section. ${tasks.seed} stands for another "
+    "setting, and ${oc.env:NAME} for an environment variable."
 )
 
 
@@ -111,13 +111,16 @@ def format_settings_yaml(title: str, sections: Iterable[SettingSection]) -> str:
         title: What the settings are of.
         sections: Sections, outer sections first.
     """
+    sections = list(sections)
+    active = {f"{each.name}." for each in sections for setting in each.settings if setting.derived is None}
     lines = [*_comment(f"Settings of {title}, with their defaults. {_YAML_HINT}", ""), ""]
     for section in sections:
         depth = len(section.name.split(".")) if section.name else 0
         indent = "  " * depth
         if section.name:
             lines += _comment(section.description, indent[2:])
-            lines.append(f"{indent[2:]}{section.name.rpartition('.')[2]}:")
+            is_active = any(name.startswith(f"{section.name}.") for name in active)
+            lines.append(f"{indent[2:]}{'' if is_active else '# '}{section.name.rpartition('.')[2]}:")
         for setting in section.settings:
             facts = setting.type + (f", {setting.bounds}" if setting.bounds else "")
             lines += _comment(f"{setting.description} ({facts})".strip(), indent)
@@ -149,7 +152,8 @@ def _summarise_class(settings: type[BaseModel]) -> str:
 
 
 def _describe_field(name: str, field: FieldInfo) -> SettingReference:
-    kind, bounds = _format_type(field.annotation), _format_bounds(field)
+    kind = _format_type(field.annotation)
+    bounds = _format_bounds(field, "characters" if kind == "text" else "items")
     default = (
         None
         if field.is_required()
@@ -157,7 +161,8 @@ def _describe_field(name: str, field: FieldInfo) -> SettingReference:
     )
     items = next(_find_item_classes(field.annotation), None)
     inner = () if items is None else tuple(_describe_field(*each) for each in items.model_fields.items())
-    return SettingReference(name, kind, default, bounds, field.description or "", field.is_required(), items=inner)
+    description = " ".join((field.description or "").split())
+    return SettingReference(name, kind, default, bounds, description, field.is_required(), items=inner)
 
 
 def _find_item_classes(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -192,13 +197,13 @@ def _format_type(annotation: Any) -> str:
     return str(getattr(annotation, "__name__", annotation))
 
 
-def _format_bounds(field: FieldInfo) -> str:
-    """Format the numeric bounds of a field, and the bounds of its length."""
+def _format_bounds(field: FieldInfo, unit: str) -> str:
+    """Format the numeric bounds of a field, and the bounds of its length in some unit."""
     parts = []
     for forms in (_BOUNDS, _LENGTHS):
         for constraint in field.metadata:
             parts += [
-                form.format(value)
+                form.format(value, unit=unit)
                 for name, form in forms.items()
                 if (value := getattr(constraint, name, None)) is not None and value not in _UNREACHABLE
             ]

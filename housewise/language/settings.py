@@ -30,64 +30,50 @@ _OWN_FIELDS |= {"max_completion_tokens", "logprobs", "top_logprobs", "chat_templ
 class SamplingSettings(Settings):
     """How replies are sampled; see ``language.base.Sampling``."""
 
-    temperature: float = Field(default=1.0, ge=0, description="Temperature. 0 always takes the most probable token.")
-    top_p: float = Field(
-        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
-    )
-    max_tokens: int = Field(default=256, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a reply.")
-    n: int = Field(default=1, ge=1, le=MAX_COUNT, description="Number of replies per request.")
+    temperature: float = Field(default=1.0, ge=0)
+    """Temperature. 0 always takes the most probable token."""
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Probability mass of the most probable tokens that are sampled from."""
+    max_tokens: int = Field(default=256, ge=1, le=MAX_COUNT)
+    """Maximum number of tokens of a reply."""
+    n: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of replies per request."""
 
 
 class ModelSettings(Settings):
     """Settings of a chat model. A server that has moved counts as the same model."""
 
-    model: str = Field(
-        default="local",
-        description="local (the bundled model), local:FOLDER or local:NAME (of Hugging Face), or the name of a model "
-        "at an OpenAI-compatible server.",
-    )
-    base_url: Annotated[str | None, EXECUTION] = Field(
-        default=None, repr=False, description="Address of the server. A password in it is used but never stored."
-    )
-    adapter: str | None = Field(
-        default=None,
-        description="Adapter of a local model: a folder, the name of a bundled adapter, none, or auto (the bundled "
-        "adapter if it fits the system and the model).",
-    )
+    model: str = "local"
+    """local (the bundled model), local:FOLDER or local:NAME (of Hugging Face), or the name of a model at an
+    OpenAI-compatible server."""
+    base_url: Annotated[str | None, EXECUTION] = Field(default=None, repr=False)
+    """Address of the server. A password in it is used but never stored."""
+    adapter: str | None = None
+    """Adapter of a local model: a folder, the name of a bundled adapter, none, or auto (the bundled adapter if it fits
+    the system and the model)."""
     sampling: SamplingSettings = SamplingSettings()
-    grammar_dialect: GrammarDialect = Field(default="vllm", description="Grammar format of the server.")
-    continue_prefix: bool = Field(default=False, description="Whether the server can continue an assistant's turn.")
-    thinking: bool = Field(
-        default=False,
-        description="Whether the model thinks before it answers. If false, the first reply with thoughts tells.",
-    )
-    thinking_tokens: int = Field(
-        default=DEFAULT_THINKING_TOKENS, ge=0, le=MAX_COUNT, description="Added to max_tokens for a model that thinks."
-    )
-    extra_body: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Further fields of requests to the server, such as top_k. They are stored with a run, so do not "
-        "put keys here.",
-    )
-    chat_template_kwargs: dict[str, Any] = Field(
-        default_factory=dict, description="Arguments of the model's chat template, such as enable_thinking."
-    )
-    reasoning_effort: str | None = Field(
-        default=None, description="How long a reasoning model at a server thinks, such as low."
-    )
-    batch_size: Annotated[int, EXECUTION] = Field(
-        default=16, ge=1, le=MAX_COUNT, description="Number of replies that a local model generates at once."
-    )
-    dtype: Dtype = Field(default="auto", description="Precision of a local model. auto is the fastest on this machine.")
-    concurrency: Annotated[int | None, EXECUTION] = Field(
-        default=None,
-        ge=1,
-        le=MAX_COUNT,
-        description="Number of concurrent requests to a server. null is the number of workers, but at least 8.",
-    )
-    timeout: Annotated[float, EXECUTION] = Field(
-        default=60.0, gt=0, description="Maximum seconds of one attempt to reach a server."
-    )
+    grammar_dialect: GrammarDialect = "vllm"
+    """Grammar format of the server."""
+    continue_prefix: bool = False
+    """Whether the server can continue an assistant's turn."""
+    thinking: bool = False
+    """Whether the model thinks before it answers. If false, the first reply with thoughts tells."""
+    thinking_tokens: int = Field(default=DEFAULT_THINKING_TOKENS, ge=0, le=MAX_COUNT)
+    """Added to max_tokens for a model that thinks."""
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of requests to the server, such as top_k. They are stored with a run, so do not put keys here."""
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the model's chat template, such as enable_thinking."""
+    reasoning_effort: str | None = None
+    """How long a reasoning model at a server thinks, such as low."""
+    batch_size: Annotated[int, EXECUTION] = Field(default=16, ge=1, le=MAX_COUNT)
+    """Number of replies that a local model generates at once."""
+    dtype: Dtype = "auto"
+    """Precision of a local model. auto is the fastest on this machine."""
+    concurrency: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
+    """Number of concurrent requests to a server. null is the number of workers, but at least 8."""
+    timeout: Annotated[float, EXECUTION] = Field(default=60.0, gt=0)
+    """Maximum seconds of one attempt to reach a server."""
 
     @field_serializer("base_url")
     def _redact_base_url(self, base_url: str | None) -> str | None:

@@ -277,20 +277,20 @@ def _write_page(page: EpisodePage) -> None:
         return
     films: list[Path] = []
 
-    def keep(film: Film) -> str:
+    def save_film(film: Film) -> str:
         films.append(page.file.with_suffix(".mp4" if film.is_video else ".webp"))
         write_bytes(films[0], film.data)
         write_bytes(page.poster, film.still)
         return quote(films[0].name)
 
     simulator = page.options.simulator if page.has_pictures else None
-    content = make_content(1, page.entry, simulator, keep if page.has_film else None)
+    content = make_content(1, page.entry, simulator, save_film if page.has_film else None)
     made = f"{page.key} filmed" if films else page.key
     write_text(page.file, _render_page(page, content, made if content.complete else ""))
 
 
 def make_content(
-    number: int, entry: EpisodeEntry, simulator: SimulatorChoice | None, keep: SaveFilm | None
+    number: int, entry: EpisodeEntry, simulator: SimulatorChoice | None, save_film: SaveFilm | None
 ) -> EpisodeContent:
     """Return an episode's content as its system's view shows it, or event by event if the view cannot read its record.
 
@@ -298,14 +298,14 @@ def make_content(
         number: Number of the episode on its page, from 1.
         entry: The episode, which must not have failed.
         simulator: Simulator that renders pictures, or None for no pictures.
-        keep: Saves a film, or None for no film; see `SaveFilm`.
+        save_film: Saves a film, or None for no film; see `SaveFilm`.
     """
     assert entry.header is not None and entry.result is not None, "a failed episode has no content"
     record = Record(entry.header, (), entry.result)
     try:
         record = read_record(entry.path)
         with wrap_record_errors(entry.path):
-            return entry.view.make_content(number, record, entry.path, simulator, keep)
+            return entry.view.make_content(number, record, entry.path, simulator, save_film)
     except UserError as error:
         plain = EpisodeView(entry.header.system).list_events(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])

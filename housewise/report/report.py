@@ -66,14 +66,14 @@ class IndexRow:
         link: Links of the episode.
         agent: Name of the agent.
         trouble: What went wrong, in words, or an empty text.
-        keys: For each filter, the numbers of its options that apply to the episode.
+        filter_options: For each filter, separated by commas, the numbers of its options that apply to the episode.
     """
 
     entry: EpisodeEntry
     link: IndexLink
     agent: str
     trouble: str
-    keys: str
+    filter_options: str
 
     @cached_property
     def cells(self) -> list[ScoreCell]:
@@ -101,7 +101,7 @@ def write_report(
         out: Path of the index, by default `<folder>/report.html`. The folder of the pages has its name without ending.
         options: How pages are written.
         against: Folder of another run to compare with.
-        fresh: Whether current pages are written again.
+        fresh: Whether pages are written again even if they are current.
         workers: Number of processes that write pages.
         progress: Called for each page.
 
@@ -120,19 +120,22 @@ def write_report(
     missing = [page for page in plain if fresh or not page.is_current]
     pictured = [page for page in wanted if page.has_pictures and (fresh or not page.is_current)]
 
-    def settle() -> None:
-        _write_index(index, folder, entries, notes, _links(index, wanted), comparisons, _limits(folder, wanted))
+    def update_index() -> None:
+        """Write the index with links to the pages that exist now, and link neighbouring pages."""
+        _write_index(
+            index, folder, entries, notes, _links(index, wanted), comparisons, _completeness_notes(folder, wanted)
+        )
         link_neighbours(wanted)
 
-    settle()
+    update_index()
     try:
         with open_page_writer(min(workers, max(len(missing), len(pictured)))) as make:
             _make_all(make, missing, "pages", progress or _no_progress)
             if missing and pictured:
-                settle()
+                update_index()
             _make_all(make, pictured, "pictures and films", progress or _no_progress)
     finally:
-        settle()
+        update_index()
     return index
 
 
@@ -153,7 +156,7 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
     return [IndexLink(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
 
 
-def _limits(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
+def _completeness_notes(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
     """Return what the index says about missing pages and pictures, and the commands that create them."""
     missing = sum(not page.is_there for page in all_pages)
     limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
@@ -194,14 +197,15 @@ def write_single(
     entries, notes = read_entries(folder)
     comparisons = _compare_with(folder, entries, against)
     pictured, named = options.choose_illustrated(entries), replace(options, worst=0).choose_illustrated(entries)
+    # read_entries returns the worst episode first.
     played = [place for place, entry in enumerate(entries) if entry.result]
     shown = [place for rank, place in enumerate(played) if rank < max_episodes or entries[place].key in named]
     contents: list[EpisodeContent] = []
     for done, place in enumerate(shown):
         tell("episodes", done, len(shown))
         simulator = options.simulator if entries[place].key in pictured else None
-        keep = (lambda film: data_uri(film.data)) if options.film and simulator else None
-        contents.append(make_content(done + 1, entries[place], simulator, keep))
+        save_film = (lambda film: data_uri(film.data)) if options.film and simulator else None
+        contents.append(make_content(done + 1, entries[place], simulator, save_film))
     tell("episodes", len(shown), len(shown))
     links = [IndexLink(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
     with_pictures = sum(entries[place].key in pictured for place in shown)
@@ -283,7 +287,7 @@ def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, lis
 
 
 def _filters(entries: Sequence[EpisodeEntry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:
-    """Return the options of each filter. Filters with a single option are left out."""
+    """Return the options of each filter. A filter with a single option is left out, except "went wrong"."""
     found = {what: dict.fromkeys(sorted(options)) for what, options in _filter_values(entries, agents).items()}
     return {what: options for what, options in found.items() if len(options) > 1 or (what == "went wrong" and options)}
 

@@ -13,8 +13,8 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import Header
 from housewise.core.setting_effects import compared_settings
+from housewise.core.setting_keys import short_key
 from housewise.core.settings import flatten_settings
-from housewise.core.settings_loading import short_key
 from housewise.rollout.saved_settings import parse_saved_settings
 
 Experiment = tuple[tuple[str, str], ...]

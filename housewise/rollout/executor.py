@@ -10,9 +10,9 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
 from housewise.rollout.failures import RunEndedError
+from housewise.rollout.run_meter import RunMeter
 from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.system import Job, System
-from housewise.rollout.usage_limits import RunMeter
 
 MAX_SAME_FAILURES = 5
 """The run ends after this many consecutive episodes that fail for the same reason, if none has finished."""

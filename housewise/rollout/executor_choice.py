@@ -8,8 +8,8 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.processes import can_start_processes
 from housewise.rollout.executor import Executor, RunCallback
+from housewise.rollout.run_meter import RunMeter
 from housewise.rollout.system import System
-from housewise.rollout.usage_limits import RunMeter
 
 
 def open_executor(

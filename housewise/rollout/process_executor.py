@@ -11,9 +11,9 @@ from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
 from housewise.rollout.episode_runner import EpisodeRunner
 from housewise.rollout.executor import Executor
+from housewise.rollout.run_meter import RunMeter
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
-from housewise.rollout.usage_limits import RunMeter
 
 # Number of episodes submitted per process, so that no process idles.
 _QUEUED_PER_PROCESS = 2

@@ -21,11 +21,12 @@ from housewise.people.memory import Memory, Note
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
-from housewise.rollout.interrupted_attempts import read_interrupted_events
+from housewise.rollout.interrupted_events import read_interrupted_events
 from housewise.rollout.models import check_models
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record, read_records
 from housewise.rollout.run_memory import RunMemory
+from housewise.rollout.run_meter import RunMeter, open_meter
 from housewise.rollout.saved_settings import (
     adapter_option,
     check_user_files,
@@ -38,7 +39,7 @@ from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import compute_metrics
 from housewise.rollout.settings import RunSettings, setting_assignments
 from housewise.rollout.system import Job, System, find_system
-from housewise.rollout.usage_limits import LimitReachedError, RunMeter, check_prices, open_meter
+from housewise.rollout.usage_limits import LimitReachedError, check_prices
 
 _MOST_NAMED = 3
 
@@ -278,8 +279,8 @@ class Run:
                 *setting_assignments(self.settings.memory_person_settings),
             ] or ["the memory of the one person who is played for"]
             print_note(
-                f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
-                f"{' or '.join(remedies)} keeps reactions"
+                f"success is measured by the preferences of {listed}, so the memory of {whose} is read but gets no "
+                f"notes; {' or '.join(remedies)} gets them"
             )
         elif self.settings.is_person_from_memory:
             print_note(

@@ -10,11 +10,11 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes
+from housewise.core.setting_keys import short_key
 from housewise.core.settings import merge_nested, nested_differences, record_user_keys
 from housewise.core.settings_loading import (
     drop_unknown_keys,
     place_in_sections,
-    short_key,
     validate_settings,
 )
 from housewise.core.text_files import read_json

@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_keys import short_key
 from housewise.core.setting_marks import EXECUTION, NEEDS_MODEL, NOT_COMPARED, SELECTION
 from housewise.core.settings import (
     LARGEST_SEED,
@@ -20,7 +21,7 @@ from housewise.core.settings import (
     merge_nested,
     record_user_keys,
 )
-from housewise.core.settings_loading import place_in_sections, short_key, validate_settings
+from housewise.core.settings_loading import place_in_sections, validate_settings
 from housewise.language.settings import ModelSettings
 
 Learn = Literal["episode", "run", "never"]
@@ -29,18 +30,12 @@ Learn = Literal["episode", "run", "never"]
 class TaskSettings(Settings):
     """Which tasks are played, and how often."""
 
-    seed: Annotated[int, NOT_COMPARED] = Field(
-        default=0, ge=0, le=LARGEST_SEED, description="Seed of the random number generator."
-    )
-    rng_stream: Annotated[int, NOT_COMPARED] = Field(
-        default=0,
-        ge=0,
-        le=LARGEST_SEED,
-        description="Number of the random stream. Another number plays the same tasks with other random draws.",
-    )
-    repeats: Annotated[int, SELECTION] = Field(
-        default=1, ge=1, le=MAX_COUNT, description="Number of episodes per task, each with its own seed."
-    )
+    seed: Annotated[int, NOT_COMPARED] = Field(default=0, ge=0, le=LARGEST_SEED)
+    """Seed of the random number generator."""
+    rng_stream: Annotated[int, NOT_COMPARED] = Field(default=0, ge=0, le=LARGEST_SEED)
+    """Number of the random stream. Another number plays the same tasks with other random draws."""
+    repeats: Annotated[int, SELECTION] = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of episodes per task, each with its own seed."""
 
 
 class ModelsSettings(Settings):
@@ -52,63 +47,50 @@ class ModelsSettings(Settings):
 class MemorySettings(Settings):
     """What is remembered of people."""
 
-    start: str | None = Field(
-        default=None, description="Name of the memory that the run starts from. null starts with an empty one."
-    )
-    new: Annotated[bool, EXECUTION] = Field(default=False, description="Whether the run may create the memory.")
-    folder: Annotated[str | None, EXECUTION] = Field(
-        default=None, description="Folder of the memories. null is the default folder."
-    )
-    learn: Learn = Field(
-        default="episode",
-        description="When new notes are recalled: from the person's next episode on, so that a person's episodes are "
-        "played in order (episode), from the next run on, so that episodes are played in parallel (run), or never.",
-    )
-    meaning: bool | None = Field(
-        default=None,
-        description="Whether notes of similar meaning are recalled as well. null does so if sentence embeddings are "
-        "installed.",
-    )
+    start: str | None = None
+    """Name of the memory that the run starts from. null starts with an empty one."""
+    new: Annotated[bool, EXECUTION] = False
+    """Whether the run may create the memory."""
+    folder: Annotated[str | None, EXECUTION] = None
+    """Folder of the memories. null is the default folder."""
+    learn: Learn = "episode"
+    """When new notes are recalled: from the person's next episode on, so that a person's episodes are played in order
+    (episode), from the next run on, so that episodes are played in parallel (run), or never."""
+    meaning: bool | None = None
+    """Whether notes of similar meaning are recalled as well. null does so if sentence embeddings are installed."""
 
 
 class Price(Settings):
     """Price of a model per million tokens."""
 
-    prompt: float = Field(ge=0, description="Price of a million tokens that the model reads.")
-    reply: float = Field(ge=0, description="Price of a million tokens that the model writes.")
+    prompt: float = Field(ge=0)
+    """Price of a million tokens that the model reads."""
+    reply: float = Field(ge=0)
+    """Price of a million tokens that the model writes."""
 
 
 class ExecutionSettings(Settings):
     """Where and how fast episodes are computed. Results do not depend on it, except for rounding."""
 
-    workers: int = Field(
-        default=1, ge=1, le=MAX_COUNT, description="Maximum number of episodes that are played at the same time."
-    )
-    ray: str | None = Field(
-        default=None, description="Address of the Ray cluster that plays the episodes. null is this machine."
-    )
-    gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = Field(
-        default=ANY,
-        description="CUDA device on which simulators render: a number, several that workers take in turn, such as "
-        "[0, 1], auto (all), or -1 (the first that EGL offers, which is software without a GPU).",
-    )
-    max_episodes: int | None = Field(
-        default=None,
-        ge=1,
-        le=MAX_COUNT,
-        description="Maximum number of episodes to play. The others can be played later in the same folder.",
-    )
-    fail_fast: bool = Field(default=False, description="Whether the run ends at the first failed episode.")
-    max_total_tokens: int | None = Field(
-        default=None, ge=1, description="Maximum number of tokens of the run, over all its sessions."
-    )
-    max_cost: float | None = Field(default=None, gt=0, description="Maximum cost of the run, over all its sessions.")
-    max_minutes: float | None = Field(
-        default=None, gt=0, description="Maximum duration of the run, over all its sessions."
-    )
-    prices: dict[str, Price] = Field(
-        default_factory=dict, description="Prices by model, such as {my-model: {prompt: 0.5, reply: 1.5}}."
-    )
+    workers: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Maximum number of episodes that are played at the same time."""
+    ray: str | None = None
+    """Address of the Ray cluster that plays the episodes. null is this machine."""
+    gpu: Annotated[GpuSetting, BeforeValidator(parse_gpu_setting)] = ANY
+    """CUDA device on which simulators render: a number, several that workers take in turn, such as [0, 1], auto (all),
+    or -1 (the first that EGL offers, which is software without a GPU)."""
+    max_episodes: int | None = Field(default=None, ge=1, le=MAX_COUNT)
+    """Maximum number of episodes to play. The others can be played later in the same folder."""
+    fail_fast: bool = False
+    """Whether the run ends at the first failed episode."""
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    """Maximum number of tokens of the run, over all its sessions."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """Maximum cost of the run, over all its sessions."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """Maximum duration of the run, over all its sessions."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Prices by model, such as {my-model: {prompt: 0.5, reply: 1.5}}."""
 
     @property
     def is_limited(self) -> bool:
@@ -119,7 +101,8 @@ class ExecutionSettings(Settings):
 class RunSettings(Settings):
     """Settings of one run of a system."""
 
-    system: Annotated[str, NOT_COMPARED] = Field(description="Name of the system.")
+    system: Annotated[str, NOT_COMPARED]
+    """Name of the system."""
     tasks: TaskSettings = TaskSettings()
     models: Annotated[ModelsSettings, NEEDS_MODEL] = ModelsSettings()
     memory: MemorySettings = MemorySettings()

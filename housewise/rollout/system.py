@@ -103,6 +103,19 @@ class System(OptionalCapabilities[S], ABC):
 
         return load_with_derived_defaults(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
+    def check_one_at_a_time(self, setting: str) -> None:
+        """Check that episodes are played one at a time if a user at the terminal is asked.
+
+        Args:
+            setting: The setting by which the user is asked, for the message.
+
+        Raises:
+            UserError: Several episodes would ask at the same time.
+        """
+        execution = self.settings.execution
+        if self.interactive and (execution.workers > 1 or execution.ray is not None):
+            raise UserError(f"{setting}: one person answers one episode at a time; leave out --workers and --ray")
+
     def jobs(self) -> list[Job]:
         """Return the episodes of a run, in order.
 

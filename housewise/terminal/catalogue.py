@@ -32,7 +32,7 @@ PLANNERS: Descriptions = {
     "saycan": "takes the feasible step that the model finds most likely (SayCan)",
     "scripted": "no model: knows the preferences; an upper bound of what house and robot allow",
     "memory_lookup": "no model: knows only the memory of the person (--memory)",
-    "memory_nearest": "no model: like memory_lookup, and generalises to the things closest in meaning (sentence embeddings)",
+    "memory_nearest": "no model: memory_lookup that generalises to things close in meaning (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
 }

@@ -9,14 +9,11 @@ from pathlib import Path
 from housewise.agent.adapt.llm_cook import CookingConversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
-from housewise.core.files import atomic_output
 from housewise.core.record import Record
 from housewise.core.record_files import FINISHED
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.adapters import check_adapter
-from housewise.language.local.libraries import convert_save_errors, silence_transformers
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import load_model
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
@@ -29,6 +26,7 @@ from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 from housewise.selftrain.examples import EpisodeDemonstration, Example
 from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.trainers.merge_adapter import merge_adapter
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import (
     PAIRS,
@@ -183,21 +181,3 @@ class AdaptTraining:
             "preference": any((folder / PREFERENCES).exists() for folder in learned),
         }
         return {f"{section}.learning_rate" for section, used in is_used.items() if not used}
-
-
-def merge_adapter(model: ModelReference, folder: Path) -> ModelReference:
-    """Return a local model without a separate adapter.
-
-    Args:
-        model: Any model.
-        folder: Where the merged weights are written in float32; an existing folder is used as it is.
-    """
-    if model.adapter is None:
-        return model
-    if not folder.exists():
-        with atomic_output(folder) as partial, silence_transformers():
-            network, tokenizer = load_model(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
-            with convert_save_errors(partial, folder):
-                network.save_pretrained(partial)
-                tokenizer.save_pretrained(partial)
-    return ModelReference(model=f"local:{folder}")

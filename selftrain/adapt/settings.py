@@ -57,82 +57,57 @@ def _check_ascending(what: str) -> AfterValidator:
 class DemonstrationsConfig(Settings):
     """Breakfasts of the scripted cook to learn from."""
 
-    each: int = Field(default=5, ge=1, le=MAX_COUNT, description="Number of breakfasts for each person.")
-    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="Seed of the random number generator.")
-    questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(
-        default=(0, 2, 2, 10, "always"),
-        min_length=1,
-        description="Maximum number of questions per breakfast, for one breakfast after the other. The cook asks where "
-        "its next action depends on the answer, and first about what most people have preferences about. always asks "
-        "before every action. [0] is without questions.",
-    )
-    share_remembered: Annotated[tuple[Share, Share], _check_ascending("share")] = Field(
-        default=(0.0, 0.6),
-        description="Minimum and maximum share of the possible questions that the person answered on other days.",
-    )
-    reflections: Share = Field(
-        default=0.12,
-        description="Share of the steps at which the model also learns which question would have helped.",
-    )
+    each: int = Field(default=5, ge=1, le=MAX_COUNT)
+    """Number of breakfasts for each person."""
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
+    """Seed of the random number generator."""
+    questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(default=(0, 2, 2, 10, "always"), min_length=1)
+    """Maximum number of questions per breakfast, for one breakfast after the other. The cook asks where its next action
+    depends on the answer, and first about what most people have preferences about. always asks before every action. [0]
+    is without questions."""
+    share_remembered: Annotated[tuple[Share, Share], _check_ascending("share")] = (0.0, 0.6)
+    """Minimum and maximum share of the possible questions that the person answered on other days."""
+    reflections: Share = 0.12
+    """Share of the steps at which the model also learns which question would have helped."""
 
 
 class WarmUpConfig(DemonstrationsConfig):
     """Demonstrations for invented people, and the training on them."""
 
-    people: int = Field(
-        default=160,
-        ge=0,
-        le=MAX_COUNT,
-        description="Number of invented people. 0 means no warm-up: the model of run.models.agent is used as it is.",
-    )
-    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = Field(
-        default=(20, 32),
-        description="Minimum and maximum number of preferences of an invented person. The default is twice as many as "
-        "the bundled people have, so that more of them apply to each breakfast.",
-    )
+    people: int = Field(default=160, ge=0, le=MAX_COUNT)
+    """Number of invented people. 0 means no warm-up: the model of run.models.agent is used as it is."""
+    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = (20, 32)
+    """Minimum and maximum number of preferences of an invented person. The default is twice as many as the bundled
+    people have, so that more of them apply to each breakfast."""
     training: TrainingConfig = _WARM_UP
 
 
 class RolloutsConfig(Settings):
     """How the student cooks for the people of the training."""
 
-    repeats: int = Field(
-        default=1,
-        ge=1,
-        le=MAX_COUNT,
-        description="How often the student plays each task for each person (twice in the paper).",
-    )
-    temperature: float = Field(
-        default=0.2,
-        gt=0,
-        description="Temperature of its replies. It is near the temperature of the evaluation, so that the student "
-        "reflects on what it will do.",
-    )
-    top_p: float = Field(
-        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
-    )
+    repeats: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """How often the student plays each task for each person (twice in the paper)."""
+    temperature: float = Field(default=0.2, gt=0)
+    """Temperature of its replies. It is near the temperature of the evaluation, so that the student reflects on what it
+    will do."""
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Probability mass of the most probable tokens that are sampled from."""
 
 
 class ReflectionConfig(Settings):
     """How steps at which the teacher acts differently become preferences (arXiv 2504.04040, algorithm 1)."""
 
-    questions: Share = Field(
-        default=0.37,
-        description="Share of these steps at which a question is preferred. The thresholds of algorithm 1, which are "
-        "not published, follow from this share and the next one.",
-    )
-    actions: Share = Field(default=0.48, description="Share of these steps at which the teacher's action is preferred.")
-    skip_asked: bool = Field(
-        default=False,
-        description="Whether steps at which the student asks are left out. A teacher that knows everything never asks.",
-    )
-    max_preferences: int | None = Field(
-        default=800,
-        ge=1,
-        le=MAX_COUNT,
-        description="Maximum number of preferences to learn, drawn at random. null takes all.",
-    )
-    max_tokens: int = Field(default=40, ge=1, le=MAX_COUNT, description="Maximum number of tokens of a question.")
+    questions: Share = 0.37
+    """Share of these steps at which a question is preferred. The thresholds of algorithm 1, which are not published,
+    follow from this share and the next one."""
+    actions: Share = 0.48
+    """Share of these steps at which the teacher's action is preferred."""
+    skip_asked: bool = False
+    """Whether steps at which the student asks are left out. A teacher that knows everything never asks."""
+    max_preferences: int | None = Field(default=800, ge=1, le=MAX_COUNT)
+    """Maximum number of preferences to learn, drawn at random. null takes all."""
+    max_tokens: int = Field(default=40, ge=1, le=MAX_COUNT)
+    """Maximum number of tokens of a question."""
 
     @model_validator(mode="after")
     def _check_shares(self) -> ReflectionConfig:
@@ -153,9 +128,8 @@ class AdaptTrainingConfig(Settings):
     own_asking: DemonstrationsConfig = DemonstrationsConfig(
         each=8, seed=1, questions=(50,), share_remembered=(0.0, 0.0), reflections=0.0
     )
-    best_fraction: Share = Field(
-        default=0.3333, description="Share of the student's most satisfying breakfasts that STaR-GATE imitates."
-    )
+    best_fraction: Share = 0.3333
+    """Share of the student's most satisfying breakfasts that STaR-GATE imitates."""
     imitation: TrainingConfig = TrainingConfig(**_PAPER_ADAPTER, learning_rate=3e-4)
     preference: PreferenceConfig = PreferenceConfig(**_PAPER_ADAPTER, learning_rate=1e-4)
 

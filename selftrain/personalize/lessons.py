@@ -15,7 +15,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import SpokenPlace, reaction_note, spoken_places
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -70,7 +70,7 @@ class JudgingLesson:
         if self.knowledge is None or self.graph.container_of(thing) in right:
             return right
         known = known_placements(self.graph, thing, self.knowledge)
-        mentioned = [*known.wanted, *(place for _, place in known.similar)]
+        mentioned = [*known.wanted, *(place for _, place in known.similar_kinds)]
         return {next((place for place in mentioned if place in right), "")} & right or right
 
 

@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.setting_migrations import former_values
-from housewise.core.settings import Settings, flatten_settings, merge_nested
+from housewise.core.settings import MAX_COUNT, Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,
     place_in_sections,
@@ -29,28 +29,25 @@ from housewise.systems.personalize.settings import AgentSettings, PersonalizeSet
 class TasksConfig(Settings):
     """A set of tasks: episodes of the data, or generated houses with consecutive seeds."""
 
-    episodes: list[int] | str | None = Field(
-        default=None, description="Episodes of the data: their ids, or the name of a task set."
-    )
-    houses: int = Field(default=1, ge=1, description="Number of generated houses, if there is no data.")
-    seed: int = Field(default=0, ge=0, description="Seed of the first generated house.")
-    objects: tuple[int, int] | None = Field(
-        default=None,
-        description="Minimum and maximum number of objects in a generated house. null is the value of run.",
-    )
-    misplaced: tuple[int, int] | None = Field(
-        default=None,
-        description="Minimum and maximum number of misplaced objects in a generated house. null is the value of run.",
-    )
+    episodes: list[int] | str | None = None
+    """Episodes of the data: their ids, or the name of a task set."""
+    houses: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of generated houses, if there is no data."""
+    seed: int = Field(default=0, ge=0, le=MAX_COUNT)
+    """Seed of the first generated house."""
+    objects: tuple[int, int] | None = None
+    """Minimum and maximum number of objects in a generated house. null is the value of run."""
+    misplaced: tuple[int, int] | None = None
+    """Minimum and maximum number of misplaced objects in a generated house. null is the value of run."""
 
 
 class NamedTasksConfig(TasksConfig):
     """A set of tasks whose results have a name."""
 
-    name: str = Field(min_length=1, pattern=r"^[\w-]+$", description="Name of the results.")
-    repeats: int | None = Field(
-        default=None, ge=1, description="Number of episodes per task. null is the value of evaluation."
-    )
+    name: str = Field(min_length=1, pattern=r"^[\w-]+$")
+    """Name of the results."""
+    repeats: int | None = Field(default=None, ge=1, le=MAX_COUNT)
+    """Number of episodes per task. null is the value of evaluation."""
 
 
 _FORMER_TARGETS = former_values(said="raw", done="executed", proven="verified", corrected="relabelled")
@@ -61,30 +58,26 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class LessonsConfig(Settings):
     """Lessons of one kind; see housewise.selftrain.personalize.lessons."""
 
-    houses: int = Field(ge=1, description="Number of generated houses.")
-    each: int = Field(ge=1, description="Number of lessons in each house.")
-    seed: int = Field(default=3000, ge=0, description="Seed of the first house.")
-    places: tuple[NonNegativeInt, NonNegativeInt] = Field(
-        default=(6, 20), description="Minimum and maximum number of receptacles that the robot knows."
-    )
-    things: tuple[NonNegativeInt, NonNegativeInt] = Field(
-        default=(10, 24), description="Minimum and maximum number of objects that the robot knows."
-    )
-    unseen: bool = Field(default=False, description="Whether the robot also knows rooms in which it has seen nothing.")
-    holding_fraction: float = Field(
-        default=0.0, ge=0, le=1, description="Fraction of the lessons in which the robot holds one of the objects."
-    )
-    allow_unplaceable: bool = Field(
-        default=True, description="Whether objects without a known correct place may be misplaced."
-    )
-    invented: bool = Field(
-        default=False, description="Whether each house has an invented person of its own. If false, it is run's person."
-    )
-    noted_fraction: tuple[Share, Share] | None = Field(
-        default=None,
-        description="Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no "
-        "memory.",
-    )
+    houses: int = Field(ge=1, le=MAX_COUNT)
+    """Number of generated houses."""
+    each: int = Field(ge=1, le=MAX_COUNT)
+    """Number of lessons in each house."""
+    seed: int = Field(default=3000, ge=0, le=MAX_COUNT)
+    """Seed of the first house."""
+    places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
+    """Minimum and maximum number of receptacles that the robot knows."""
+    things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
+    """Minimum and maximum number of objects that the robot knows."""
+    unseen: bool = False
+    """Whether the robot also knows rooms in which it has seen nothing."""
+    holding_fraction: float = Field(default=0.0, ge=0, le=1)
+    """Fraction of the lessons in which the robot holds one of the objects."""
+    allow_unplaceable: bool = True
+    """Whether objects without a known correct place may be misplaced."""
+    invented: bool = False
+    """Whether each house has an invented person of its own. If false, it is run's person."""
+    noted_fraction: tuple[Share, Share] | None = None
+    """Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no memory."""
 
     @model_validator(mode="after")
     def _check_ranges(self) -> LessonsConfig:
@@ -97,34 +90,27 @@ class LessonsConfig(Settings):
 class GrowConfig(Settings):
     """How the model generates plans to learn from."""
 
-    repeats: int = Field(default=3, ge=1, description="Number of episodes per training task.")
-    replies: int = Field(
-        default=1,
-        ge=1,
-        description="Number of replies per prompt. The first is followed; the others are tried from the same state and "
-        "undone.",
-    )
-    temperature: float = Field(default=1.0, gt=0, description="Temperature of the replies.")
-    top_p: float = Field(
-        default=1.0, gt=0, le=1, description="Probability mass of the most probable tokens that are sampled from."
-    )
+    repeats: int = Field(default=3, ge=1, le=MAX_COUNT)
+    """Number of episodes per training task."""
+    replies: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of replies per prompt. The first is followed; the others are tried from the same state and undone."""
+    temperature: float = Field(default=1.0, gt=0)
+    """Temperature of the replies."""
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Probability mass of the most probable tokens that are sampled from."""
 
 
 class FilterConfig(Settings):
     """Which of the generated plans are learned; see housewise.selftrain.personalize.filters."""
 
-    name: CodeReference = Field(
-        default="positive",
-        description="Filter: positive (plans that improved the house), corrected (these, and relabelled ones), rising "
-        "(plans with a reward above the iteration's threshold), balanced (positive, with a limit for each kind of "
-        "object), or your own function as MODULE:NAME or FILE.py:NAME.",
-    )
-    thresholds: list[float] = Field(
-        default=[0.0, 0.0, 1.0], min_length=1, description="Thresholds of rising by iteration. The last one stays."
-    )
-    max_per_object: int = Field(
-        default=10, ge=1, description="Maximum number of plans of balanced that move objects of one kind."
-    )
+    name: CodeReference = "positive"
+    """Filter: positive (plans that improved the house), corrected (these, and relabelled ones), rising (plans with a
+    reward above the iteration's threshold), balanced (positive, with a limit for each kind of object), or your own
+    function as MODULE:NAME or FILE.py:NAME."""
+    thresholds: list[float] = Field(default=[0.0, 0.0, 1.0], min_length=1)
+    """Thresholds of rising by iteration. The last one stays."""
+    max_per_object: int = Field(default=10, ge=1, le=MAX_COUNT)
+    """Maximum number of plans of balanced that move objects of one kind."""
 
 
 class EvaluationConfig(Settings):
@@ -134,11 +120,13 @@ class EvaluationConfig(Settings):
         default=[
             NamedTasksConfig(name="train", episodes="train", houses=5, seed=2000),
             NamedTasksConfig(name="test", episodes="test", houses=5),
-        ],
-        description="Sets of tasks that are played after every phase.",
+        ]
     )
-    repeats: int = Field(default=1, ge=1, description="Number of episodes per task.")
-    untrained: bool = Field(default=False, description="Whether the model is also evaluated before any training.")
+    """Sets of tasks that are played after every phase."""
+    repeats: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of episodes per task."""
+    untrained: bool = False
+    """Whether the model is also evaluated before any training."""
 
     @model_validator(mode="after")
     def _check_unique_names(self) -> EvaluationConfig:
@@ -154,56 +142,34 @@ class SelfTrainingConfig(Settings):
     run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
     demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
-    iterations: int = Field(
-        default=2, ge=0, description="Number of iterations in which the model acts and learns from the result."
-    )
-    imitation_epochs: float = Field(default=4.0, gt=0, description="Number of passes over the demonstrations.")
-    imitation_learning_rate: float | None = Field(
-        default=None,
-        gt=0,
-        description="Learning rate on the demonstrations. null is training.learning_rate.",
-    )
-    imitation_memory_lessons: int = Field(
-        default=0,
-        ge=0,
-        description="Number of lessons about what the demonstrations say, learned with them. It needs a prompt that "
-        "judges placements.",
-    )
-    learning_rate_decay: float = Field(
-        default=1.0, gt=0, le=1, description="Factor of the learning rate from each iteration to the next."
-    )
-    imitation_plans: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of plans of each demonstration that are learned, drawn at random. null is all.",
-    )
-    lessons: list[LessonsConfig] = Field(
-        default=[],
-        description="Lessons learned with the demonstrations, by kind, such as [{houses: 100, each: 20, seed: 3000}]: "
-        "what the demonstrator would say in generated houses with random objects. Their houses must not be among "
-        "evaluation.tasks.",
-    )
+    iterations: int = Field(default=2, ge=0, le=MAX_COUNT)
+    """Number of iterations in which the model acts and learns from the result."""
+    imitation_epochs: float = Field(default=4.0, gt=0)
+    """Number of passes over the demonstrations."""
+    imitation_learning_rate: float | None = Field(default=None, gt=0)
+    """Learning rate on the demonstrations. null is training.learning_rate."""
+    imitation_memory_lessons: int = Field(default=0, ge=0, le=MAX_COUNT)
+    """Number of lessons about what the demonstrations say, learned with them. It needs a prompt that judges
+    placements."""
+    learning_rate_decay: float = Field(default=1.0, gt=0, le=1)
+    """Factor of the learning rate from each iteration to the next."""
+    imitation_plans: int | None = Field(default=None, ge=1, le=MAX_COUNT)
+    """Number of plans of each demonstration that are learned, drawn at random. null is all."""
+    lessons: list[LessonsConfig] = Field(default=[])
+    """Lessons learned with the demonstrations, by kind, such as [{houses: 100, each: 20, seed: 3000}]: what the
+    demonstrator would say in generated houses with random objects. Their houses must not be among evaluation.tasks."""
     grow: GrowConfig = GrowConfig()
-    target: Annotated[LearningTarget, _FORMER_TARGETS] = Field(
-        default="raw",
-        description="Text that is learned of a reply: raw (the reply), executed (only the actions that succeeded), "
-        "verified (these, and only the judgements that they act on), or relabelled (the reply that demonstrations and "
-        "reactions call for). The last two need a prompt that judges placements.",
-    )
+    target: Annotated[LearningTarget, _FORMER_TARGETS] = "raw"
+    """Text that is learned of a reply: raw (the reply), executed (only the actions that succeeded), verified (these,
+    and only the judgements that they act on), or relabelled (the reply that demonstrations and reactions call for). The
+    last two need a prompt that judges placements."""
     filter: FilterConfig = FilterConfig()
-    replay_fraction: float = Field(
-        default=1.0,
-        ge=0,
-        le=1,
-        description="Fraction of the demonstrations that every iteration learns again, so that exploring, which has no "
-        "reward, is not forgotten.",
-    )
-    memory_lessons: int = Field(
-        default=0,
-        ge=0,
-        description="Number of lessons per iteration about what demonstrations and reactions have said so far, in the "
-        "houses of the training tasks. It needs a prompt that judges placements.",
-    )
+    replay_fraction: float = Field(default=1.0, ge=0, le=1)
+    """Fraction of the demonstrations that every iteration learns again, so that exploring, which has no reward, is not
+    forgotten."""
+    memory_lessons: int = Field(default=0, ge=0, le=MAX_COUNT)
+    """Number of lessons per iteration about what demonstrations and reactions have said so far, in the houses of the
+    training tasks. It needs a prompt that judges placements."""
     training: TrainingConfig = TrainingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
@@ -346,6 +312,8 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
     """
     try:
         content = read_json(path)
+        if not isinstance(content, dict) or "run" not in content:
+            raise ValueError
         base: Any = OmegaConf.to_container(selftraining_defaults())
         return validate_settings(SelfTrainingConfig, place_in_sections(content, base, str(path)))
     except (UserError, ValueError, AttributeError) as error:

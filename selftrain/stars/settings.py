@@ -19,27 +19,23 @@ from housewise.systems.stars.settings import StarsSettings
 class GoalLessonsConfig(Settings):
     """Lessons in goals; see housewise.selftrain.stars.goal_lessons."""
 
-    room_parts: str = Field(
-        default="households",
-        description="Fixtures and things from which rooms are generated: bundled data by name, or a file.",
-    )
-    rooms: int = Field(default=60, ge=1, le=MAX_COUNT, description="Number of generated rooms.")
-    things: tuple[int, int] = Field(
-        default=(8, 16), description="Minimum and maximum number of things in a generated room."
-    )
-    task_object_repeats: int = Field(
-        default=2,
-        ge=0,
-        le=MAX_COUNT,
-        description="How often each object of the bundled tasks that may be learned from is among the things; 0 leaves "
-        "them out. The other objects of these tasks are never learned from.",
-    )
-    goals: int = Field(default=540, ge=0, le=MAX_COUNT, description="Number of goals to write.")
-    choices: int = Field(default=180, ge=0, le=MAX_COUNT, description="Number of questions with numbered options.")
-    options: tuple[int, int] = Field(default=(2, 8), description="Minimum and maximum number of options of a question.")
-    max_orders: int = Field(
-        default=2, ge=1, le=40, description="Maximum number of orders of the options in which each question is asked."
-    )
+    room_parts: str = "households"
+    """Fixtures and things from which rooms are generated: bundled data by name, or a file."""
+    rooms: int = Field(default=60, ge=1, le=MAX_COUNT)
+    """Number of generated rooms."""
+    things: tuple[int, int] = (8, 16)
+    """Minimum and maximum number of things in a generated room."""
+    task_object_repeats: int = Field(default=2, ge=0, le=MAX_COUNT)
+    """How often each object of the bundled tasks that may be learned from is among the things; 0 leaves them out. The
+    other objects of these tasks are never learned from."""
+    goals: int = Field(default=540, ge=0, le=MAX_COUNT)
+    """Number of goals to write."""
+    choices: int = Field(default=180, ge=0, le=MAX_COUNT)
+    """Number of questions with numbered options."""
+    options: tuple[int, int] = (2, 8)
+    """Minimum and maximum number of options of a question."""
+    max_orders: int = Field(default=2, ge=1, le=40)
+    """Maximum number of orders of the options in which each question is asked."""
 
     @model_validator(mode="after")
     def _check_ranges(self) -> GoalLessonsConfig:
@@ -54,7 +50,8 @@ class GoalLessonsConfig(Settings):
 class GoalTrainingConfig(Settings):
     """Settings of a training in goals: the model and its prompts, what it learns, and how."""
 
-    system: Literal["stars"] = Field(default="stars", description="Name of the system.")
+    system: Literal["stars"] = "stars"
+    """Name of the system."""
     run: StarsSettings = StarsSettings()
     lessons: GoalLessonsConfig = GoalLessonsConfig()
     training: TrainingConfig = TrainingConfig()

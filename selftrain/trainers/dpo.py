@@ -36,7 +36,7 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         rows: Each with the tokens ``prompt``, ``chosen`` and ``rejected``.
         tokenizer: Tokenizer of the model.
         report: Called after every step.
-        together: See TrainingConfig.
+        max_packed_examples: See TrainingConfig.
     """
 
     def __init__(
@@ -46,17 +46,21 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         rows: Sequence[dict[str, list[int]]],
         tokenizer: Any,
         report: StepReport,
-        together: int = 1,
+        max_packed_examples: int = 1,
     ) -> None:
-        shared = shares_rows(network, [example for row in rows for example in _tokenized_replies(row)], 2 * together)
-        settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (1 if shared else together)
+        shared = shares_rows(
+            network, [example for row in rows for example in _tokenized_replies(row)], 2 * max_packed_examples
+        )
+        settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (
+            1 if shared else max_packed_examples
+        )
         settings.per_device_train_batch_size = 1
-        self._together = together if shared else 1
+        self._packed_examples = max_packed_examples if shared else 1
         self._sums = torch.zeros(1 + len(_LOGGED))
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=grouped_dataset(rows, "prompt", self._together),
+            train_dataset=grouped_dataset(rows, "prompt", self._packed_examples),
             processing_class=tokenizer,
             data_collator=lambda groups: collate_preferences(groups[0]["group"], shared),
             callbacks=[ProgressCallback(report)],
@@ -75,7 +79,7 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         # Each preference has the same weight, in whichever row it is.
         losses = -functional.logsigmoid(margins)
         self._add_to_log_sums(losses.detach(), margins.detach())
-        loss = losses.sum() / self._together
+        loss = losses.sum() / self._packed_examples
         return (loss, {"rewards": rewards}) if return_outputs else loss
 
     def _add_to_log_sums(self, losses: torch.Tensor, margins: torch.Tensor) -> None:

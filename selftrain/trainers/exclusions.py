@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from housewise.core.errors import UserError
+from housewise.selftrain.trainers.tokenization import IGNORED, context_needed, row_length
 
 T = TypeVar("T")
 
@@ -66,3 +67,47 @@ def exclude(
         [(commonest, _)] = counts.most_common(1)
         raise UserError(f"too little to learn from: {'; '.join(sentences)}; {commonest.remedy}")
     return remaining, sentences
+
+
+def learnable_rows(
+    rows: Sequence[dict[str, list[int]]], noun: str, model: str, context: int, setting: str, max_tokens: int
+) -> tuple[list[dict[str, list[int]]], tuple[str, ...]]:
+    """Leave out rows that are too long, or that teach nothing.
+
+    Args:
+        rows: Examples as tokens.
+        noun: What one example is called.
+        model: Name of the model.
+        context: Number of tokens that the model can read.
+        setting: Name of the setting that limits the number of tokens further.
+        max_tokens: Value of that setting.
+
+    Returns:
+        The rows that remain, and a sentence for each reason to leave rows out.
+
+    Raises:
+        UserError: No row remains, or more than half of the rows are too long.
+    """
+    longest = max(map(context_needed, rows))
+    beyond_model = ExclusionReason(
+        f"longer than {context} tokens, all that {model} reads",
+        f"the longest has {longest} tokens, and {setting} is {max_tokens}; train a model that reads more, or choose a "
+        "shorter prompt",
+        is_length=True,
+    )
+    beyond_setting = ExclusionReason(
+        f"longer than {max_tokens} tokens ({setting}={max_tokens})",
+        f"the longest has {max(map(row_length, rows))} tokens; raise {setting}",
+        is_length=True,
+    )
+
+    def reason(row: dict[str, list[int]]) -> ExclusionReason | None:
+        if context_needed(row) > context:
+            return beyond_model
+        if row_length(row) > max_tokens:
+            return beyond_setting
+        if "labels" in row:
+            return None if any(label != IGNORED for label in row["labels"]) else NOTHING_LEARNED
+        return SAME_REPLIES if row["chosen"] == row["rejected"] else None
+
+    return exclude(rows, reason, noun)

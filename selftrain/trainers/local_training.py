@@ -27,6 +27,7 @@ from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load_model
 from housewise.selftrain.examples import Example, write_examples
 from housewise.selftrain.trainers.base import Progress, ignore_progress
+from housewise.selftrain.trainers.exclusions import learnable_rows
 from housewise.selftrain.trainers.launcher_environment import (
     environment_for_launcher,
     is_main_process,
@@ -35,7 +36,7 @@ from housewise.selftrain.trainers.launcher_environment import (
 )
 from housewise.selftrain.trainers.model_card import curve_csv, model_card
 from housewise.selftrain.trainers.settings import TrainingConfig
-from housewise.selftrain.trainers.tokenization import learnable_rows, row_length
+from housewise.selftrain.trainers.tokenization import row_length
 from housewise.selftrain.trainers.trainability import check_trainable
 from housewise.selftrain.trainers.trained_model import (
     ADAPTER,

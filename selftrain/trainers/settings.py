@@ -8,74 +8,52 @@ from pydantic import Field
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.setting_marks import EXECUTION, SELECTION
-from housewise.core.settings import Settings
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import Dtype
 
 
 class TrainingConfig(Settings):
     """How a model learns from demonstrations."""
 
-    trainer: str = Field(
-        default="local",
-        description="Where the model is trained: local (PEFT and TRL on this machine), or openai (a fine-tuning API at "
-        "base_url, with the key in OPENAI_API_KEY).",
-    )
-    method: Literal["lora", "full"] = Field(
-        default="lora", description="What is trained: lora (a small adapter) or full (all weights)."
-    )
-    rank: int = Field(default=32, ge=1, description="Rank of the adapter.")
-    alpha: int = Field(default=64, ge=1, description="Scale of the adapter (LoRA's alpha).")
-    targets: str | tuple[str, ...] = Field(
-        default="all-linear",
-        description="Layers that get an adapter: all-linear, or their names, such as [q_proj, v_proj]. Of a model that "
-        "also reads images, only the layers for text are trained.",
-    )
-    learning_rate: float = Field(
-        default=3e-4,
-        gt=0,
-        description="Learning rate. It may change while a folder has phases that are not trained; a stopped phase then "
-        "starts again.",
-    )
-    epochs: float = Field(default=2.0, gt=0, description="Number of passes over the examples.")
-    batch: int = Field(default=8, ge=1, description="Number of examples per step of the optimiser.")
-    micro_batch: Annotated[int | None, EXECUTION] = Field(
-        default=None,
-        ge=1,
-        description="Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a "
-        "GPU.",
-    )
-    max_packed_examples: int = Field(
-        default=1,
-        ge=1,
-        description="Maximum number of successive examples with a common beginning that are packed into one sequence. "
-        "They count as one example of the batch.",
-    )
-    max_example_tokens: Annotated[int, SELECTION] = Field(
-        default=2048,
-        ge=1,
-        description="Maximum number of tokens of an example. Longer ones are left out and counted. If they are more "
-        "than half, the training fails.",
-    )
-    gradient_checkpointing: Annotated[bool, EXECUTION] = Field(
-        default=False, description="Whether activations are computed again to save memory, which takes longer."
-    )
-    checkpoint_steps: Annotated[int, EXECUTION] = Field(
-        default=10,
-        ge=1,
-        description="Number of steps between checkpoints. A stopped training resumes from the last one.",
-    )
-    device: Annotated[str, EXECUTION] = Field(
-        default="auto", description="Device of the training, such as cpu or cuda. auto prefers a GPU."
-    )
-    dtype: Dtype = Field(default="auto", description="Precision of the model. auto is the fastest on this machine.")
-    launcher: Annotated[str | None, EXECUTION] = Field(
-        default=None,
-        description="Program that starts the training, such as accelerate launch --num_processes 4. null trains in "
-        "this process.",
-    )
-    poll_seconds: Annotated[float, EXECUTION] = Field(
-        default=20.0, gt=0, description="Seconds between two requests for the state of a job of the fine-tuning API."
-    )
+    trainer: str = "local"
+    """Where the model is trained: local (PEFT and TRL on this machine), or openai (a fine-tuning API at base_url, with
+    the key in OPENAI_API_KEY)."""
+    method: Literal["lora", "full"] = "lora"
+    """What is trained: lora (a small adapter) or full (all weights)."""
+    rank: int = Field(default=32, ge=1, le=MAX_COUNT)
+    """Rank of the adapter."""
+    alpha: int = Field(default=64, ge=1, le=MAX_COUNT)
+    """Scale of the adapter (LoRA's alpha)."""
+    targets: str | tuple[str, ...] = "all-linear"
+    """Layers that get an adapter: all-linear, or their names, such as [q_proj, v_proj]. Of a model that also reads
+    images, only the layers for text are trained."""
+    learning_rate: float = Field(default=3e-4, gt=0)
+    """Learning rate. It may change while a folder has phases that are not trained; a stopped phase then starts
+    again."""
+    epochs: float = Field(default=2.0, gt=0)
+    """Number of passes over the examples."""
+    batch: int = Field(default=8, ge=1, le=MAX_COUNT)
+    """Number of examples per step of the optimiser."""
+    micro_batch: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
+    """Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a GPU."""
+    max_packed_examples: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Maximum number of successive examples with a common beginning that are packed into one sequence. They count as
+    one example of the batch."""
+    max_example_tokens: Annotated[int, SELECTION] = Field(default=2048, ge=1, le=MAX_COUNT)
+    """Maximum number of tokens of an example. Longer ones are left out and counted. If they are more than half, the
+    training fails."""
+    gradient_checkpointing: Annotated[bool, EXECUTION] = False
+    """Whether activations are computed again to save memory, which takes longer."""
+    checkpoint_steps: Annotated[int, EXECUTION] = Field(default=10, ge=1, le=MAX_COUNT)
+    """Number of steps between checkpoints. A stopped training resumes from the last one."""
+    device: Annotated[str, EXECUTION] = "auto"
+    """Device of the training, such as cpu or cuda. auto prefers a GPU."""
+    dtype: Dtype = "auto"
+    """Precision of the model. auto is the fastest on this machine."""
+    launcher: Annotated[str | None, EXECUTION] = None
+    """Program that starts the training, such as accelerate launch --num_processes 4. null trains in this process."""
+    poll_seconds: Annotated[float, EXECUTION] = Field(default=20.0, gt=0)
+    """Seconds between two requests for the state of a job of the fine-tuning API."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -95,6 +73,5 @@ class TrainingConfig(Settings):
 class PreferenceConfig(TrainingConfig):
     """How a model learns which of two replies is better (DPO, arXiv 2305.18290)."""
 
-    beta: float = Field(
-        default=0.1, gt=0, description="Strength of the penalty for differing from the reference model (DPO's beta)."
-    )
+    beta: float = Field(default=0.1, gt=0)
+    """Strength of the penalty for differing from the reference model (DPO's beta)."""

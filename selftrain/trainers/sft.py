@@ -25,7 +25,7 @@ class SharedPromptSFT(Checkpointing, SFTTrainer):  # type: ignore[misc]
         examples: Each with ``input_ids`` and ``labels``.
         tokenizer: Tokenizer of the model.
         report: Called after every step.
-        together: See TrainingConfig.
+        max_packed_examples: See TrainingConfig.
     """
 
     def __init__(
@@ -35,16 +35,16 @@ class SharedPromptSFT(Checkpointing, SFTTrainer):  # type: ignore[misc]
         examples: Sequence[dict[str, list[int]]],
         tokenizer: Any,
         report: StepReport,
-        together: int = 1,
+        max_packed_examples: int = 1,
     ) -> None:
-        shared = shares_rows(network, examples, settings.per_device_train_batch_size * together)
+        shared = shares_rows(network, examples, settings.per_device_train_batch_size * max_packed_examples)
         if not shared:
-            settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * together
+            settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * max_packed_examples
             settings.per_device_train_batch_size = 1
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=grouped_dataset(examples, "input_ids", together if shared else 1),
+            train_dataset=grouped_dataset(examples, "input_ids", max_packed_examples if shared else 1),
             processing_class=tokenizer,
             data_collator=lambda groups: shared_row([example for each in groups for example in each["group"]]),
             callbacks=[ProgressCallback(report)],

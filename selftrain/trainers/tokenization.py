@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.language.local.encoding import token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.examples import Demonstration, Preference
-from housewise.selftrain.trainers.exclusions import NOTHING_LEARNED, SAME_REPLIES, ExclusionReason, exclude
 
 IGNORED = -100
 """Label of a token that is read but not learned, as in torch's cross entropy."""
@@ -79,47 +77,3 @@ def context_needed(row: dict[str, list[int]]) -> int:
     if "input_ids" in row:
         return len(row["input_ids"])
     return len(row["prompt"]) + max(len(row["chosen"]), len(row["rejected"]))
-
-
-def learnable_rows(
-    rows: Sequence[dict[str, list[int]]], noun: str, model: str, context: int, setting: str, max_tokens: int
-) -> tuple[list[dict[str, list[int]]], tuple[str, ...]]:
-    """Leave out rows that are too long, or that teach nothing.
-
-    Args:
-        rows: Examples as tokens.
-        noun: What one example is called.
-        model: Name of the model.
-        context: Number of tokens that the model can read.
-        setting: Name of the setting that limits the number of tokens further.
-        max_tokens: Value of that setting.
-
-    Returns:
-        The rows that remain, and a sentence for each reason to leave rows out.
-
-    Raises:
-        UserError: No row remains, or more than half of the rows are too long.
-    """
-    longest = max(map(context_needed, rows))
-    beyond_model = ExclusionReason(
-        f"longer than {context} tokens, all that {model} reads",
-        f"the longest has {longest} tokens, and {setting} is {max_tokens}; train a model that reads more, or choose a "
-        "shorter prompt",
-        is_length=True,
-    )
-    beyond_setting = ExclusionReason(
-        f"longer than {max_tokens} tokens ({setting}={max_tokens})",
-        f"the longest has {max(map(row_length, rows))} tokens; raise {setting}",
-        is_length=True,
-    )
-
-    def reason(row: dict[str, list[int]]) -> ExclusionReason | None:
-        if context_needed(row) > context:
-            return beyond_model
-        if row_length(row) > max_tokens:
-            return beyond_setting
-        if "labels" in row:
-            return None if any(label != IGNORED for label in row["labels"]) else NOTHING_LEARNED
-        return SAME_REPLIES if row["chosen"] == row["rejected"] else None
-
-    return exclude(rows, reason, noun)

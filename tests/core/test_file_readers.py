@@ -174,7 +174,7 @@ OWN = (
     "language/adapters/__init__.py",
     "language/local/adapters.py",
     "report/selftraining_report.py",
-    "rollout/usage_limits.py",
+    "rollout/run_meter.py",
     "selftrain/adapt/reflection_files.py",
     "selftrain/train",
     "worlds/house/housekeep/housekeep_data.py",

@@ -72,9 +72,9 @@ def test_a_broken_matplotlib_is_one_line(tmp_path: Path) -> None:
 
 def test_an_experiment_names_the_extra_before_it_plays(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "housewise.experiments.personalize.main_results", "--quick", "--scene"]
+    command = [sys.executable, "-m", "housewise.experiments.clipr.transfer", "--quick", "--person", "gita"]
     done = subprocess.run(
-        [*command, "generated", "--out", str(out)],
+        [*command, "--row", "store, no rules", "--out", str(out)],
         capture_output=True, text=True, timeout=120, env=without_matplotlib(tmp_path), check=False,
     )  # fmt: skip
     assert done.returncode == 2

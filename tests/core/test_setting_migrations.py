@@ -1,6 +1,6 @@
 """Settings under former names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ BASE = {
 
 
 @pytest.fixture(autouse=True)
-def names(monkeypatch: pytest.MonkeyPatch) -> None:
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     former = {
         "agent.most_plans": "agent.max_plans",
         "tasks.runs": "tasks.repeats",
@@ -27,6 +27,9 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
         "world.extra": "agent.extra",
     }
     monkeypatch.setattr(setting_migrations, "FORMER_SETTINGS", former)
+    setting_migrations._index_names.cache_clear()
+    yield
+    setting_migrations._index_names.cache_clear()
 
 
 LOOP, COMPLETION = "loop_recovery", "verify_completion"
@@ -55,6 +58,12 @@ def test_a_former_switch_changes_the_list_of_earlier_layers() -> None:
     current = {"agent": {"wrappers": ["loop_recovery", "of_a_plugin", "verify_completion"]}}
     found = migrate_settings({"move_on": False, "nearest_first": True}, BASE, "file.yaml", current)
     assert found == {"agent": {"wrappers": ["sort_by_distance", "verify_completion", "of_a_plugin"]}}
+
+
+def test_former_switches_leave_a_list_empty() -> None:
+    current = {"agent": {"wrappers": ["verify_completion"]}}
+    found = migrate_settings({"second_look": False, "move_on": False}, BASE, "file.yaml", current)
+    assert found == {"agent": {"wrappers": []}}
 
 
 @pytest.mark.parametrize(

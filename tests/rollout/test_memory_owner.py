@@ -60,10 +60,11 @@ def test_reactions_are_kept_for_the_person_who_reacts_and_nobody_else(
     learned = [note for record in records for note in learned_notes(record)]
     assert {record.header.person for record in records} == {person}
     assert set(memories.load(whose).notes) == {*before.notes, *learned} and bool(learned) == written
-    assert ([f"the memory of {whose} is read but not written" in line for line in said] == [True]) == (not written)
+    assert ([f"the memory of {whose} is read but gets no notes" in line for line in said] == [True]) == (not written)
     if not written:
         known = f" or person={whose}" if whose != "carl" else ""
-        assert said[0].endswith(f"by the preferences of {person}; --memory {person}{known} keeps reactions")
+        assert said[0].endswith(f"is read but gets no notes; --memory {person}{known} gets them")
+        assert f"by the preferences of {person}, so" in said[0]
     kept = json.loads((tmp_path / "run" / "config.json").read_text())
     assert kept["tasks"]["person"] in (person, [person])
 
@@ -73,7 +74,7 @@ def test_who_is_not_among_those_who_are_cooked_for_learns_nothing_of_them(
 ) -> None:
     before = memories.load("ada").digest
     said = run(tmp_path, *BREAKFAST, "--memory", "ada", "person=[juan,miranda]").stderr
-    assert said.count("note:") == 1 and "scored by the preferences of juan, miranda; the memory of" in said
+    assert said.count("note:") == 1 and "measured by the preferences of juan, miranda, so the memory of" in said
     assert memories.load("ada").digest == before
 
 
@@ -88,7 +89,7 @@ def test_a_run_of_an_earlier_version_goes_on_for_the_majority_whose_reactions_st
     first.write_text("\n".join([*lines[:-1], event, lines[-1]]) + "\n")
     second.unlink()
     said = run(tmp_path, *HOUSES, "--memory", "ada").stderr
-    assert "scored by the preferences of majority" in said
+    assert "measured by the preferences of majority" in said
     assert {record.header.person for record in read_records(tmp_path / "run")} == {"majority"}
     assert [each.text for each in memories.load("ada").notes] == ["No mugs."]
 
@@ -106,4 +107,4 @@ def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path
     words = ("--system", "clipr", "method=clipr", "training=false", "max_questions=1", "examples=2", "--memory", "ada")
     # Nothing has to be played for it to be said.
     said = run(tmp_path, *words, "data=housekeep:farid", "max_minutes=0.0001", code=4).stderr
-    assert "scored by the preferences of farid; --memory farid or data=housekeep:ada keeps reactions" in said
+    assert "gets no notes; --memory farid or data=housekeep:ada gets them" in said

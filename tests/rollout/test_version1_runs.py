@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.setting_keys import short_key
 from housewise.core.settings import flatten_settings
-from housewise.core.settings_loading import short_key
 from housewise.rollout.run import load_run
 from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.adapt.adapt_training import merge_adapter
-from housewise.selftrain.ship import ship
+from housewise.selftrain.publish_adapter import publish_adapter
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.merge_adapter import merge_adapter
 from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
@@ -32,7 +32,7 @@ def test_weights_have_the_permissions_of_new_files(umask: int, tmp_path: Path) -
         for method in ("lora", "full")
     }
     merge_adapter(learned["lora"], tmp_path / "merged")
-    ship(tmp_path / "lora" / "adapter", tmp_path / "shipped")
+    publish_adapter(tmp_path / "lora" / "adapter", tmp_path / "shipped")
     folders = ["lora/adapter", "full/model", "merged", "shipped"]
     written = [path for folder in folders for path in (tmp_path / folder).iterdir()]
     assert len([path for path in written if path.suffix == ".safetensors"]) == 4

@@ -11,6 +11,8 @@ from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import LiteralIndex, can_meet
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 
+_MAX_TRIED = 6
+"""Things of a group that are tried in a dish, the best first. All pairs of two groups would be too many."""
 # Groups of food that are cooked together with eggs.
 _EGG_ADDITIONS = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")
 _ROLES = {  # kinds of tools by role
@@ -69,7 +71,7 @@ class Menu:
 
 def plan_menu(choice: WishSelection, work: KitchenActions, judge: PreferenceJudge) -> Menu:
     """Distribute what the selected wishes need over the task's dishes and sides."""
-    return _MenuPlanner(choice, work, judge).write()
+    return _MenuPlanner(choice, work, judge).plan()
 
 
 class _MenuPlanner:
@@ -84,20 +86,26 @@ class _MenuPlanner:
         self._carry: list[str] = []
         self._dishes = choice.dishes
 
-    def write(self) -> Menu:
+    def plan(self) -> Menu:
         for dish in self._dishes:
             self._base_course(dish)
         for names, plan_for in (
-            (("before", "together"), self._bring_together),
-            (("cooked", "on_appliance"), self._cook_too),
-            (("in_container", "used"), self._use),
-            (("made",), self._name),
-            (("done",), self._have),
-            (("served_before",), self._serve_apart),
+            # Ingredients that have to meet, in any order or in a given one.
+            (("before", "together"), self._combine_groups),
+            # Ingredients that have to be heated.
+            (("cooked", "on_appliance"), self._add_cooked_food),
+            # Food and tools that have to be used at all.
+            (("in_container", "used"), self._use_kinds),
+            # Names that results must have.
+            (("made",), self._name_result),
+            # Treatments such as scrambling, which need food to be applied to.
+            (("done",), self._add_treatable_food),
+            # Food that has to be served before other food, and so apart from it.
+            (("served_before",), self._serve_separately),
         ):
             for predicate in (each for name in names for each in self._said(name)):
                 plan_for(predicate)
-        return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
+        return Menu(self._courses, self._roles, self._carry, self._serving_place(), self._serving_order())
 
     # Choosing ingredients
 
@@ -113,7 +121,10 @@ class _MenuPlanner:
         return sorted(found, key=lambda id: (-self._value(id, course), self._order.get(id, 0)))
 
     def _value(self, id: str, course: Course | None) -> float:
-        """Return how many wishes a thing serves. Things that are in use already count more."""
+        """Return how many wishes a thing serves, with a bonus for things that are in use, most for the course's own.
+
+        The bonuses are chosen by hand, so that the cook rather uses what it has than something new.
+        """
         value = 0.0
         for name in ("used", "together", "before", "cooked", "in_container", "on_appliance"):
             value += sum(id in ids for predicate in self._said(name) for ids in predicate.ids)
@@ -131,22 +142,25 @@ class _MenuPlanner:
         if not candidates:
             return
 
-        def on_top(id: str) -> int:
-            """What has to come on top of something is better not what that is."""
+        def needed_as_addition(id: str) -> int:
+            """Count the wishes for which a base does not serve: it cannot meet itself, or lie on top of itself."""
             pairs = [p.ids for p in self._said("together")] + [p.ids for p in self._said("before") if p.on_top]
             return sum(id in first and id in second for first, second in pairs) + sum(
                 id in first | second for first, second in (p.ids for p in self._said("before") if p.on_top)
             )
 
+        # A wish that needs the thing as an addition outweighs a wish that the thing serves as any ingredient.
         raw = self._work.raw
-        best = min(candidates, key=lambda id: (id in raw, 2 * on_top(id) - self._value(id, None), self._order[id]))
+        best = min(
+            candidates, key=lambda id: (id in raw, 2 * needed_as_addition(id) - self._value(id, None), self._order[id])
+        )
         self._courses.append(Course(dish, best, already_in=self._work.sources_in_same_dish(best)))
 
     # Combining ingredients
 
-    def _bring_together(self, predicate: Predicate) -> None:
+    def _combine_groups(self, predicate: Predicate) -> None:
         (first, second), ordered = predicate.ids, predicate.name == "before"
-        options = sorted(self._ways(first, second, ordered, predicate.on_top), key=lambda option: option[0])
+        options = sorted(self._combinations(first, second, ordered, predicate.on_top), key=lambda option: option[0])
         if not options:
             return
         _, course, one, other = options[0]
@@ -161,19 +175,23 @@ class _MenuPlanner:
                 later -= {course.base}
             course.earlier += [(one, id) for id in later if id is not None]
 
-    def _ways(
+    def _combinations(
         self, first: frozenset[str], second: frozenset[str], ordered: bool, on_top: bool
     ) -> Iterator[tuple[float, Course, str, str]]:
-        """Yield courses in which two groups can meet, with the cost in additions and unusual combinations."""
+        """Yield courses in which two groups can meet, each with its cost and a thing of either group.
+
+        Each addition costs 1, a pair without the base 0.5, and a new dish 2; a pair that is in the dish already gains
+        1. The value of the things only decides between equal costs.
+        """
         new = [Course("bowl")]
         for course in self._courses + new:
             if ordered and second & (course.already_in - {course.base} if on_top else course.already_in):
                 continue  # the second group is in the dish already, so that the first cannot precede it
-            for one in self._candidates(first - second if ordered else first, course)[:6]:
+            for one in self._candidates(first - second if ordered else first, course)[:_MAX_TRIED]:
                 if on_top and one == course.base:
                     continue
                 trial = Course(course.dish, course.base, [*course.adds, one], already_in=course.already_in)
-                for other in self._candidates(second, trial)[:6]:
+                for other in self._candidates(second, trial)[:_MAX_TRIED]:
                     if other == one or (on_top and other == course.base):
                         continue
                     if ordered and (other, one) in course.earlier:
@@ -185,7 +203,7 @@ class _MenuPlanner:
                     value = self._value(one, course) + self._value(other, course)
                     yield (-1 if already else added) + natural + fresh - value / 1000, course, one, other
 
-    def _cook_too(self, predicate: Predicate) -> None:
+    def _add_cooked_food(self, predicate: Predicate) -> None:
         for course in self._courses:
             if course.dish in ("eggs", "cooked") and course.members & predicate.ids[0]:
                 return
@@ -197,7 +215,7 @@ class _MenuPlanner:
 
     # Using ingredients and tools
 
-    def _use(self, predicate: Predicate) -> None:
+    def _use_kinds(self, predicate: Predicate) -> None:
         """Use enough kinds of a group: tools for their purpose, food in a matching dish or beside it."""
         group = predicate.ids[0]
         kinds = self._kitchen.kinds
@@ -206,23 +224,23 @@ class _MenuPlanner:
         if predicate.name == "used":
             taken |= self._work.trace.used.keys()
         have = {kinds[id] for id in group & taken}
-        for id in self._by_need(self._candidates(group)):
+        for id in self._needed_first(self._candidates(group)):
             if len(have) >= predicate.kinds:
                 return
             if kinds[id] in have:
                 continue
             have.add(kinds[id])
             if self._work.is_eatable(id):
-                self._allot(id)
+                self._assign_food(id)
             else:
-                self._take_tool(id)
+                self._assign_tool(id)
 
-    def _by_need(self, ids: list[str]) -> list[str]:
+    def _needed_first(self, ids: list[str]) -> list[str]:
         """Sort ids so that tools needed by the courses come first."""
         needed = {role for course in self._courses for role in DISH_ROLES.get(course.dish, ("plate",))}
         return sorted(ids, key=lambda id: _tool_role(self._kitchen.kinds[id]) not in needed)
 
-    def _take_tool(self, id: str) -> None:
+    def _assign_tool(self, id: str) -> None:
         role = _tool_role(self._kitchen.kinds[id])
         needed = {role for course in self._courses for role in DISH_ROLES.get(course.dish, ())}
         if role in needed and (role != "brewer" or not self._roles.get(role)):
@@ -230,7 +248,7 @@ class _MenuPlanner:
         else:
             self._carry.append(id)
 
-    def _allot(self, id: str) -> None:
+    def _assign_food(self, id: str) -> None:
         groups = self._kitchen.groups
         if id in groups["bread"] and not any(course.dish == "toast" for course in self._courses):
             self._courses.append(Course("toast", id, already_in=self._work.sources_in_same_dish(id)))
@@ -250,7 +268,7 @@ class _MenuPlanner:
 
     # Names, places and order of serving
 
-    def _name(self, predicate: Predicate) -> None:
+    def _name_result(self, predicate: Predicate) -> None:
         bad = {word for other in self._said("made", False) for word in other.words}
         fine = (word for word in predicate.words if not any(no in word for no in bad))
         word = next(fine, predicate.words[0])
@@ -263,13 +281,13 @@ class _MenuPlanner:
         if candidates:
             self._courses.append(Course("bowl", adds=[candidates[0]], names=[word]))
 
-    def _have(self, predicate: Predicate) -> None:
+    def _add_treatable_food(self, predicate: Predicate) -> None:
         """Make sure that there is something the treatment can be applied to."""
         of = predicate.ids[0] if predicate.ids else self._kitchen.ids
         if not any(course.members & of for course in self._courses):
             self._courses += [Course("bowl", adds=[id]) for id in self._foods(of)[:1]]
 
-    def _serve_apart(self, predicate: Predicate) -> None:
+    def _serve_separately(self, predicate: Predicate) -> None:
         """Make sure that both groups are served and a course has something of the first group but not of the second."""
         first, second = predicate.ids
         served = {id for serving in self._work.trace.servings for id in serving.sources}
@@ -283,13 +301,14 @@ class _MenuPlanner:
     def _foods(self, ids: Iterable[str]) -> list[str]:
         return [id for id in self._candidates(ids) if self._work.is_eatable(id)]
 
-    def _place(self) -> str:
+    def _serving_place(self) -> str:
         places = [id for id, entity in self._work.state.entities.items() if entity.can("dines")]
+        # The table is the default.
         places.sort(key=lambda id: id != "table_0")
         wanted, unwanted = ([said.ids[0] for said in self._said("served_at", sign)] for sign in (True, False))
 
         def fits(id: str) -> bool:
-            """Whether all that is served there stands in or on one of each that is wanted."""
+            """Whether the place, or what it is in or on, is in every wanted group and in no unwanted one."""
             around = {id, *self._work.state.holders(id)}
             return all(around & ids for ids in wanted) and not any(around & ids for ids in unwanted)
 

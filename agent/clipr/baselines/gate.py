@@ -5,8 +5,8 @@ Its authors ask 5 questions; CLIPR's paper reports 15.
 
 from __future__ import annotations
 
+from housewise.agent.clipr.action_choice import choose_all
 from housewise.agent.clipr.actions import AskPerson, CliprObservation, Play
-from housewise.agent.clipr.inference import choose_all
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance
 from housewise.agent.clipr.method_inputs import MethodInputs
 from housewise.people.respondent import Question

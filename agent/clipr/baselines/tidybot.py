@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from housewise.agent.clipr.action_choice import choose_all
 from housewise.agent.clipr.actions import CliprObservation, NewRules, Play
-from housewise.agent.clipr.inference import choose_all
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.method_inputs import MethodInputs
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,10 +23,9 @@ from housewise.language.server.request_failure import Adaptation, RequestFailure
 from housewise.language.server.request_parameters import RequestParameters, ServerOptions
 from housewise.language.server.response_reader import ResponseReader
 from housewise.language.server.responses import ChatCompletion, ModelList
-from housewise.language.server.retry_reporter import RetryReporter
+from housewise.language.server.retries import RetryReporter, retry_pause
 from housewise.language.server.status_errors import StatusErrorReader, is_fine_tuned
 
-LONGEST_PAUSE = 8.0
 CHECK_SECONDS = 10.0
 """Seconds that a server may take to list its models. A server that does not answer in time may still work."""
 CONNECT_SECONDS = 5.0
@@ -222,11 +220,11 @@ class OpenAIChatModel:
                     deadline = max(deadline, end)
                     self._notify(f"{failure.what}; waiting up to {failure.loading_seconds / 60:.0f} minutes for it")
                 may_differ = request.sampling.temperature > 0 or self._budget.tokens > thinking_tokens
-                if failure.is_silent and may_differ and seed_offset == first:
+                if failure.is_blank and may_differ and seed_offset == first:
                     seed_offset += NEXT_SEED
                     continue
                 retries += not failure.loading_seconds
-                pause = failure.wait if failure.wait is not None else self._pause(attempt)
+                pause = failure.wait if failure.wait is not None else retry_pause(self.backoff, attempt)
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
@@ -257,9 +255,9 @@ class OpenAIChatModel:
         thinking_tokens, most = self._budget.tokens, self._parameters.most_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
-        replies, silence = self._reader.replies(request, completion, seconds, most)
+        replies, blank_replies = self._reader.replies(request, completion, seconds, most)
         if not replies:
-            raise self._reader.silence(request, silence[0], thinking_tokens)
+            raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
         return replies
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:
@@ -347,7 +345,3 @@ class OpenAIChatModel:
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy
-
-    def _pause(self, attempt: int) -> float:
-        # Jitter keeps requests that failed together from coming back together.
-        return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)

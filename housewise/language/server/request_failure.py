@@ -51,7 +51,7 @@ class RequestFailure(Exception):
     too_long: bool = False
     cut_short: bool = False
     loading_seconds: float = 0.0
-    is_silent: bool = False
+    is_blank: bool = False
     is_refusal: bool = False
     is_missing: bool = False
     is_final: bool = False

@@ -31,7 +31,7 @@ def grammar_body(dialect: GrammarDialect, grammar: str) -> dict[str, Any]:
     return {GRAMMAR_FIELDS[dialect]: {"grammar": grammar} if dialect == "vllm" else grammar}
 
 
-OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
+DIALECT_REMEDY = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from housewise.language.replies import (
 )
 from housewise.language.server.endpoint import Endpoint
 from housewise.language.server.request_failure import RequestFailure
-from housewise.language.server.request_parameters import OTHER_DIALECT
+from housewise.language.server.request_parameters import DIALECT_REMEDY
 from housewise.language.server.responses import (
     ChatCompletion,
     CompletionChoice,
@@ -41,14 +41,14 @@ class ResponseReader:
     Attributes:
         endpoint: The server.
         continue_prefix: Whether the server continues a request's prefix. Otherwise the reply should repeat it.
-        budget: Is updated by replies with thoughts.
+        thinking_budget: Tokens that a model needs for its thoughts. The reader updates it with every reply.
     """
 
     endpoint: Endpoint
     continue_prefix: bool
-    budget: ThinkingBudget
+    thinking_budget: ThinkingBudget
 
-    def unsent(self, request: ChatRequest) -> str:
+    def prefix_to_repeat(self, request: ChatRequest) -> str:
         """Return the prefix if the reply should repeat it, else an empty text."""
         return "" if self.continue_prefix else request.prefix
 
@@ -92,15 +92,15 @@ class ResponseReader:
         counts = completion.usage if isinstance(completion.usage, dict) else {}
         written = split_evenly(token_count(counts.get("completion_tokens")), len(choices))
         replies: list[Reply] = []
-        silent: list[Reply] = []
+        blank: list[Reply] = []
         failure: RequestFailure | None = None
         for choice, completion_tokens in zip(choices, written, strict=True):
             try:
                 self._check_finish_reason(choice)
                 raw = self._raw_reply(request, choice, most_alternatives)
             except RequestFailure as caught:
-                # Of several replies one that failed is asked for again as one that says nothing is.
-                if not caught.is_silent:
+                # The caller requests a failed reply again, like a blank one, if the response has other replies.
+                if not caught.is_blank:
                     raise
                 failure = caught
                 continue
@@ -109,21 +109,21 @@ class ResponseReader:
                 prompt_tokens=token_count(counts.get("prompt_tokens")),
                 completion_tokens=completion_tokens,
                 seconds=seconds,
-                starts_thinking=self.budget.starts_thinking,
+                starts_thinking=self.thinking_budget.starts_thinking,
             )
             reply = read_reply(raw, request)
-            self.budget.observe(reply, raw.text)
-            if is_blank_reply(reply, request) or self._is_empty_against_grammar(reply, request):
-                silent.append(reply)
+            self.thinking_budget.observe(reply, raw.text)
+            if is_blank_reply(reply, request) or self._is_blank_against_grammar(reply, request):
+                blank.append(reply)
                 continue
             if request.grammar is not None:
                 self._check_grammar(raw, request, request.grammar)
             replies.append(reply)
-        if failure is not None and not (replies or silent):
+        if failure is not None and not (replies or blank):
             raise failure
-        return replies, silent
+        return replies, blank
 
-    def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
+    def blank_reply_failure(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
         """Return the failure for a blank reply.
 
         Args:
@@ -133,7 +133,7 @@ class ResponseReader:
         """
         what, remedy = describe_blank_reply(reply, describe_limit(request.sampling, thinking_tokens))
         reason = f"{what}; {remedy}" if reply.is_cut else what
-        return RequestFailure(what, remedy, reason=reason, is_silent=True)
+        return RequestFailure(what, remedy, reason=reason, is_blank=True)
 
     def _check_finish_reason(self, choice: CompletionChoice) -> None:
         """Check that a choice is not the report of an error."""
@@ -142,20 +142,20 @@ class ResponseReader:
             return
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
-        raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
+        raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_blank=True)
 
-    def _is_empty_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
-        """Whether a reply is empty although its grammar requires words."""
+    def _is_blank_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
+        """Whether a reply is blank although its grammar requires words."""
         if reply.text or request.grammar is None:
             return False
-        return not accepts_empty_reply(request.grammar, self.unsent(request))
+        return not accepts_empty_reply(request.grammar, self.prefix_to_repeat(request))
 
     def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
         """Check that a reply follows its grammar, including the prefix if the server had to repeat it."""
         whole = read_reply(raw, replace(request, prefix="")).text
-        if not matches_grammar(whole, grammar, self.unsent(request)):
+        if not matches_grammar(whole, grammar, self.prefix_to_repeat(request)):
             shown = self.endpoint.excerpt(whole, 60)
-            raise RequestFailure(f"it did not keep to the grammar it was sent: {shown}", OTHER_DIALECT)
+            raise RequestFailure(f"it did not keep to the grammar it was sent: {shown}", DIALECT_REMEDY)
 
     def _raw_reply(self, request: ChatRequest, choice: CompletionChoice, most_alternatives: int) -> RawReply:
         try:
@@ -168,7 +168,7 @@ class ResponseReader:
             ) from None
         if not text and choice.complaint:
             what = f"it refused to answer ({self.endpoint.excerpt(choice.complaint)})"
-            raise RequestFailure(what, "change the messages or the model", reason=what, is_silent=True)
+            raise RequestFailure(what, "change the messages or the model", reason=what, is_blank=True)
         if text is not None and len(text) > TEXT_LIMIT:
             raise RequestFailure(
                 f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long"

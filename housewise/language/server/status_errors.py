@@ -18,7 +18,7 @@ from housewise.language.server.refusals import (
     refused_setting,
 )
 from housewise.language.server.request_failure import Adaptation, RequestFailure
-from housewise.language.server.request_parameters import GRAMMAR_FIELDS, OTHER_DIALECT, ServerOptions
+from housewise.language.server.request_parameters import DIALECT_REMEDY, GRAMMAR_FIELDS, ServerOptions
 from housewise.language.server.responses import error_message, retry_after
 
 LOADING_SECONDS = 360.0
@@ -102,7 +102,7 @@ class StatusErrorReader:
         field, words = GRAMMAR_FIELDS[self.options.grammar_dialect], f"{error.param} {message}"
         about = re.search(rf"{field}|grammar|structured|guided|extra", words, re.IGNORECASE)
         if about is not None and field in sent.get("extra_body", {}):
-            return RequestFailure(what, OTHER_DIALECT, adaptation=adaptation, is_refusal=True)
+            return RequestFailure(what, DIALECT_REMEDY, adaptation=adaptation, is_refusal=True)
         remedy = self._remedy(message, error.param, sent)
         return RequestFailure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation, is_refusal=True)
 

@@ -67,7 +67,10 @@ class MemoryFolder:
         if not path.exists():
             if missing_ok:
                 return Memory(person)
-            raise UserError(f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}")
+            raise UserError(
+                f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}; "
+                f"housewise learn {person} makes one"
+            )
         content = read_jsonl(path, allow_edits=False)
         if content.person != person:
             raise UserError(f"{path}: line 1: has notes about {content.person}; name the folder {content.person}")

@@ -112,7 +112,7 @@ class AdaptView(EpisodeView):
         return [InitialFact("", initial_state.task, f"for {initial_state.person}: {initial_state.about}")]
 
     def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> AdaptContent:
         """See `EpisodeView`."""
         final = _final(record, path)

@@ -47,7 +47,7 @@ class InitialFact:
     """A fact about the start of an episode.
 
     Attributes:
-        mood: "right", "wrong" or empty.
+        mood: Icon beside the fact: "right", "wrong", or empty for none.
         name: What the fact is about.
         words: The fact in words.
     """
@@ -122,7 +122,18 @@ class EventCard:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordContent:
-    """Base class of the contents that show one record; see `EpisodeContent`."""
+    """Base class of the contents that show one record; see `EpisodeContent`.
+
+    Attributes:
+        number: Number of the episode on its page, from 1.
+        record: The record.
+        facts: Facts about the episode, by name.
+        rate: Main score in display units.
+        score_heading: Heading of the main score.
+        mood: Style of the main score: "right" for a perfect episode, else "partly".
+        left_out: Number of events that are not shown.
+        notes: Sentences about what is not shown.
+    """
 
     number: int
     record: Record
@@ -210,7 +221,7 @@ class EpisodeView:
         return [InitialFact("", name, text) for name, text in _format_fields(header.initial_state).items()]
 
     def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> EpisodeContent:
         """Return the content of an episode's page.
 
@@ -219,7 +230,7 @@ class EpisodeView:
             record: Record of the episode.
             path: Path of the record.
             simulator: Simulator that renders the pictures, or None for no pictures.
-            keep: Saves a film, or None for no film; see `SaveFilm`.
+            save_film: Saves a film, or None for no film; see `SaveFilm`.
         """
         return self.list_events(number, record)
 

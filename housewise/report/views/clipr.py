@@ -83,7 +83,7 @@ class CliprView(EpisodeView):
         return Counter("unreadable" if each.action is None else f"wrong, {each.tier}" for each in wrong)
 
     def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> EpisodeContent:
         """See `EpisodeView`."""
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)

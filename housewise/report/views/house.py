@@ -97,11 +97,13 @@ class HouseView(EpisodeView):
         ]
 
     def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> EpisodeContent:
         """See `EpisodeView`: map and plans, and pictures and a film on request."""
         # Drawing and filming libraries take long to import.
         from housewise.report.views.house_page import make_house_content
 
         ending, is_perfect = self.describe_ending(record.header, record.result), self.is_perfect(record.result)
-        return make_house_content(number, HouseRecord.from_record(record, path), simulator, keep, ending, is_perfect)
+        return make_house_content(
+            number, HouseRecord.from_record(record, path), simulator, save_film, ending, is_perfect
+        )

@@ -145,7 +145,7 @@ def make_house_content(
     number: int,
     record: HouseRecord,
     simulator: SimulatorChoice | None,
-    keep: Callable[[Film], str] | None,
+    save_film: Callable[[Film], str] | None,
     ending: str,
     is_perfect: bool,
 ) -> HouseContent:
@@ -158,7 +158,7 @@ def make_house_content(
         number: Number of the episode on its page, from 1.
         record: Record of the episode.
         simulator: Simulator that renders the pictures, or None for no pictures.
-        keep: Saves a film and returns its URL, or None for no film.
+        save_film: Saves a film and returns its URL, or None for no film.
         ending: How the episode ended, in words.
         is_perfect: Whether every object ended on a correct receptacle.
     """
@@ -179,8 +179,8 @@ def make_house_content(
     played = None
     try:
         task = find_task(record)
-        played = _played_again(record, task, simulator, FRAMES if keep else 0)
-        _add_pictures(content, played, simulator is not None, keep)
+        played = _played_again(record, task, simulator, FRAMES if save_film else 0)
+        _add_pictures(content, played, simulator is not None, save_film)
     except UserError as error:
         content.notes.append(f"No pictures of this episode: {error}")
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -200,7 +200,7 @@ def _played_again(
 
 
 def _add_pictures(
-    content: HouseContent, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None
+    content: HouseContent, played: Replay, with_pictures: bool, save_film: Callable[[Film], str] | None
 ) -> None:
     if played.differences:
         told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
@@ -211,10 +211,10 @@ def _add_pictures(
         )
     plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, with_picture=with_pictures)
     content.map = map_svg(plan, played, content.outcomes, f"Map of {content.title}. {content.summary}")
-    if keep is not None:
+    if save_film is not None:
         made = make_film(played, plan, content.outcomes)
         alt = f"Film of {content.title}, {made.frames} pictures: what the robot saw, beside the map of its way."
-        content.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
+        content.film = FilmCard(save_film(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
 
 
 def _plans(record: HouseRecord, played: Replay | None) -> list[PlanCard]:

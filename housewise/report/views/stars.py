@@ -213,7 +213,7 @@ class StarsView(EpisodeView):
         ]
 
     def make_content(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: SaveFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> StarsContent:
         """See `EpisodeView`."""
         header, result = record.header, record.result

@@ -24,83 +24,60 @@ _Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 class AdaptTaskSettings(TaskSettings):
     """Which breakfasts to make, and for whom."""
 
-    task: Annotated[tuple[_Number, ...], SELECTION] = Field(
-        default=(), description="Numbers of tasks, one or several. An empty list takes all."
-    )
-    person: Annotated[tuple[_Name, ...], SELECTION] = Field(
-        default=(), description="Names of people, one or several. An empty list takes all."
-    )
-    people: _Name | None = Field(
-        default=None, description="File or folder of people. null takes the sixteen bundled people."
-    )
-    answering: Literal["meaning", "paraphrase", "model", "terminal"] = Field(
-        default="meaning",
-        description="Who answers for the person. meaning finds the preference that a question is about and says the "
-        "sentence of the person's file; paraphrase says it in the file's other words, with which no model is trained; "
-        "model is a chat model that is given the preferences of the task (models.person); terminal is you.",
-    )
+    task: Annotated[tuple[_Number, ...], SELECTION] = ()
+    """Numbers of tasks, one or several. An empty list takes all."""
+    person: Annotated[tuple[_Name, ...], SELECTION] = ()
+    """Names of people, one or several. An empty list takes all."""
+    people: _Name | None = None
+    """File or folder of people. null takes the sixteen bundled people."""
+    answering: Literal["meaning", "paraphrase", "model", "terminal"] = "meaning"
+    """Who answers for the person. meaning finds the preference that a question is about and answers with its
+    sentence in the person's file; paraphrase answers with the sentence's paraphrase in the file, with which no
+    model is trained; model is a chat model that is given the preferences of the task (models.person); terminal is
+    you."""
 
     @field_validator("task", "person", mode="before")
     @classmethod
-    def _one(cls, said: Any) -> Any:
-        return (said,) if isinstance(said, str | int) else said
+    def _wrap_single_value(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str | int) else value
 
     @field_validator("task", "person")
     @classmethod
-    def _each_once(cls, said: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(set(said)) < len(said):
+    def _refuse_duplicates(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(set(values)) < len(values):
             raise ValueError("each value at most once; repeats=N repeats all of them")
-        return said
+        return values
 
 
 class AdaptAgentSettings(Settings):
     """Who cooks."""
 
-    planner: Annotated[Planner, NOT_COMPARED] = Field(
-        default="always",
-        description="Who cooks. cook knows all preferences and the whole scene; teacher knows all preferences and "
-        "explores the scene like a model; never and always know only what the person said: never asks nothing, always "
-        "asks about whatever its next action depends on; llm is a chat model (models.agent).",
-    )
-    asking: Annotated[QuestionPolicy, NEEDS_MODEL] = Field(
-        default="free",
-        description="When the planner llm asks: a question is an action among others (free), there are no questions "
-        "(never), or every other action is a question (always).",
-    )
-    thinks: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="Whether the planner llm writes a thought before every action (ReAct, arXiv 2210.03629).",
-    )
-    asks_again: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="Whether the planner llm asks the person again what they answered on another day in the same "
-        "words. If false, it gets the earlier answer. Scripted cooks never ask again.",
-    )
-    max_questions: int = Field(
-        default=MAX_STEPS,
-        ge=0,
-        le=MAX_COUNT,
-        description="Maximum number of questions per episode, for the planners always and llm. A model that has used "
-        "them up, or has just repeated one, cannot ask in its next action.",
-    )
-    max_steps: _Number = Field(
-        default=MAX_STEPS,
-        description="Maximum number of actions per episode, including failed ones and questions. It is doubled for a "
-        "cook that always asks.",
-    )
-    grounded: Annotated[bool, NEEDS_MODEL] = Field(
-        default=True,
-        description="Whether a model's replies are constrained by the grammar of actions: known verbs, names of things "
-        "seen, free words for questions and results.",
-    )
-    max_turns: Annotated[int, NEEDS_MODEL] = Field(
-        default=MAX_TURNS, ge=0, le=MAX_COUNT, description="Maximum number of recent actions in the prompt."
-    )
-    prompt: Annotated[_Name | None, NEEDS_MODEL] = Field(
-        default=None,
-        description="File of prompt templates, or short for those of small models that were trained with them. null "
-        "takes the bundled templates.",
-    )
+    planner: Annotated[Planner, NOT_COMPARED] = "always"
+    """Who cooks. cook and teacher are scripted and know all preferences: cook also knows the whole scene, teacher
+    explores it like a model. never and always are scripted and know only what the person said: never asks no
+    questions, always asks about whatever its next action depends on. llm is a chat model (models.agent)."""
+    asking: Annotated[QuestionPolicy, NEEDS_MODEL] = "free"
+    """When the planner llm asks: a question is an action among others (free), there are no questions (never), or every
+    other action is a question (always)."""
+    thinks: Annotated[bool, NEEDS_MODEL] = False
+    """Whether the planner llm writes a thought before every action (ReAct, arXiv 2210.03629)."""
+    asks_again: Annotated[bool, NEEDS_MODEL] = False
+    """Whether the planner llm may ask the person a question that they answered on an earlier day. If false, a
+    question in the same words gets the earlier answer. Scripted cooks never ask again."""
+    max_questions: int = Field(default=MAX_STEPS, ge=0, le=MAX_COUNT)
+    """Maximum number of questions per episode, for the planners always and llm. A model that has used them up, or has
+    just repeated one, cannot ask in its next action."""
+    max_steps: _Number = MAX_STEPS
+    """Maximum number of actions per episode, including failed ones and questions. It is doubled for a cook that always
+    asks."""
+    grounded: Annotated[bool, NEEDS_MODEL] = True
+    """Whether a model's replies are constrained by the grammar of actions: known verbs, names of things seen, free
+    words for questions and results."""
+    max_turns: Annotated[int, NEEDS_MODEL] = Field(default=MAX_TURNS, ge=0, le=MAX_COUNT)
+    """Maximum number of recent actions in the prompt."""
+    prompt: Annotated[_Name | None, NEEDS_MODEL] = None
+    """File of prompt templates, or short for the bundled templates of small models that were trained with them.
+    null takes the bundled templates of other models."""
 
     @property
     def asks(self) -> bool:
@@ -124,7 +101,8 @@ class AdaptModelsSettings(ModelsSettings):
 class AdaptSettings(RunSettings):
     """Settings of one ADAPT run."""
 
-    system: Literal["adapt"] = Field(default="adapt", description="Name of the system.")
+    system: Literal["adapt"] = "adapt"
+    """Name of the system."""
     tasks: AdaptTaskSettings = AdaptTaskSettings()
     agent: AdaptAgentSettings = AdaptAgentSettings()
     models: AdaptModelsSettings = AdaptModelsSettings()

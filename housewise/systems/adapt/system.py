@@ -56,6 +56,8 @@ class Adapt(System[AdaptSettings]):
     )
 
     seconds_per_episode = (1.0, 25.0)
+    # Answers are remembered.
+    uses_memory = True
 
     def __init__(self, settings: AdaptSettings) -> None:
         super().__init__(settings)
@@ -102,11 +104,6 @@ class Adapt(System[AdaptSettings]):
         """See System.agent."""
         return self.settings.agent.planner
 
-    @property
-    def uses_memory(self) -> bool:
-        """See System.uses_memory. Answers are remembered."""
-        return True
-
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents. The user at the terminal is the person of the memory."""
         return [] if self.settings.tasks.answering == "terminal" else super().respondents(job)
@@ -139,11 +136,7 @@ class Adapt(System[AdaptSettings]):
                 f"answering={answering}: the scripted cook only understands the sentences of people's files; use "
                 "planner=llm, or leave answering out"
             )
-        execution = self.settings.execution
-        if self.interactive and (execution.workers > 1 or execution.ray is not None):
-            raise UserError(
-                "answering=terminal: one person answers one episode at a time; leave out --workers and --ray"
-            )
+        self.check_one_at_a_time("answering=terminal")
 
     def files(self) -> dict[str, Path]:
         """See System.files. The files are custom people and prompts."""

@@ -40,70 +40,46 @@ _MOST_QUESTIONS = 100
 class ChoiceTasks(TaskSettings):
     """Which choices to play, and the person who answers. See housewise.worlds.choices.choice_sets."""
 
-    data: str = Field(
-        default=KITCHEN_SET,
-        description="kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: "
-        "choices in YAML, or the data of AmbiK or IntroPlan.",
-    )
-    annotators: str | None = Field(
-        default=None,
-        description="Folder of Housekeep, whose annotators replace the bundled people of places in generated houses.",
-    )
-    examples: int = Field(
-        default=10, ge=1, le=MAX_COUNT, description="Number of examples to draw. The kitchen's examples are fixed."
-    )
-    training: bool = Field(
-        default=True,
-        description="Whether the examples are also chosen in, before the tests. They have a score of their own.",
-    )
-    person: Literal["cooperative", "adversarial"] = Field(
-        default="cooperative",
-        description="Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague "
-        "(adversarial).",
-    )
-    person_in_reviews: Literal["cooperative", "adversarial"] | None = Field(
-        default=None, description="How the person answers the questions of reviews. null is as before the first choice."
-    )
-    profile: Literal["kitchen", "ambik", "introplan"] | None = Field(
-        default=None, description="Preferences of the person. null takes those of the data."
-    )
-    speech: Speech = Field(
-        default="local",
-        description="What words the person's answers: fixed phrases (local) or a chat model (chat, models.person).",
-    )
+    data: str = KITCHEN_SET
+    """kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: choices in
+    YAML, or the data of AmbiK or IntroPlan."""
+    annotators: str | None = None
+    """Folder of Housekeep, whose annotators replace the bundled people of places in generated houses."""
+    examples: int = Field(default=10, ge=1, le=MAX_COUNT)
+    """Number of examples to draw. The kitchen's examples are fixed."""
+    training: bool = True
+    """Whether the examples are also chosen in, before the tests. They have a score of their own."""
+    person: Literal["cooperative", "adversarial"] = "cooperative"
+    """Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague
+    (adversarial)."""
+    person_in_reviews: Literal["cooperative", "adversarial"] | None = None
+    """How the person answers the questions of reviews. null is as before the first choice."""
+    profile: Literal["kitchen", "ambik", "introplan"] | None = None
+    """Preferences of the person. null takes those of the data."""
+    speech: Speech = "local"
+    """What words the person's answers: fixed phrases (local) or a chat model (chat, models.person)."""
 
 
 class CliprAgentSettings(CriticSettings):
     """How rules are learned and followed."""
 
-    method: MethodName = Field(
-        default="adaptive",
-        description="CLIPR, whose rules stay as they were written (clipr) or are revised when accuracy drops "
-        "(adaptive), or a method that it is compared with. Those that ask: open questions whose transcript replaces "
-        "rules (gate), or a correction of each mistake, recalled by similar requests (cipher_levenshtein, "
-        "cipher_embedding). Those that read the right answers of the examples: as rules (tidybot), as they are "
-        "(in_context_answers), or as rationales (introspective). Those that do neither: examples without answers "
-        "(in_context), and nothing (zero_shot).",
-    )
-    components: Components = Field(
-        default="local",
-        description="What performs the language steps: components without a language model (local), a chat model "
-        "(chat, models.agent), or local components with a model that was fine-tuned to choose by rules (finetuned, "
-        "models.agent).",
-    )
-    max_questions: int = Field(
-        default=10, ge=0, le=_MOST_QUESTIONS, description="Maximum number of questions before the first choice."
-    )
-    max_corrections: Annotated[int | None, _IF_CIPHER] = Field(
-        default=None, ge=0, le=MAX_COUNT, description="Maximum number of corrections. null is one for each mistake."
-    )
-    synthesize_from_examples: Annotated[bool, _IF_CLIPR] = Field(
-        default=True, description="Whether rules are written from the examples beside the dialogue."
-    )
-    contradict_rules: Annotated[bool, _IF_CLIPR] = Field(
-        default=False,
-        description="Whether every learned rule is replaced by its opposite before the first choice, as a poor start.",
-    )
+    method: MethodName = "adaptive"
+    """CLIPR, whose rules stay as they were written (clipr) or are revised when accuracy drops (adaptive), or a method
+    that it is compared with. Those that ask: open questions whose transcript replaces rules (gate), or a correction of
+    each mistake, recalled by similar requests (cipher_levenshtein, cipher_embedding). Those that read the right answers
+    of the examples: as rules (tidybot), as they are (in_context_answers), or as rationales (introspective). Those that
+    do neither: examples without answers (in_context), and nothing (zero_shot)."""
+    components: Components = "local"
+    """What performs the language steps: components without a language model (local), a chat model (chat, models.agent),
+    or local components with a model that was fine-tuned to choose by rules (finetuned, models.agent)."""
+    max_questions: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
+    """Maximum number of questions before the first choice."""
+    max_corrections: Annotated[int | None, _IF_CIPHER] = Field(default=None, ge=0, le=MAX_COUNT)
+    """Maximum number of corrections. null is one for each mistake."""
+    synthesize_from_examples: Annotated[bool, _IF_CLIPR] = True
+    """Whether rules are written from the examples beside the dialogue."""
+    contradict_rules: Annotated[bool, _IF_CLIPR] = False
+    """Whether every learned rule is replaced by its opposite before the first choice, as a poor start."""
 
 
 class CliprModels(ModelsSettings):
@@ -116,7 +92,8 @@ class CliprModels(ModelsSettings):
 class CliprSettings(RunSettings):
     """Settings of one CLIPR run."""
 
-    system: Literal["clipr"] = Field(default="clipr", description="Name of the system.")
+    system: Literal["clipr"] = "clipr"
+    """Name of the system."""
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
     agent: CliprAgentSettings = CliprAgentSettings()

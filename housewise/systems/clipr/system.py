@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from housewise.agent.clipr.action_choice import Inference, split_batches
 from housewise.agent.clipr.chat_steps import ChatSteps, CliprPrompts
 from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
-from housewise.agent.clipr.inference import Inference, split_batches
 from housewise.agent.clipr.language_steps import LabelledExample, LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import LocalComponents, open_questions_file
 from housewise.agent.clipr.memory_notes import note_topic, recall_conversation

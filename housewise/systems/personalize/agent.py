@@ -10,7 +10,7 @@ from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.controller.skills import ActionStatus
 from housewise.core.record import Event
-from housewise.people.house.reactions import reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event

@@ -113,7 +113,7 @@ class CustomPlannerFactory:
         return UserError(f"{self._label}: {what}; see docs/extending.md")
 
 
-@dataclass(frozen=True)
+@dataclass
 class FormerPlannerFactory:
     """A factory that was written when ``asks_model`` was called ``asks``.
 

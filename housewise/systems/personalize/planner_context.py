@@ -49,7 +49,9 @@ class PlannerContext:
     def answers(self) -> ChatModel:
         """The model of a planner that asks one."""
         if self.model is None:
-            raise UserCodeError("no model is open for this planner: for one in a run, set asks_model = True in its class")
+            raise UserCodeError(
+                "no model is open for this planner: for one in a run, set asks_model = True in its class"
+            )
         return self.model
 
     @property

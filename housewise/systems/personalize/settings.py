@@ -30,56 +30,35 @@ FORMER_PLANNERS = {"store": "memory_lookup", "nearest": "memory_nearest"}
 class DemonstratorSettings(Settings):
     """The demonstrator, whose plans the model learns to imitate."""
 
-    order: MoveOrder = Field(
-        default="random",
-        description="Which misplaced object is moved next: a random one, as in the paper; the nearest one, which a "
-        "model cannot learn from its prompt; or the first in the prompt's list (listed).",
-    )
-    thorough: bool = Field(
-        default=False, description="Whether the robot looks around all receptacles before the task counts as complete."
-    )
-    note_all_objects: bool = Field(
-        default=True,
-        description="Whether the memory gets a note about every visible object, and not only about moved objects.",
-    )
+    order: MoveOrder = "random"
+    """Which misplaced object is moved next: a random one, as in the paper; the nearest one, which a model cannot learn
+    from its prompt; or the first in the prompt's list (listed)."""
+    thorough: bool = False
+    """Whether the robot looks around all receptacles before the task counts as complete."""
+    note_all_objects: bool = True
+    """Whether the memory gets a note about every visible object, and not only about moved objects."""
 
 
 class HouseTaskSettings(TaskSettings):
     """Which houses and episodes are played, and for which person."""
 
-    seed: int = Field(
-        default=0,
-        ge=0,
-        le=LARGEST_SEED,
-        description="Seed of the random number generator, and of the first generated house.",
-    )
-    data: Annotated[str | None, NOT_COMPARED] = Field(
-        default=None,
-        description="Folder of the Housekeep data. null plays generated houses, unless HOUSEKEEP_DATA or --data names "
-        "a folder.",
-    )
-    scenes: Annotated[list[str] | None, SELECTION] = Field(
-        default=None, description="Scenes of the data. null is every scene that has episodes."
-    )
-    episodes: Annotated[list[int] | str | None, SELECTION] = Field(
-        default=None,
-        description="Episodes of each scene: their ids, or the name of a task set, such as test. null is every "
-        "episode.",
-    )
-    houses: Annotated[int, SELECTION] = Field(
-        default=3, ge=1, le=MAX_COUNT, description="Number of generated houses. With data it is ignored."
-    )
-    objects: tuple[int, int] = Field(
-        default=(5, 10), description="Minimum and maximum number of objects in a generated house."
-    )
-    misplaced: tuple[int, int] = Field(
-        default=(3, 7), description="Minimum and maximum number of misplaced objects in a generated house."
-    )
-    person: str = Field(
-        default="majority",
-        description="Person whose preferences count: majority, a bundled person or a file in generated houses, and "
-        "majority or an annotator, such as annotator-0, in the data.",
-    )
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
+    """Seed of the random number generator, and of the first generated house."""
+    data: Annotated[str | None, NOT_COMPARED] = None
+    """Folder of the Housekeep data. null plays generated houses, unless HOUSEKEEP_DATA or --data names a folder."""
+    scenes: Annotated[list[str] | None, SELECTION] = None
+    """Scenes of the data. null is every scene that has episodes."""
+    episodes: Annotated[list[int] | str | None, SELECTION] = None
+    """Episodes of each scene: their ids, or the name of a task set, such as test. null is every episode."""
+    houses: Annotated[int, SELECTION] = Field(default=3, ge=1, le=MAX_COUNT)
+    """Number of generated houses. With data it is ignored."""
+    objects: tuple[int, int] = (5, 10)
+    """Minimum and maximum number of objects in a generated house."""
+    misplaced: tuple[int, int] = (3, 7)
+    """Minimum and maximum number of misplaced objects in a generated house."""
+    person: str = "majority"
+    """Person whose preferences count: majority, a bundled person or a file in generated houses, and majority or an
+    annotator, such as annotator-0, in the data."""
 
     @model_validator(mode="after")
     def _check_counts(self) -> HouseTaskSettings:
@@ -99,14 +78,12 @@ class HouseTaskSettings(TaskSettings):
 class WorldSettings(Settings):
     """The simulator and the robot."""
 
-    simulator: str = Field(
-        default="raycast",
-        description="Simulator of the house: raycast (bundled) or habitat (habitat-sim, if it is installed).",
-    )
-    max_steps: int = Field(
-        default=1000, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps of an episode."
-    )
-    look_down: float = Field(default=30.0, description="Angle at which the camera looks down at the start, in degrees.")
+    simulator: str = "raycast"
+    """Simulator of the house: raycast (bundled) or habitat (habitat-sim, if it is installed)."""
+    max_steps: int = Field(default=1000, ge=1, le=MAX_COUNT)
+    """Maximum number of low-level steps of an episode."""
+    look_down: float = 30.0
+    """Angle at which the camera looks down at the start, in degrees."""
     controller: ControllerSettings = ControllerSettings()
 
     @field_validator("simulator")
@@ -118,99 +95,68 @@ class WorldSettings(Settings):
 class JudgingSettings(Settings):
     """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements."""
 
-    score_placements: bool = Field(
-        default=False,
-        description="Whether an object without notes goes to its most probable place, if that is more probable than "
-        "its present place. It needs a model that returns log-probabilities.",
-    )
-    constrain_to_judgements: bool = Field(
-        default=False,
-        description="Whether a grammar restricts plans to what follows from the judgements: one object goes to where "
-        "it was judged to belong, or the robot enters one room.",
-    )
-    confidence: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Minimum confidence in a judgement that moves an object without notes. It is the probability of "
-        "the judgement, or, if placements are scored, the share of the best place compared with the present one (0.5: "
-        "equally probable). 0 follows all judgements.",
-    )
-    confidence_similar: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="The same for objects with notes about similar objects only. null is the value of confidence.",
-    )
-    confidence_unfamiliar: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="The same for other objects of kinds that are not among familiar_kinds. null is the value of "
-        "confidence.",
-    )
+    score_placements: bool = False
+    """Whether an object without notes goes to its most probable place, if that is more probable than its present place.
+    It needs a model that returns log-probabilities."""
+    constrain_to_judgements: bool = False
+    """Whether a grammar restricts plans to what follows from the judgements: one object goes to where it was judged to
+    belong, or the robot enters one room."""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
+    if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
+    follows all judgements."""
+    confidence_similar: float | None = Field(default=None, ge=0, le=1)
+    """The same for objects with notes about similar objects only. null is the value of confidence."""
+    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
+    """The same for other objects of kinds that are not among familiar_kinds. null is the value of confidence."""
 
 
 class AgentSettings(Settings):
     """The planner and its options."""
 
-    planner: Annotated[CodeReference, former_values(**FORMER_PLANNERS)] = Field(
-        default="llm",
-        description="Name of the planner (housewise list planners), or your own as FILE.py:NAME or MODULE:NAME.",
-    )
-    prompt: Annotated[str, NEEDS_MODEL] = Field(
-        default="planner",
-        description="Prompt of the planner: a bundled one or a file. planner is the planner's own prompt; null is the "
-        "prompt that the adapter was trained with.",
-    )
-    max_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(
-        default=10, ge=1, le=MAX_COUNT, description="Maximum number of high-level actions of a plan."
-    )
-    max_plans: int = Field(default=150, ge=1, le=MAX_COUNT, description="Number of plans after which an episode ends.")
-    max_idle_plans: int = Field(
-        default=10,
-        ge=1,
-        le=MAX_COUNT,
-        description="Number of successive plans without any executed action after which an episode ends.",
-    )
-    replan_when_blocked: bool = Field(
-        default=True,
-        description="Whether a plan ends when picking up or placing fails. If false, its other actions are tried, as "
-        "in the published logs.",
-    )
-    grounded: Annotated[bool, NEEDS_MODEL] = Field(
-        default=False,
-        description="Whether a grammar restricts replies to the four actions and to names that the robot knows. It "
-        "needs llguidance (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect).",
-    )
-    familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = Field(
-        default=None,
-        description="Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds.",
-    )
-    place_at_random: bool = Field(
-        default=False,
-        description="Whether objects are placed even if the planner is not confident, so that people react and their "
-        "memory grows: llm ignores the confidence thresholds, the planners without a model place objects at random.",
-    )
-    wrappers: Annotated[tuple[Wrapper, ...], NEEDS_MODEL] = Field(
-        default=(),
-        description="Additions to the planner llm: sort_by_distance (prompts list near objects and places first, not "
-        "in the order of discovery), check_feasibility (plans that cannot be executed, as far as the robot knows, are "
-        "asked for again, twice at most, and infeasible actions are left out), loop_recovery (a plan that repeats "
-        "earlier actions is replaced by what follows from the judgements, or by visits), and verify_completion (when "
-        "the model says that the task is complete, the robot visits where it has not been, and asks again).",
-    )
+    planner: Annotated[CodeReference, former_values(**FORMER_PLANNERS)] = "llm"
+    """Name of the planner (housewise list planners), or your own as FILE.py:NAME or MODULE:NAME."""
+    prompt: Annotated[str, NEEDS_MODEL] = "planner"
+    """Prompt of the planner: a bundled one or a file. planner is the planner's own prompt; null is the prompt that the
+    adapter was trained with."""
+    max_steps_per_plan: Annotated[int, NEEDS_MODEL] = Field(default=10, ge=1, le=MAX_COUNT)
+    """Maximum number of high-level actions of a plan."""
+    max_plans: int = Field(default=150, ge=1, le=MAX_COUNT)
+    """Number of plans after which an episode ends."""
+    max_idle_plans: int = Field(default=10, ge=1, le=MAX_COUNT)
+    """Number of successive plans without any executed action after which an episode ends."""
+    replan_when_blocked: bool = True
+    """Whether a plan ends when picking up or placing fails. If false, its other actions are tried, as in the published
+    logs."""
+    grounded: Annotated[bool, NEEDS_MODEL] = False
+    """Whether a grammar restricts replies to the four actions and to names that the robot knows. It needs llguidance
+    (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect)."""
+    familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
+    """Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds."""
+    place_at_random: bool = False
+    """Whether objects are placed even if the planner is not confident, so that people react and their memory grows: llm
+    ignores the confidence thresholds, the planners without a model place objects at random."""
+    wrappers: Annotated[tuple[Wrapper, ...], NEEDS_MODEL] = ()
+    """Additions to the planner llm: sort_by_distance (prompts list near objects and places first, not in the order of
+    discovery), check_feasibility (plans that cannot be executed, as far as the robot knows, are asked for again, twice
+    at most, and infeasible actions are left out), loop_recovery (a plan that repeats earlier actions is replaced by
+    what follows from the judgements, or by visits), and verify_completion (when the model says that the task is
+    complete, the robot visits where it has not been, and asks again)."""
     judging: Annotated[JudgingSettings, NEEDS_MODEL] = JudgingSettings()
     demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
-    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = Field(
-        default=None, description="replay: Folder of the records whose replies are played."
-    )
+    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = None
+    """replay: Folder of the records whose replies are played."""
+
+    @field_validator("wrappers", mode="before")
+    @classmethod
+    def _split(cls, wrappers: Any) -> Any:
+        return [name.strip() for name in wrappers.split(",")] if isinstance(wrappers, str) else wrappers
 
     @field_validator("wrappers")
     @classmethod
     def _check_unique(cls, wrappers: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
         if len(set(wrappers)) < len(wrappers):
-            raise ValueError("each wrapper at most once")
+            raise PydanticCustomError("repeated", "each wrapper at most once")
         return wrappers
 
     @field_validator("planner")
@@ -230,7 +176,8 @@ class AgentSettings(Settings):
 class PersonalizeSettings(RunSettings):
     """Settings of a run of LLM-Personalize."""
 
-    system: Literal["personalize"] = Field(default="personalize", description="Name of the system.")
+    system: Literal["personalize"] = "personalize"
+    """Name of the system."""
     tasks: HouseTaskSettings = HouseTaskSettings()
     world: WorldSettings = WorldSettings()
     agent: AgentSettings = AgentSettings()

@@ -21,11 +21,11 @@ from housewise.core.user_code import referenced_file
 from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import spoken_places
+from housewise.people.house.reaction_notes import spoken_places
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planner_context import PlannerContext
 from housewise.systems.personalize.planners import open_planner
@@ -41,10 +41,10 @@ from housewise.systems.personalize.record_migrations import migrate_version_1
 from housewise.systems.personalize.settings import PersonalizeSettings, house_defaults
 from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld
+from housewise.systems.shared_simulator import SharedSimulatorSystem
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator import check_simulator, open_simulator
-from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.simulator import check_simulator
 from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
@@ -54,7 +54,7 @@ _SECONDS_WITHOUT_GRAMMAR = 150.0
 """Approximate duration of an episode in which the bundled model writes plans freely, on two CPU cores."""
 
 
-class Personalize(System[PersonalizeSettings]):
+class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
     """Rearrangement in houses; see System."""
 
     name = "personalize"
@@ -77,7 +77,6 @@ class Personalize(System[PersonalizeSettings]):
     def __init__(self, settings: PersonalizeSettings) -> None:
         super().__init__(settings)
         self._planner = open_planner(settings.agent)
-        self._simulator: Simulator | None = None
 
     @classmethod
     def defaults(cls) -> DictConfig:
@@ -183,16 +182,14 @@ class Personalize(System[PersonalizeSettings]):
         settings, name = self.settings, job.task
         assert isinstance(name, HouseTask)
         task = load_task(name, settings.tasks)
-        env = RearrangementEnv(
-            self._open_simulator(), [task], settings.world.max_steps, float(np.deg2rad(settings.world.look_down))
-        )
+        simulator, most = self.open_simulator(settings.world.simulator), settings.world.max_steps
+        env = RearrangementEnv(simulator, [task], most, float(np.deg2rad(settings.world.look_down)))
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         planner = self._planner(
             PlannerContext(task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge)
         )
-        most = settings.world.max_steps
         person = None if memory is None else memory.person
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
@@ -207,19 +204,6 @@ class Personalize(System[PersonalizeSettings]):
     def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:
         """Return what a memory says about the objects of a house."""
         return RecalledPreferences(memory, spoken_places(scene), self._embedder())
-
-    def close(self) -> None:
-        """Release the simulator."""
-        simulator, self._simulator = self._simulator, None
-        if simulator is not None:
-            simulator.close()
-
-    def _open_simulator(self) -> Simulator:
-        """Return the simulator with the sensors of episodes."""
-        if self._simulator is None:
-            settings = self.settings
-            self._simulator = open_simulator(settings.world.simulator, ("instance",), gpu=settings.execution.gpu)
-        return self._simulator
 
     def _embedder(self) -> Embedder | None:
         """Return the embedder that compares kinds of objects, unless the settings switch it off."""

@@ -9,7 +9,7 @@ from typing import Any
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import ActionStatus
-from housewise.people.house.reactions import reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
     ActionEvent,

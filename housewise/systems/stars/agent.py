@@ -161,7 +161,7 @@ def _goal_event(lesson: ObjectLesson) -> GoalEvent:
 
 def _record_usage(asked: ModelUsage, seconds: float) -> record.Usage:
     return record.Usage(
-        prompt_tokens=sum(asked.prompt_tokens.values()),
-        completion_tokens=sum(asked.completion_tokens.values()),
+        prompt_tokens=asked.prompt_tokens.total(),
+        completion_tokens=asked.completion_tokens.total(),
         model_seconds=seconds if asked.calls else 0.0,
     )

@@ -27,18 +27,11 @@ _MOST_TOKENS = 500
 class StarsTaskSettings(TaskSettings):
     """Which tasks to play, and the person who knows what is wanted."""
 
-    task: Annotated[tuple[_Named, ...], SELECTION] = Field(
-        default=("organize office",),
-        min_length=1,
-        max_length=100,
-        description="Bundled tasks by name (tidy kitchen, store groceries, organize office), or files. Each is an "
-        "episode.",
-    )
-    person: Literal["simulated", "terminal", "model"] = Field(
-        default="simulated",
-        description="Who is asked in conditions with a user: a simulated person who knows what the task says "
-        "(simulated), you (terminal), or a chat model that reads what the task says (model, models.person).",
-    )
+    task: Annotated[tuple[_Named, ...], SELECTION] = Field(default=("organize office",), min_length=1, max_length=100)
+    """Bundled tasks by name (tidy kitchen, store groceries, organize office), or files. Each is an episode."""
+    person: Literal["simulated", "terminal", "model"] = "simulated"
+    """Who is asked in conditions with a user: a simulated person who knows what the task says (simulated), you
+    (terminal), or a chat model that reads what the task says (model, models.person)."""
 
     @field_validator("task", mode="before")
     @classmethod
@@ -56,17 +49,12 @@ class StarsTaskSettings(TaskSettings):
 class StarsWorldSettings(Settings):
     """Where tasks are played."""
 
-    simulator: str | None = Field(
-        default=None,
-        description="Simulator of a 3D house in which actions are carried out. null plays in a symbolic room.",
-    )
-    stand_ins: _Named = Field(
-        default=STAND_INS,
-        description="Appearance of fixtures and objects in the house: bundled data by name, or a file.",
-    )
-    max_steps: int = Field(
-        default=20_000, ge=1, le=MAX_COUNT, description="Maximum number of low-level steps per episode in the house."
-    )
+    simulator: str | None = None
+    """Simulator of a 3D house in which actions are carried out. null plays in a symbolic room."""
+    stand_ins: _Named = STAND_INS
+    """Appearance of fixtures and objects in the house: bundled data by name, or a file."""
+    max_steps: int = Field(default=20_000, ge=1, le=MAX_COUNT)
+    """Maximum number of low-level steps per episode in the house."""
 
     @field_validator("simulator")
     @classmethod
@@ -77,44 +65,31 @@ class StarsWorldSettings(Settings):
 class StarsAgentSettings(Settings):
     """How goals are found."""
 
-    condition: Annotated[str, NOT_COMPARED] = Field(
-        default="STARS+O", description="Which parts of STARS are active; see docs/stars.md. +O adds the user."
-    )
-    goal_prefix: str = Field(
-        default="the goal is that the {name} {are}",
-        max_length=200,
-        description='Words that every goal of the model begins with. {name} is the object, {are} is "is" or "are".',
-    )
-    max_goal_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS, description="Maximum number of tokens of a goal.")
-    selection: Literal["likelihood", "numbered"] = Field(
-        default="likelihood",
-        description="How the model selects: by the option whose number is most probable over all orders of the options "
-        "(likelihood), or by the answer to one question (numbered).",
-    )
-    max_questions: int = Field(
-        default=MAX_QUESTIONS,
-        ge=0,
-        le=100,
-        description="Maximum number of goals per object that the person is asked to confirm. After these, the person "
-        "states the goal.",
-    )
+    condition: Annotated[str, NOT_COMPARED] = "STARS+O"
+    """Which parts of STARS are active; see docs/stars.md. +O adds the user."""
+    goal_prefix: str = Field(default="the goal is that the {name} {are}", max_length=200)
+    """Words that every goal of the model begins with. {name} is the object, {are} is "is" or "are"."""
+    max_goal_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
+    """Maximum number of tokens of a goal."""
+    selection: Literal["likelihood", "numbered"] = "likelihood"
+    """How the model selects: by the option whose number is most probable over all orders of the options (likelihood),
+    or by the answer to one question (numbered)."""
+    max_questions: int = Field(default=MAX_QUESTIONS, ge=0, le=100)
+    """Maximum number of goals per object that the person is asked to confirm. After these, the person states the
+    goal."""
     tree: TreeThresholds = TreeThresholds()
     generalisation: GoalGeneralisation = GoalGeneralisation()
-    vocabulary: _Named = Field(
-        default=VOCABULARY, description="Words, kinds and affordances of things: bundled data by name, or a file."
-    )
-    robot: _Named = Field(
-        default=ROBOT, description="What the robot's body requires of things: bundled data by name, or a file."
-    )
-    grammar: _Named = Field(
-        default=PAPER_GRAMMAR, description="Language of goals that the robot understands: a bundled grammar, or a file."
-    )
-    prompt: _Named = Field(default=PROMPTS, description="Prompt templates: bundled ones by name, or a file.")
-    examples: _Named | None = Field(
-        default=None,
-        description="File of where things seen elsewhere belong, such as {name: mine, seen: {saucer on table: "
-        "[dishwasher]}}, for the condition nearest, which uses no language model.",
-    )
+    vocabulary: _Named = VOCABULARY
+    """Words, kinds and affordances of things: bundled data by name, or a file."""
+    robot: _Named = ROBOT
+    """What the robot's body requires of things: bundled data by name, or a file."""
+    grammar: _Named = PAPER_GRAMMAR
+    """Language of goals that the robot understands: a bundled grammar, or a file."""
+    prompt: _Named = PROMPTS
+    """Prompt templates: bundled ones by name, or a file."""
+    examples: _Named | None = None
+    """File of where things seen elsewhere belong, such as {name: mine, seen: {saucer on table: [dishwasher]}}, for the
+    condition nearest, which uses no language model."""
 
     @field_validator("condition")
     @classmethod
@@ -145,7 +120,8 @@ class StarsModelsSettings(ModelsSettings):
 class StarsSettings(RunSettings):
     """Settings of one STARS run."""
 
-    system: Literal["stars"] = Field(default="stars", description="Name of the system.")
+    system: Literal["stars"] = "stars"
+    """Name of the system."""
     tasks: StarsTaskSettings = StarsTaskSettings()
     world: StarsWorldSettings = StarsWorldSettings()
     agent: StarsAgentSettings = StarsAgentSettings()

@@ -27,7 +27,8 @@ from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
-from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, Task
+from housewise.systems.shared_simulator import SharedSimulatorSystem
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.house_body import HouseBody, build_house_task, load_stand_ins
@@ -35,11 +36,10 @@ from housewise.systems.stars.lazy_models import open_lazy_completion_model
 from housewise.systems.stars.record import EVENTS, GoalAnswerEvent, StarsInitialState
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.world import RoomWorld
-from housewise.worlds.house.simulator import check_simulator, open_simulator
-from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.simulator import check_simulator
 
 
-class Stars(System[StarsSettings]):
+class Stars(SharedSimulatorSystem[StarsSettings]):
     """The STARS system: tidying symbolic rooms; see System."""
 
     name = "stars"
@@ -60,12 +60,14 @@ class Stars(System[StarsSettings]):
     )
 
     seconds_per_episode = (None, 60.0)
+    # Goals are remembered, and known goals need no model.
+    uses_memory = True
+    lazy_models = True
 
     def __init__(self, settings: StarsSettings) -> None:
         super().__init__(settings)
         chosen = settings.agent
         self._stand_ins = load_stand_ins(settings.world.stand_ins)
-        self._simulator: Simulator | None = None
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
         self._grammar, vocabulary = GoalGrammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
         self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
@@ -80,19 +82,9 @@ class Stars(System[StarsSettings]):
         return ("agent", "person") if self._is_respondent("model") else ("agent",)
 
     @property
-    def lazy_models(self) -> bool:
-        """See System.lazy_models. Known goals need no model."""
-        return True
-
-    @property
     def agent(self) -> str:
         """See System.agent. The name is the condition."""
         return self.settings.agent.condition
-
-    @property
-    def uses_memory(self) -> bool:
-        """See System.uses_memory. Goals are remembered."""
-        return True
 
     @property
     def interactive(self) -> bool:
@@ -128,8 +120,7 @@ class Stars(System[StarsSettings]):
                 f"person={person}: condition {chosen.condition} asks nobody; choose {chosen.condition}+O, or leave "
                 "person out"
             )
-        if self.interactive and (execution.workers > 1 or execution.ray is not None):
-            raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
+        self.check_one_at_a_time("person=terminal")
         self._meaning_baseline()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
             raise UserError(
@@ -184,21 +175,14 @@ class Stars(System[StarsSettings]):
         limits = EpisodeLimits(plans=None, idle_plans=None)
         return EpisodeSetup(room, agent, _initial_state(task, learner), limits)
 
-    def close(self) -> None:
-        """Release the simulator."""
-        simulator, self._simulator = self._simulator, None
-        if simulator is not None:
-            simulator.close()
-
     def _body(self, task: Room_Task, analyser: GoalAnalyser) -> HouseBody | None:
         """Return the body that carries out actions in a 3D house, or None."""
         world = self.settings.world
         if world.simulator is None:
             return None
-        if self._simulator is None:
-            self._simulator = open_simulator(world.simulator, ("instance",), gpu=self.settings.execution.gpu)
+        simulator = self.open_simulator(world.simulator)
         house = build_house_task(task, analyser.language.vocabulary, self._stand_ins)
-        return HouseBody(self._simulator, house, world.max_steps)
+        return HouseBody(simulator, house, world.max_steps)
 
     def _meaning_baseline(self) -> NearestMeaning | None:
         by_meaning = self.settings.agent.parts.retrieval == "meaning"

@@ -1,4 +1,4 @@
-"""Estimates the least number of low-level steps of a task, as a reference for the steps of an episode."""
+"""Estimates how few low-level steps a task needs, as a reference for the steps of an episode."""
 
 from __future__ import annotations
 
@@ -35,27 +35,30 @@ def estimate_shortest_steps(scene: Scene, episode: RearrangementEpisode) -> floa
     ]
     count, metres = len(waiting), 0.0
     x, _, z = episode.start.position
+    # Distances are to the middle of furniture, and the robot stops within its reach. So a path from its start is
+    # shorter by one reach, and a path between two pieces of furniture by two.
     here, reach = np.array([x, z]), REACH
     while waiting:
-        ways = [_way(scene, here, source) - reach for source, _ in waiting]
-        source, places = waiting.pop(int(np.argmin(ways)))
+        distances = [_distance(scene, here, source) - reach for source, _ in waiting]
+        source, places = waiting.pop(int(np.argmin(distances)))
         place, carried = _nearest(scene, source, places)
-        metres += max(0.0, min(ways)) + max(0.0, carried - 2 * REACH)
-        here, reach = _middle(place), 2 * REACH
+        metres += max(0.0, min(distances)) + max(0.0, carried - 2 * REACH)
+        here, reach = _centre(place), 2 * REACH
     return 2 * count + metres / STEP if count and np.isfinite(metres) else None
 
 
 def _nearest(scene: Scene, source: Receptacle, places: Sequence[Receptacle]) -> tuple[Receptacle, float]:
     """Return the nearest of some receptacles and its distance in metres."""
-    ways = [_way(scene, _middle(place), source) for place in places]
-    nearest = int(np.argmin(ways))
-    return places[nearest], ways[nearest]
+    # Every path ends at the source, because the navmesh caches paths by their end.
+    distances = [_distance(scene, _centre(place), source) for place in places]
+    nearest = int(np.argmin(distances))
+    return places[nearest], distances[nearest]
 
 
-def _way(scene: Scene, point: Array, source: Receptacle) -> float:
-    """Return the distance from a point to a receptacle in metres. The navmesh caches paths by their end."""
-    return scene.navmesh.distance(point, _middle(source))
+def _distance(scene: Scene, point: Array, source: Receptacle) -> float:
+    """Return the distance from a point to a receptacle in metres."""
+    return scene.navmesh.distance(point, _centre(source))
 
 
-def _middle(place: Receptacle) -> Array:
+def _centre(place: Receptacle) -> Array:
     return np.asarray(place.box.centre)[[0, 2]]

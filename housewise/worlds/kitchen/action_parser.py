@@ -1,6 +1,7 @@
 """Parses the robot's actions in the text kitchen.
 
-Source: ADAPT (arXiv 2504.04040), table 3. ``TEMPLATES`` lists all forms of actions.
+Source: ADAPT (arXiv 2504.04040), table 3. ``TEMPLATES`` lists the forms of all actions but ``ask``, whose
+question may be any text.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class KitchenAction:
         y: Second entity.
         z: Third entity.
         result: Name of the result, for the actions that end in "to get ...".
-        verb: Verb of an open-set action.
+        verb: Verb of the actions ``items`` and ``object``, which accept any verb that can be done to food.
     """
 
     name: str
@@ -70,6 +71,7 @@ TEMPLATES: tuple[tuple[str, str], ...] = (
 def _compile_template(template: str) -> re.Pattern[str]:
     pattern = template
     for slot, group in (("X", "x"), ("Y", "y"), ("Z", "z"), ("R", "result"), ("V", "verb")):
+        # A verb is one word of letters. The pattern is a replacement of re.sub, in which backslashes are doubled.
         anything = r"[^\\W\\d_]+" if slot == "V" else ".+?"
         pattern = re.sub(rf"\b{slot}\b", f"(?P<{group}>{anything})", pattern)
     return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)

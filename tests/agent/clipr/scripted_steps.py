@@ -7,9 +7,9 @@ from pathlib import Path
 
 import yaml
 
+from housewise.agent.clipr.action_choice import split_batches
 from housewise.agent.clipr.actions import ChooseActions, CliprObservation, NewRules, Play, Review
 from housewise.agent.clipr.chat_steps import ChatSteps
-from housewise.agent.clipr.inference import split_batches
 from housewise.agent.clipr.language_steps import MethodUsage
 from housewise.agent.clipr.methods import METHODS
 from housewise.language.base import ChatModelError, ChatRequest, Reply

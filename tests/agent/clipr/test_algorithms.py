@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference, choose_all
 from housewise.agent.clipr.actions import AskPerson, CliprObservation, NewRules
 from housewise.agent.clipr.adaptive import choose_adaptively, is_gate_open
 from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.conversation import converse
 from housewise.agent.clipr.critic_settings import CriticSettings
 from housewise.agent.clipr.elicitation import RememberedConversation, elicit, learn_rules
-from housewise.agent.clipr.inference import Inference, choose_all
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
 from housewise.worlds.choices.scenario import Scenario, presentation_order

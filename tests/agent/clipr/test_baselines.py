@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from housewise.agent.base import History
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.actions import AskCorrection, CliprObservation, Play
 from housewise.agent.clipr.critic_settings import CriticSettings
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import Guidance, LabelledExample
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs

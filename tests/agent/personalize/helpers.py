@@ -11,7 +11,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import SpokenPlace
+from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation

@@ -7,7 +7,7 @@ from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementG
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
-from housewise.people.house.reactions import SpokenPlace
+from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation

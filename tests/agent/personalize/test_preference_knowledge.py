@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.people.house.reactions import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, house, make_note, recalled
 
@@ -53,8 +53,8 @@ def test_what_is_known_is_settled_and_the_rest_is_open() -> None:
         make_note(-1.0, things=("cap",), receptacle="chest", room="hall"),
     )
     found = find_candidates(house(), knows, {})
-    assert found["mug 1"].known and found["mug 1"].places == ("kitchen 0 shelf 5",)
-    assert not found["cap 1"].known and found["cap 1"].unwanted
+    assert found["mug 1"].is_decided and found["mug 1"].places == ("kitchen 0 shelf 5",)
+    assert not found["cap 1"].is_decided and found["cap 1"].is_unwanted
     assert set(found["cap 1"].places) == set(PLACES) - {"hall 1 chest 3"}
 
 
@@ -66,7 +66,7 @@ def test_where_placing_has_failed_is_no_place() -> None:
 
 def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
     found = find_candidates(house("mug 1"), recalled(make_note(-1.0, receptacle="sink")), {})
-    assert list(found) == ["mug 1"] and not found["mug 1"].unwanted
+    assert list(found) == ["mug 1"] and not found["mug 1"].is_unwanted
     assert "kitchen 0 sink 2" not in found["mug 1"].places
 
 
@@ -78,7 +78,7 @@ def test_of_what_found_no_room_where_it_belongs_other_places_are_asked_and_the_o
     )
     failed = {**failed, "mug 1 on hall 1 shelf 4": 1}
     found = find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
-    assert not found.known and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
+    assert not found.is_decided and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
     assert (found.here, found.origin, found.default_place) == (None, "kitchen 0 sink 2", "kitchen 0 sink 2")
     assert "shelf" not in ContextGenerator(PromptTemplate.load("remembering")).template.describe_hand(
         house("mug 1"), {}, ExcludeFailedPlacements(shelves, failed)
@@ -112,9 +112,9 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
     assert {(thing, place): knows.wants(f"{thing} 1", place) for thing, place in wishes} == wishes
     for thing, options in find_candidates(graph, knows, {}).items():
         known = {place: knows.wants(thing, place) for place in PLACES}
-        assert options.known == (True in known.values())
+        assert options.is_decided == (True in known.values())
         assert options.places[:1] == () or known[options.places[0]] is not False
-        if options.known:
+        if options.is_decided:
             assert len(options.places) == 1 and known[options.places[0]] and not options.elsewhere
             assert known[graph.container_of(thing) or ""] is not True or options.places[0] == graph.container_of(thing)
         else:
@@ -156,9 +156,9 @@ def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_a
         make_note(1.0, things=("ham",), receptacle="sink"),
     )
     knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, LetterEmbedder("acdghmpu"))
-    assert not find_candidates(house(), knows, {})["cap 1"].known
+    assert not find_candidates(house(), knows, {})["cap 1"].is_decided
     settled = find_candidates(house(), knows, {}, use_similar=True)["cap 1"]
-    assert settled.known and settled.places == ("hall 1 shelf 4",)
+    assert settled.is_decided and settled.places == ("hall 1 shelf 4",)
     own = make_note(1.0, things=("cap",), receptacle="sink")
     assert find_candidates(
         house(),

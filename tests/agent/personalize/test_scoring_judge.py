@@ -55,7 +55,7 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 
 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
-    plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), similar=True)
+    plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), has_similar=True)
     thresholds = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
     assert [
         thresholds.threshold_for("mug 1", plain),

@@ -177,7 +177,7 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     said = [turn["content"] for pair in quiet if pair.turns for turn in pair.prompt if turn["role"] == "assistant"]
     assert said and not any(each.startswith("Action: Ask ") for each in said)
     config = json.loads((fold / "Reflection-DPO" / "adapter" / "adapter_config.json").read_text())
-    told = json.loads((small.out / "with-questions" / "warm-up" / "adapter" / "housewise.json").read_text())
+    told = json.loads((small.out / "with-questions" / "warm-up" / "adapter" / "adapter_settings.json").read_text())
     assert told == {"system": "adapt", "prompt": "short"}, "whoever uses the adapter asks it as it was taught"
     assert config["r"] == 4 and sorted(config["target_modules"]) == ["q_proj", "v_proj"]
 

@@ -94,6 +94,74 @@ def test_figures_in_links_are_filled_in(small: Path) -> None:
     assert (small / "README.md").read_text().startswith("Of all [50.0 %][share], and of all [50.0 %][share].")
 
 
+CSV = "row,run,task,repeat,measure,value,weight\n" + "".join(
+    f'"{row}",test,task {number},0,success_rate,{value},1\n'
+    for row, values in (("model, memory", (0.5, 1.0)), ("lookup", (0.25, 0.25)))
+    for number, value in enumerate(values)
+)
+ABOUT = {
+    "experiment": "houses/mine",
+    "title": "Mine",
+    "axes": {"row": ["model, memory", "lookup"]},
+    "measures": {"success_rate": {"label": "success, %", "scale": 100}},
+    "rows": 4,
+}
+
+
+@pytest.fixture
+def tidy(tmp_path: Path) -> Path:
+    """A project with a results table of an experiment."""
+    folder = tmp_path / "results" / "houses"
+    folder.mkdir(parents=True)
+    (folder / "mine.csv").write_text(CSV)
+    (folder / "mine.json").write_text(json.dumps(ABOUT))
+    return tmp_path
+
+
+def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
+    (tidy / "README.md").write_text(
+        "Of all [1][m] %, and <!-- = houses/mine.csv#row=lookup .1f -->2<!-- / -->, and more:\n"
+        "by <!-- = houses/mine.csv#row=model, memory - lookup,measure=success_rate ±.1f -->3<!-- / -->.\n\n"
+        "<!-- figures: houses/mine.csv -->\n<!-- /figures -->\n\n"
+        "<!-- figures: houses/mine.csv#row=model, memory|lookup; compare=row=lookup -->\n<!-- /figures -->\n\n"
+        '[m]: results/houses/mine.csv "#row=model, memory,measure=success_rate ±.0f"\n'
+    )
+    assert readme("--root", tidy).returncode == 0
+    text = (tidy / "README.md").read_text()
+    assert "[75 ± 25][m] %" in text and ".1f -->25.0<!-- / -->" in text and "±.1f -->50.0 ± 25.0<!-- / -->" in text
+    assert "| model, memory | 75.0 ± 25.0 |" in text and "| lookup | 25.0 ± 0.0 |" in text
+    assert "| model, memory | +50.0 ± 25.0 | -267.7 to +367.7 | 2 | 2 |" in text
+    assert readme("--check", "--root", tidy).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "complaint"),
+    [
+        ("houses/mine.csv#raw=lookup", "README.md, line 1: houses/mine.csv: no axis 'raw'; did you mean row"),
+        ("houses/mine.csv#row=sage", "houses/mine.csv: axis row: no level 'sage'; available: model, memory, lookup"),
+        ("houses/mine.csv#measure=luck", "axis measure: no level 'luck'"),
+        ("houses/mine.csv#lookup", "'lookup' is not NAME=VALUE"),
+        ("houses/other.csv#row=lookup", "other.json"),
+    ],
+)
+def test_an_address_that_selects_nothing_is_told_in_one_line(tidy: Path, address: str, complaint: str) -> None:
+    (tidy / "README.md").write_text(f"in <!-- = {address} .1f -->5<!-- / -->\n")
+    _refused(tidy, complaint)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("houses/mine.csv; rows=raw", "no axis 'raw'"),
+        ("houses/mine.csv#row=lookup; compare=row=lookup", "no episodes to compare with row=lookup"),
+        ("houses/mine.csv; compare", "'compare' is not NAME=VALUE"),
+    ],
+)
+def test_a_table_of_nothing_is_told_in_one_line(tidy: Path, words: str, complaint: str) -> None:
+    (tidy / "README.md").write_text(f"<!-- figures: {words} -->\n<!-- /figures -->\n")
+    _refused(tidy, complaint)
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -124,6 +192,8 @@ def test_damaged_results_are_told_of_in_one_line(small: Path, content: str, comp
 @pytest.mark.parametrize("table", sorted(TABLES))
 def test_a_file_without_what_a_table_shows_or_none_is_told_of_in_one_line(small: Path, table: str) -> None:
     for path in (PROJECT / "results").rglob("*.json"):
+        if path.with_suffix(".csv").exists():
+            continue
         emptied = small / path.relative_to(PROJECT)
         emptied.parent.mkdir(exist_ok=True)
         emptied.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()))))

@@ -1,21 +1,17 @@
 """How judgements are counted: by a model that knows, and by one that finds everything fine."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.experiments.personalize.judging import judge, main, shares
+from housewise.experiments.personalize.judging import ask_verdicts, judge
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import resolve_preferences
 from tests.language.tiny import save_tiny_model
-
-IN, KNOWN, UNKNOWN = "in its place", "out of place, a right place is known", "out of place, none is known"
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +24,14 @@ def lessons() -> list[JudgingLesson]:
     return generate_lessons(7, LessonsConfig(houses=1, each=20), resolve_preferences("majority"))
 
 
+def count(replies: list[str], lessons: list[JudgingLesson], context: ContextGenerator) -> Counter[tuple[str, str]]:
+    return sum(ask_verdicts(ReplayChatModel(replies), lessons, context), Counter[tuple[str, str]]())
+
+
 def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
-    counted = judge(ReplayChatModel([lesson.demonstration(context).reply for lesson in lessons]), lessons, context)
-    assert set(counted) == {(IN, "fine"), (KNOWN, "right place"), (UNKNOWN, "elsewhere")}
+    counted = count([lesson.demonstration(context).reply for lesson in lessons], lessons, context)
+    assert set(counted) == {("in place", "left"), ("out of place", "right place"), ("nowhere to go", "deferred")}
     assert counted.total() == sum(len(lesson.graph.objects) for lesson in lessons)
-    assert shares(counted)[KNOWN]["right place"] == 100
 
 
 def test_finding_everything_fine_is_right_for_what_is_in_its_place(
@@ -47,25 +46,17 @@ def test_finding_everything_fine_is_right_for_what_is_in_its_place(
         )
         for lesson in lessons
     ]
-    counted = judge(ReplayChatModel(replies), lessons, context)
-    assert set(counted) == {(IN, "fine"), (KNOWN, "fine"), (UNKNOWN, "fine")}
+    assert {verdict for _, verdict in count(replies, lessons, context)} == {"left"}
 
 
-def test_what_is_not_said_counts_as_unsaid(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
-    counted = judge(ReplayChatModel([""] * len(lessons)), lessons, context)
-    assert {said for _, said in counted} == {"unsaid"}
-    assert shares(Counter())[IN] == {"things": 0}
+def test_objects_without_a_judgement_are_missing(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
+    assert {verdict for _, verdict in count([""] * len(lessons), lessons, context)} == {"missing"}
 
 
-def test_the_command_measures_a_model(tmp_path: Path) -> None:
+def test_a_model_is_measured_lesson_by_lesson(tmp_path: Path) -> None:
     pytest.importorskip("llguidance")
-    import typer
-
-    app = typer.Typer()
-    app.command()(main)
-    folder, figures = save_tiny_model(tmp_path / "tiny"), tmp_path / "judging.json"
-    result = CliRunner().invoke(app, ["--model", f"local:{folder}", "--lessons", "1", "--json", str(figures)])
-    assert result.exit_code == 0, result.output
-    arm = json.loads(figures.read_text())["arms"]["as it comes"]
-    assert sum(row["things"] for row in arm.values()) > 5
-    assert all(sum(row.values()) - row["things"] == pytest.approx(100) for row in arm.values() if row["things"])
+    values = list(judge(None, 1, model=f"local:{save_tiny_model(tmp_path / 'tiny')}"))
+    assert {value.task for value in values} == {"lesson 0"} and all(0 <= value.value <= 1 for value in values)
+    by_state = {value.measure: value.weight for value in values}
+    assert by_state["in_place_kept"] + by_state["right_place"] > 5
+    assert by_state["right_place"] == by_state["wrong_place"]

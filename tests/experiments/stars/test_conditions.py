@@ -78,7 +78,7 @@ def test_rows_are_runs_that_share_what_the_model_says(server: ChatServer, tmp_pa
     # The frame of a file of results.
     assert content == json.loads((tmp_path / "copy.json").read_text())
     assert (content["n"], content["seeds"], content["adapters"]) == (5, [1], [])
-    assert content["settings"]["agent"]["tree"]["mean"] == 0.5 and "housewise" in content["software"]
+    assert content["settings"]["agent"]["tree"]["min_branch_mean"] == 0.5 and "housewise" in content["software"]
     assert {"commit", "changed", "command", "date", "machine"} <= set(content)
     settings = content["settings"]
     assert settings["tasks"]["task"] == ["organize office"] and server.url not in json.dumps(settings)

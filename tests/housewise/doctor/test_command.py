@@ -10,7 +10,6 @@ from housewise.doctor.data import GET_DATA
 from housewise.doctor.simulators import GET_DRIVER
 from housewise.worlds.house.simulator.habitat import INSTALL
 from tests.housewise.doctor.asking import KEY, TOPICS, doctor, package, read
-from tests.worlds.house import housekeep_folder
 
 
 def test_it_says_what_is_here_and_what_gets_the_rest(tmp_path: Path) -> None:
@@ -48,8 +47,9 @@ sys.addaudithook(heard)
 """,
     )
     url = "https://me:hunter2@models.example:8443/token-abc/v1?key=def"
-    environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": url, "HOUSEKEEP_DATA": str(folder)}
-    return doctor("--json", folder / "doctor.json", fakes=folder / "fakes", **environment), folder
+    environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": url, "HOUSEKEEP_DATA": str(folder / "elsewhere")}
+    words = ("--data", folder, "--json", folder / "doctor.json")
+    return doctor(*words, fakes=folder / "fakes", **environment), folder
 
 
 def test_it_never_shows_the_key_nor_what_else_an_address_holds(
@@ -72,16 +72,14 @@ def test_it_asks_nothing_of_the_network(overheard: tuple[subprocess.CompletedPro
 
 def test_a_folder_that_is_not_housekeeps(overheard: tuple[subprocess.CompletedProcess[str], Path]) -> None:
     found = read(overheard[1] / "doctor.json")["Housekeep"]
-    assert found.state == "broken"
+    assert found.state == "broken" and str(overheard[1]) in found.details and "elsewhere" not in found.details
     assert "HOUSEKEEP_DATA" in found.remedy
 
 
 def test_a_broken_embedded_simulator_is_said_and_counts(tmp_path: Path) -> None:
     package(tmp_path / "fakes", "embreex", "raise ImportError('libembree4.so.4: cannot open shared object file')")
-    root, file = housekeep_folder.make_folder(tmp_path / "data"), tmp_path / "doctor.json"
-    result = doctor("--data", root, "--json", file, module="housewise.doctor", fakes=tmp_path / "fakes")
+    result = doctor(module="housewise.doctor", fakes=tmp_path / "fakes")
     assert result.returncode == 1
-    assert read(file)["Housekeep"].details == f"{root}: 1 scenes"
     assert "Traceback" not in result.stdout + result.stderr
     assert "pip install --force-reinstall embreex" in result.stdout.splitlines()
     assert "The embedded simulator does not work" in result.stdout

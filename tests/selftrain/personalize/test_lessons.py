@@ -111,7 +111,7 @@ def test_where_to_look_next(context: ContextGenerator) -> None:
     assert any(" not entered\n" in lesson.prompt[1]["content"] for lesson in looking)
 
 
-@pytest.mark.parametrize("wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"held": 2.0}, {"houses": 0}])
+@pytest.mark.parametrize("wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"holding_fraction": 2.0}, {"houses": 0}])
 def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"lessons.0.*{next(iter(wrong))}"):
         load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})
@@ -151,7 +151,7 @@ def test_what_is_remembered_is_what_the_lesson_says() -> None:
 
 
 def test_without_notes_a_lesson_has_none(context: ContextGenerator) -> None:
-    bare = REMEMBERED.model_copy(update={"remembered": (0.0, 0.0)})
+    bare = REMEMBERED.model_copy(update={"noted_fraction": (0.0, 0.0)})
     for lesson in generate_lessons(HOUSES[0], bare, resolve_preferences("majority")):
         asked = lesson.demonstration(ContextGenerator(PromptTemplate.load("remembering"))).prompt
         assert asked == lesson.demonstration(context).prompt

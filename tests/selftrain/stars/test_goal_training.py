@@ -12,7 +12,7 @@ pytest.importorskip("openai")
 from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
-from housewise.selftrain.ship import ship
+from housewise.selftrain.publish_adapter import publish_adapter
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
 from tests.systems.command_runs import ATTIC, environment, record_of, stars
@@ -105,7 +105,7 @@ def test_until_something_is_learned_it_may_be_learned_otherwise(model: Path, tau
 def test_the_robot_is_run_with_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:
     path, adapter = tmp_path / "attic.yaml", taught / "imitate" / "adapter"
     path.write_text(ATTIC)
-    assert ship(adapter, tmp_path / "shipped") > 0
+    assert publish_adapter(adapter, tmp_path / "shipped") > 0
     words = (f"task={path}", "--model", f"local:{model}", "max_goal_tokens=4", "max_calls=20")
     for folder in (adapter, tmp_path / "shipped"):
         stars(*words, "--adapter", folder, "--out", tmp_path / "run" / folder.name)

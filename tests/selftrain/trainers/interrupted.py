@@ -21,7 +21,7 @@ from housewise.core.exit_codes import run_cli
 from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.prefer import main as prefer
+from housewise.selftrain.train_on_preferences import main as prefer
 from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.terminal.selftrain_progress import TrainingDisplay
@@ -50,7 +50,15 @@ class Trainings:
 
     def preferences(self, folder: Path) -> None:
         """DPO, by its command; three steps, so that checkpoints are removed as well."""
-        settings = ["epochs=1", "batch=2", "together=1", "rank=2", "checkpoint_steps=1", "device=cpu", "dtype=float32"]
+        settings = [
+            "epochs=1",
+            "batch=2",
+            "max_packed_examples=1",
+            "rank=2",
+            "checkpoint_steps=1",
+            "device=cpu",
+            "dtype=float32",
+        ]
         overrides = [f"preference.{setting}" for setting in settings]
         prefer(self._preferences, folder, self._model, overrides=overrides)
 

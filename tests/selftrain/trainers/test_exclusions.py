@@ -138,7 +138,7 @@ def test_where_all_replies_are_the_same_nothing_is_trained(models: Path, tmp_pat
     same = [each.model_copy(update={"rejected": each.chosen}) for each in preferences(0, 3)]
     write_examples(tmp_path / "same.jsonl", same)
     command = [tmp_path / "same.jsonl", "--model", local(models, "long").model, "--out", tmp_path / "out"]
-    done = run_module("housewise.selftrain.prefer", [*command, "preference.device=cpu"])
+    done = run_module("housewise.selftrain.train_on_preferences", [*command, "preference.device=cpu"])
     assert done.returncode == 2 and "3 of 3 preferences left out as having the same reply twice" in done.stderr
     assert not (tmp_path / "out" / "model.json").exists() and not (tmp_path / "out" / "curve.csv").exists()
 

@@ -138,7 +138,7 @@ def test_a_command_with_another_beta_is_refused(place: Path, tmp_path: Path) -> 
 
     def prefer(*more: str) -> tuple[int, str]:
         command = [tmp_path / "p.jsonl", "--model", local(place / "a"), "--out", tmp_path / "out", *settings, *more]
-        done = run_module("housewise.selftrain.prefer", command, cwd=tmp_path)
+        done = run_module("housewise.selftrain.train_on_preferences", command, cwd=tmp_path)
         return done.returncode, done.stderr.strip().split("\n")[-1]
 
     assert prefer()[0] == 0 and prefer()[0] == 0

@@ -90,12 +90,12 @@ def test_kept_preferences_teach_a_model_behind_a_server(server: FineTuning, tmp_
     write_examples(kept, PREFERENCES)
     words = [kept, "--model", START.model, "--out", out, "--base-url", server.url, "preference.trainer=openai"]
     env = {**os.environ, "OPENAI_API_KEY": "sk-test-secret"}
-    done = run_module("housewise.selftrain.prefer", [*words, "preference.poll_seconds=0.01"], env, code=0)
+    done = run_module("housewise.selftrain.train_on_preferences", [*words, "preference.poll_seconds=0.01"], env, code=0)
     assert done.stdout == f"{out}: ft:gpt-4o-mini:house\n" and "succeeded" in done.stderr
-    again = run_module("housewise.selftrain.prefer", words, env)
+    again = run_module("housewise.selftrain.train_on_preferences", words, env)
     assert again.returncode == 0 and len(server.jobs) == 1, "what is finished is not done again"
-    refused = run_module("housewise.selftrain.prefer", [kept, "--model", "local", *words[3:]], env)
+    refused = run_module("housewise.selftrain.train_on_preferences", [kept, "--model", "local", *words[3:]], env)
     assert refused.returncode == 2 and "holds a finished training with other preferences, model" in refused.stderr
     words[4] = tmp_path / "other"
-    refused = run_module("housewise.selftrain.prefer", [kept, "--model", "local", *words[3:]], env)
+    refused = run_module("housewise.selftrain.train_on_preferences", [kept, "--model", "local", *words[3:]], env)
     assert refused.returncode == 2 and "cannot train local models" in refused.stderr

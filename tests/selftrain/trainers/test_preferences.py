@@ -77,7 +77,7 @@ def test_steps_of_one_breakfast_that_share_a_row_teach_the_same(model: str, tmp_
     alone = LocalPreferenceTrainer(preference_training(batch=4)).train(
         steps, ModelReference(model=model), tmp_path / "alone"
     )
-    together = LocalPreferenceTrainer(preference_training(batch=1, together=4)).train(
+    together = LocalPreferenceTrainer(preference_training(batch=1, max_packed_examples=4)).train(
         steps, ModelReference(model=model), tmp_path / "together"
     )
     assert together.metrics["steps"] == alone.metrics["steps"] == 4
@@ -91,7 +91,7 @@ def test_the_curve_is_of_preferences_and_not_of_rows(model: str, tmp_path: Path)
     other = Preference(prompt=({"role": "user", "content": "nothing else"},), prefix="Q:", chosen=" a", rejected=" b")
     mixed = [*PREFERENCES[:3], other]
     changes = {"epochs": 2, "batch": 2, "learning_rate": 0.02}
-    together = LocalPreferenceTrainer(preference_training(**changes, together=3)).train(
+    together = LocalPreferenceTrainer(preference_training(**changes, max_packed_examples=3)).train(
         mixed, ModelReference(model=model), tmp_path / "together"
     )
     assert together.metrics["steps"] == 2

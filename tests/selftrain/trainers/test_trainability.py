@@ -44,7 +44,7 @@ def preferences(tmp_path: Path) -> Path:
 
 def prefer(preferences: Path, model: Path, out: Path, *settings: str, **env: str) -> tuple[int, str, str]:
     words = [preferences, "--model", f"local:{model}", "--out", out, *CPU, *settings]
-    done = run_module("housewise.selftrain.prefer", words, {**os.environ, **env}, timeout=120)
+    done = run_module("housewise.selftrain.train_on_preferences", words, {**os.environ, **env}, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -111,9 +111,9 @@ def test_a_reply_without_a_text_fails_its_episode_and_the_others_are_played(serv
     words = asking(server, "person=juan", "task=[4,7]", "grounded=false", "--out", tmp_path)
     complaint = adapt(*words, code=3)
     assert "1 of 2 episodes failed" in complaint and "it answered without a text" in complaint
-    assert record_of(tmp_path, "juan-7-run0").result.ended == "complete"
+    assert record_of(tmp_path, "juan-7-run0").result.end_reason == "complete"
     adapt(*words)
-    assert record_of(tmp_path, "juan-4-run0").result.ended == "complete"
+    assert record_of(tmp_path, "juan-4-run0").result.end_reason == "complete"
 
 
 def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_path: Path) -> None:

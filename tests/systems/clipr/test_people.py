@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.critic_settings import CriticSettings
 from housewise.agent.clipr.elicitation import RememberedConversation
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn
 from housewise.agent.clipr.memory_notes import (
     answer_note,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
+from housewise.core.setting_keys import short_key
 from housewise.core.settings import flatten_settings
-from housewise.core.settings_loading import short_key
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
@@ -127,7 +127,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
         ("wrappers=[loop_recover]", "setting wrappers.0: no 'loop_recover'; did you mean loop_recovery?"),
-        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: Value error, each wrapper at most once"),
+        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: each wrapper at most once"),
     ],
 )
 def test_what_does_not_fit_is_said(override: str, told: str) -> None:
@@ -169,6 +169,12 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
     assert config.models.agent.sampling.n == 2
     assert house_settings(settings={"seed": 4}, overrides=["repeats=${seed}"]).tasks.repeats == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
+
+
+def test_wrappers_are_a_list_or_names_with_commas() -> None:
+    expected = house_settings(overrides=["wrappers=[loop_recovery,sort_by_distance]"])
+    assert house_settings(overrides=["wrappers=loop_recovery, sort_by_distance"]) == expected
+    assert expected.agent.wrappers == ("loop_recovery", "sort_by_distance")
 
 
 def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
-from housewise.people.house.reactions import SpokenPlace
+from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ManipulationEvent
 from tests.commands import run_module

@@ -17,12 +17,14 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
 from pydantic import BaseModel
 
 from housewise.core.errors import DataError
+from housewise.core.exit_codes import run_cli
 from housewise.core.files import find_paths, write_bytes
 from housewise.core.validation import read_model
 from housewise.worlds.house.episode import ShelfState
@@ -198,3 +200,16 @@ def _packer(state: ShelfState, footprints: Mapping[str, tuple[float, float]]) ->
             for item in state.items
         ],
     }
+
+
+def main(
+    data: Annotated[Path, typer.Argument(help="The Housekeep folder.")],
+    tasks: Annotated[Path, typer.Argument(help="JSON file of recovered tasks.")],
+    folder: Annotated[Path, typer.Argument(help="The new folder.")],
+) -> None:
+    """Make a Housekeep folder that also has the episodes of recovered tasks."""
+    print(write_recovered_episodes(data, read_recovered_tasks(tasks), folder))
+
+
+if __name__ == "__main__":
+    run_cli(lambda: typer.run(main))

@@ -127,9 +127,6 @@ class HabitatSimulator(HouseSimulator):
         super().__init__(camera, sensors)
         self._gpu = gpu
         self._package = habitat_sim()
-        import magnum
-
-        self._magnum: Any = magnum
         self._files = TemporaryDirectory(prefix="housewise-habitat-")
         self._assets = MeshFileCache(Path(self._files.name))
         self._house: tuple[Scene, tuple[str, ...]] | None = None
@@ -138,6 +135,9 @@ class HabitatSimulator(HouseSimulator):
         self._shells: set[Path] = set()
         # Without an OpenGL driver this ends the process. It should happen before the first episode.
         self._sim: Any = self._package.Simulator(self._configuration(_NO_STAGE))
+        import magnum
+
+        self._magnum: Any = magnum
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset. The furniture is reused if only the objects differ from the last episode."""

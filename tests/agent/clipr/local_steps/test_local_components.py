@@ -2,10 +2,10 @@
 
 import pytest
 
+from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.actions import AskPerson
 from housewise.agent.clipr.conversation import converse
 from housewise.agent.clipr.elicitation import elicit, learn_rules
-from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, LabelledExample
 from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, find_meant_options, split_wanted_refused
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words, find_contrasts

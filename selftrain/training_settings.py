@@ -1,0 +1,43 @@
+"""Settings of the trainings, by the names under which ``housewise settings`` shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+    from pydantic import BaseModel
+
+TRAINING_SYSTEMS = {"selftrain": "personalize", "selftrain-goals": "stars", "selftrain-adapt": "adapt"}
+"""System by name of the training."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Settings of a training.
+
+    Attributes:
+        load: Loads the settings in which nothing is set.
+        defaults: Returns the default of every setting.
+    """
+
+    load: Callable[[], BaseModel]
+    defaults: Callable[[], DictConfig]
+
+
+def find_training_settings(name: str) -> TrainingSettings:
+    """Return the settings of a training by its name, a key of ``TRAINING_SYSTEMS``."""
+    # Only the settings that are shown are imported.
+    if name == "selftrain-adapt":
+        from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
+
+        return TrainingSettings(load_adapt_training, adapt_training_defaults)
+    if name == "selftrain-goals":
+        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
+
+        return TrainingSettings(load_goal_training, goal_training_defaults)
+    from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
+
+    return TrainingSettings(load_selftraining, selftraining_defaults)

@@ -1,0 +1,117 @@
+"""Trainings of experiments: models of phases are asked by runs, and the paper's tables use the paper's recipe."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from housewise.core.console import Console
+from housewise.core.settings import merge_nested, nest_value
+from housewise.experiments.catalogue import bundled_experiments, load_experiment
+from housewise.experiments.grid import Grid
+from housewise.experiments.published import published_value
+from housewise.experiments.results_table import read_table
+from housewise.experiments.runner import ExperimentRunner
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.terminal.selftrain_progress import TrainingDisplay
+from tests.commands import run_module
+
+
+def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+    from tests.selftrain.tiny import save_learner, save_prompt
+
+    model = f"local:{save_learner(tmp_path / 'tiny')}"
+    asked = {"model": model, "prompt": str(save_prompt(tmp_path / "short.yaml")), "grounded": True}
+    run = {**asked, "adapter": "none", "max_steps": 30, "max_plans": 1, "sampling": {"max_tokens": 64}}
+    learned = {
+        "demonstrations": {"houses": 1},
+        "training_tasks": {"houses": 1},
+        "iterations": 1,
+        "imitation_epochs": 1,
+        "grow": {"repeats": 1},
+        "filter": {"name": "rising", "thresholds": [-1000]},
+        "replay_fraction": 0,
+        "evaluation": {"tasks": []},
+        "training": {"epochs": 1, "rank": 2, "device": "cpu", "dtype": "float32", "max_example_tokens": 16384},
+    }
+    test = {"test": {"model": {"training": "school"}}}
+    phases = {"IL": "imitate", "ST1": "iteration-1"}
+    spec = {
+        "title": "Phases",
+        "shows": "Phases.",
+        "system": "personalize",
+        "settings": {**run, "houses": 1, "seed": 50},
+        "axes": {
+            "row": {
+                "start": {"runs": {"test": {"model": None}}},
+                **{name: {"runs": {"test": {"model": {"phase": phase}}}} for name, phase in phases.items()},
+            }
+        },
+        "trainings": {"school": {"settings": {"run": run, **learned}}},
+        "runs": test,
+        "measures": ["success_rate"],
+    }
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    words = ["experiment", "mine.yaml", "--out", "out"]
+    for _ in range(2):
+        done = run_module("housewise", words, {**os.environ}, cwd=tmp_path, timeout=600, code=0)
+        made = {
+            path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.suffix == ".safetensors"
+        }
+    assert "3 episodes of 1 tasks" in done.stdout and "missing" not in done.stdout
+    assert made == {path: path.stat().st_mtime_ns for path in made} and len(made) >= 2
+    adapters = {
+        row: json.loads((tmp_path / f"out/test/row={row}/config.json").read_text())["models"]["agent"]["adapter"]
+        for row in ("start", *phases)
+    }
+    assert adapters["start"] is None
+    assert all(str(adapters[row]).endswith(f"out/school/{phase}/adapter") for row, phase in phases.items())
+    assert len(read_table(tmp_path / "out/mine.csv").frame) == 3
+
+
+@pytest.mark.parametrize("name", ["table_1", "table_2", "two_people"])
+def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path) -> None:
+    spec = load_experiment(bundled_experiments()[f"personalize/{name}"])
+    runner = ExperimentRunner(spec, tmp_path, TrainingDisplay(Console()), inputs={"data": "data", "recovered": "data"})
+    trained = [run for run in runner.grid.measured_runs if run.model is not None]
+    assert trained
+    for run in trained:
+        assert run.model is not None
+        recipe = load_selftraining(run.model[0].template.config, {"run": {"adapter": "tidy"}}).run
+        ours = runner.settings(run, {"models": {"agent": {"adapter": "tidy"}}})
+        assert ours.agent.model_copy(update={"demonstrator": recipe.agent.demonstrator}) == recipe.agent
+        assert ours.models.agent.sampling == recipe.models.agent.sampling
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, path in bundled_experiments().items() if "trainings:" in path.read_text()]
+)
+def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
+    spec = load_experiment(bundled_experiments()[name])
+    for experiment in (spec, spec.reduced()):
+        models = [run.model for run in Grid(experiment).measured_runs if run.model is not None]
+        for training in {model[0].name: model[0] for model in models}.values():
+            settings: dict[str, Any] = {}
+            for key, value in training.settings.items():
+                settings = merge_nested(settings, nest_value(key, value))
+            assert load_selftraining(training.template.config, settings).evaluation.tasks == []
+
+
+def test_published_values_stand_beside_their_cells() -> None:
+    main, transfer = (
+        load_experiment(bundled_experiments()[f"personalize/table_{number}"]).published for number in (1, 2)
+    )
+    assert main is not None and transfer is not None
+    cell = {"scene": "Rs_int", "row": "LLM-Planner", "tasks": "test", "measure": "success_rate"}
+    assert published_value(main, cell) == "-30.2 ± 4.8"
+    assert published_value(main, {**cell, "scene": "generated"}) is None
+    moved = {"trained in": "Rs_int", "scene": "Pomaria_2_int", "row": "ST2"}
+    assert published_value(transfer, moved) == "42.4 ± 3.8"
+    value = load_experiment(bundled_experiments()["personalize/memory_value"]).published
+    stage = {"scene": "Merom_1_int", "stage": "after demonstrations", "tasks": "test", "measure": "success_rate"}
+    assert value is not None and published_value(value, {**stage, "row": "model, memory"}) == "12.6 ± 9.0"
+    assert published_value(value, {**stage, "row": "lookup"}) is None
