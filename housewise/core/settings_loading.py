@@ -128,10 +128,8 @@ def configured_systems(file: Path | None, overrides: Sequence[str], default: str
     """
     given = _read_config(find_config(file, default)) if file else OmegaConf.create()
     try:
-        found = [
-            OmegaConf.select(given, "run.system"),
-            *(each.get("system") for each in (given, _parse_overrides(overrides))),
-        ]
+        parts = [given.get(_RUN), given, _parse_overrides(overrides)]
+        found = [each.get("system") for each in parts if isinstance(each, DictConfig)]
         return [str(name) for name in found if name is not None]
     except OmegaConfBaseException as error:
         raise UserError(f"setting system: {redact_passwords(_first_line(error))}") from error
@@ -157,7 +155,9 @@ def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, 
     """
     if _RUN not in known and (_RUN in given or "training" in given):
         system = {key: given[key] for key in ("system",) if key in given}
-        own = OmegaConf.merge(system, given.get(_RUN, {}))
+        if not isinstance(part := given.get(_RUN, {}), DictConfig | dict):
+            raise UserError(f"setting {_RUN}: has keys of its own, those of a run, in a recipe of training")
+        own = OmegaConf.merge(system, part)
         assert isinstance(own, DictConfig)
         return own, "{} holds a recipe of training; its section run is played"
     if _RUN in known and given and not any(key in known for key in given if key != "system"):

@@ -65,6 +65,12 @@ def test_a_copy_of_a_systems_configuration_is_accepted_where_the_name_is(tmp_pat
     assert load_selftraining(tmp_path / "paper.yaml") == load_selftraining(Path("personalize/paper"))
 
 
+@pytest.mark.parametrize("content", ["run: [1]", "run:", "run: 5"])
+def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(content)
+    assert "setting run: has keys of its own" in one_line(housewise("run", "--config", tmp_path / "mine.yaml"))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
