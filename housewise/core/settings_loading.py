@@ -197,7 +197,7 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
-        if first["type"] == "unknown_name":
+        if first["type"] in ("unknown_name", "wrapper_order"):
             raise UserError(f"setting {field}: {problem}") from error
         raise UserError(f"setting {field}: {problem}, not {_short_repr(first['input'])}") from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
@@ -45,7 +45,7 @@ class System(OptionalCapabilities[S], ABC):
 
     Attributes:
         name: Name in settings, records and entry points.
-        Settings: Class of its settings.
+        Settings: Class of its settings. Defaults to ``S`` of a class that inherits from ``System[S]``.
         events: Types of the events that its episodes record.
         scores: Scores of its episodes, the main one first.
     """
@@ -58,9 +58,19 @@ class System(OptionalCapabilities[S], ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         adapt_legacy_system(cls)
+        for base in vars(cls).get("__orig_bases__", ()):
+            given = get_args(base)
+            if (
+                "Settings" not in vars(cls)
+                and given
+                and isinstance(given[0], type)
+                and issubclass(given[0], RunSettings)
+            ):
+                cls.Settings = given[0]
 
     def __init__(self, settings: S) -> None:
-        self.settings = settings
+        # Settings that a program made itself may not name the system.
+        self.settings = settings if settings.system else settings.model_copy(update={"system": self.name})
 
     @abstractmethod
     def tasks(self) -> Sequence[Task]:

@@ -37,6 +37,12 @@ PLANNERS: Descriptions = {
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
 }
+WRAPPERS: Descriptions = {
+    "sort_by_distance": "prompts list near objects and places first",
+    "check_feasibility": "plans that cannot be executed are asked for again",
+    "loop_recovery": "a plan that repeats earlier actions is replaced",
+    "verify_completion": "when the model takes the task as done, the robot visits where it has not been",
+}
 SIMULATORS: Descriptions = {
     "raycast": "embedded, runs anywhere: ray tracing with Embree on the CPU",
     "habitat": "habitat-sim, which has to be installed (docs/habitat.md)",
@@ -162,6 +168,7 @@ def _describe_plugins(group: str, own: Descriptions) -> Callable[[Path | None], 
 NAME_KINDS: dict[str, NameKind] = {
     "systems": NameKind("--system", _describe_plugins(plugins.SYSTEMS, SYSTEMS)),
     "planners": NameKind("--planner", _describe_plugins(plugins.PLANNERS, PLANNERS)),
+    "wrappers": NameKind("wrappers=", _describe_plugins(plugins.WRAPPERS, WRAPPERS)),
     "simulators": NameKind("--simulator", _describe_plugins(plugins.SIMULATORS, SIMULATORS)),
     "people": NameKind("--person", find_people),
     "scenes": NameKind("--scene", _scenes),

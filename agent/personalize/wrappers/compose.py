@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
@@ -16,9 +15,8 @@ from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, 
 from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
 from housewise.agent.personalize.wrappers.verify_completion import VerifyCompletion
+from housewise.language.adapters import Wrapper
 from housewise.language.base import ChatModel, Sampling
-
-Wrapper = Literal["check_feasibility", "loop_recovery", "verify_completion", "sort_by_distance"]
 
 
 @dataclass(frozen=True)

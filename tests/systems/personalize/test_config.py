@@ -126,8 +126,11 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("=5", "unknown setting ''"),
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
-        ("wrappers=[loop_recover]", "setting wrappers.0: no 'loop_recover'; did you mean loop_recovery?"),
-        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: each wrapper at most once"),
+        ("wrappers=[loop_recover]", "setting wrappers: no 'loop_recover'; did you mean loop_recovery?"),
+        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: loop_recovery is named twice; name it once"),
+        ("wrappers=[./a.py:B,loop_recovery,a.py:B]", "setting wrappers: loop_recovery changes how the model is asked"),
+        ("wrappers=[./a.py:B,a.py:B]", "setting wrappers: a.py:B is named twice"),
+        ("wrappers=[a.py]", "setting wrappers: a.py does not name a class or function in the file; use a.py:NAME"),
     ],
 )
 def test_what_does_not_fit_is_said(override: str, told: str) -> None:
