@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from housewise.agent.base import Agent, Decide, Decision, History
 from housewise.core.record import EventWriter, Header, Result, Usage
@@ -56,7 +56,8 @@ class EpisodeLoop(Generic[O, A]):
         progress: Progress = lambda done, of, words: None,
     ) -> None:
         self._world, self._writer = world, writer
-        self._decide_next: Decide[O, A] = getattr(agent, "decide", agent)
+        decide: Any = getattr(agent, "decide", agent)
+        self._decide_next: Decide[O, A] = decide
         self._limits, self._progress = limits or EpisodeLimits(), progress
         self._history: History[O] = History()
         self._usage = Usage()

@@ -149,7 +149,9 @@ def test_small_parts_are_found_by_name(beside: Path, tmp_path: Path) -> None:
     assert "generated-0-0000-run0" in out
     out = housewise(beside, *common, "--model", "parrot:step 1: go to the kitchen", "--out", tmp_path / "b")
     assert "generated-0-0000-run0" in out
-    out = housewise(beside, *common, "--planner", "wanderer", "wrappers=hesitant", "--out", tmp_path / "c")
+    out = housewise(
+        beside, *common[:3], "max_steps=1000", "--planner", "wanderer", "wrappers=hesitant", "--out", tmp_path / "c"
+    )
     (record,) = read_house_records(tmp_path / "c" / "episodes")
     assert "generated-0-0000-run0" in out and record.plans[-1].reply.endswith("mission complete")
     assert "wanderer" in housewise(beside, "list", "planners") and "hesitant" in housewise(beside, "list", "wrappers")

@@ -78,10 +78,13 @@ class _WrappedPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         self._inner.plans.clear()
-        plan = self._wrapper.plan(graph, attempts)
-        kept = [each for each in self._inner.plans if each.reply is plan.reply and _outcome(each) == _outcome(plan)][:1]
-        calls = tuple(call for each in self._inner.plans if each not in kept for call in _calls(each))
-        if kept:
+        plan, asked = self._wrapper.plan(graph, attempts), self._inner.plans
+        outcome = plan.steps, plan.complete
+        kept = next(
+            (each for each in asked if each.reply is plan.reply and (each.steps, each.complete) == outcome), None
+        )
+        calls = tuple(call for each in asked if each is not kept for call in _calls(each))
+        if kept is not None:
             return replace(plan, prior_calls=(*calls, *plan.prior_calls)) if calls else plan
         ending = ["mission complete"] if plan.complete else []
         text = f"step 1: {format_steps([*(step.raw for step in plan.steps), *ending])}"
@@ -89,21 +92,17 @@ class _WrappedPlanner:
         return replace(plan, messages=(), reply=reply, prior_calls=calls, alternatives=())
 
 
-def _outcome(plan: Plan) -> tuple[Any, ...]:
-    return plan.steps, plan.complete
-
-
 def _calls(plan: Plan) -> tuple[ModelCall, ...]:
     return (*plan.prior_calls, *([ModelCall(plan.messages, plan.reply)] if plan.reply else []))
 
 
-def _load(name: str) -> Callable[..., Any]:
-    """Import a wrapper.
+def _load(name: str) -> Any:
+    """Import a wrapper, a class or another callable.
 
     Raises:
         UserError: It cannot be imported, or takes other arguments.
     """
-    found: Any = load_plugin_or_code(WRAPPERS, name, "wrapper")
+    found = load_plugin_or_code(WRAPPERS, name, "wrapper")
     if not callable(found) or not (accepts(found, 1) or accepts(found, 2)):
         problem = "is called with the wrapped planner, or with the planner and a PlannerContext, and takes neither"
     elif isinstance(found, type) and not (callable(plan := getattr(found, "plan", None)) and accepts(plan, 3)):
