@@ -59,7 +59,8 @@ class Address:
 def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | None]:
     """Return a mean and its standard error, in the units of tables.
 
-    The error is that over tasks, or over episodes if the experiment's file says so. The level ``A - B`` of an axis means by how much A is more than B, episode by episode.
+    The error is that over tasks, or over episodes if the experiment's file says so. The level ``A - B`` of an axis
+    means by how much A is more than B, episode by episode.
 
     Raises:
         DataError: The address selects nothing, or several measures.

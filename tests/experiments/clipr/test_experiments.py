@@ -13,6 +13,7 @@ from housewise.agent.clipr.house_interview import thing_groups
 from housewise.agent.clipr.rules import make_rule
 from housewise.core.errors import UserError
 from housewise.core.record import Event, Header, Record, Result
+from housewise.experiments.catalogue import bundled_experiments, load_experiment
 from housewise.experiments.clipr.edited import DependentChoice, Edit, corrected_rules
 from housewise.experiments.clipr.house_memories import make_memory, measure_rules
 from housewise.experiments.clipr.measures import (
@@ -22,7 +23,6 @@ from housewise.experiments.clipr.measures import (
     worst_change,
 )
 from housewise.experiments.clipr.understanding import measure_reader
-from housewise.experiments.experiment_file import bundled_experiments, load_experiment
 from housewise.experiments.grid import Grid
 from housewise.experiments.published import published_value
 from housewise.systems.clipr.record import DecisionEvent, ReviewEvent, RulesEvent
