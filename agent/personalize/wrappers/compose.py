@@ -25,12 +25,14 @@ class PlannerConfig:
 
     Attributes:
         grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
+        normalize_steps: See LLMPlanner.
         wrappers: Names of wrappers. ``sort_by_distance`` has an effect if the planner is given a route.
         judging: Options of JudgingPlanner.
         repairs: With ``check_feasibility``, how often the model is asked to correct an infeasible plan.
     """
 
     grounded: bool = False
+    normalize_steps: bool = True
     wrappers: tuple[Wrapper, ...] = ()
     judging: JudgingConfig = field(default_factory=JudgingConfig)
     repairs: int = MAX_REPAIRS
@@ -59,7 +61,7 @@ def make_llm_planner(
             sorted by it (SortByDistance).
     """
     chosen, words = config or PlannerConfig(), context.template
-    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge)
+    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
     planner: Planner = llm
     if words.judging and (knowledge is not None or chosen.judging):
         planner = JudgingPlanner(llm, chosen.judging)

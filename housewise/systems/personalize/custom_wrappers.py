@@ -86,8 +86,9 @@ class _WrappedPlanner:
         calls = tuple(call for each in asked if each is not kept for call in _calls(each))
         if kept is not None:
             return replace(plan, prior_calls=(*calls, *plan.prior_calls)) if calls else plan
-        ending = ["mission complete"] if plan.complete else []
-        text = f"step 1: {format_steps([*(step.raw for step in plan.steps), *ending])}"
+        # Actions in the prompt's form are understood in a replay with any settings.
+        lines = [step.action or step.raw for step in plan.steps]
+        text = f"step 1: {format_steps([*lines, *(['mission complete'] if plan.complete else [])])}"
         reply = Reply(text.removeprefix(self._prefix))
         return replace(plan, messages=(), reply=reply, prior_calls=calls, alternatives=())
 

@@ -93,7 +93,7 @@ class LLMFactory(_PromptedFactory):
         )
         confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
         options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence)
-        return PlannerConfig(chosen.grounded, chosen.bundled_wrappers, options)
+        return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
@@ -114,7 +114,8 @@ class ReplayFactory(_PromptedFactory):
         # The record contains repairs and completion checks as plans of their own. Names in prompts follow the order of
         # the list.
         kept: tuple[Wrapper, ...] = ("check_feasibility", "sort_by_distance")
-        config = PlannerConfig(chosen.grounded, tuple(each for each in kept if each in chosen.wrappers), repairs=0)
+        wrappers = tuple(each for each in kept if each in chosen.wrappers)
+        config = PlannerConfig(chosen.grounded, chosen.normalize_steps, wrappers, repairs=0)
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
         return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=context.route)

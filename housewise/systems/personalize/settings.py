@@ -131,6 +131,8 @@ class AgentSettings(Settings):
     grounded: Annotated[bool, NEEDS_MODEL] = False
     """Whether a grammar restricts replies to the four actions and to names that the robot knows. It needs llguidance
     (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect)."""
+    normalize_steps: Annotated[bool, NEEDS_MODEL] = True
+    """Whether plans in other forms than the prompt's are understood, such as lists in JSON or other verbs."""
     familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
     """Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds."""
     place_at_random: bool = False

@@ -38,7 +38,8 @@ def test_a_run_takes_the_papers_settings_without_the_training(tmp_path: Path) ->
     assert (paper.target, paper.filter.name, paper.replay_fraction) == ("raw", "positive", 0.0)
     # The paper has no help for small models.
     agent = paper.run.agent
-    assert not (agent.wrappers or agent.grounded or agent.judging.constrain_to_judgements) and agent.prompt == "planner"
+    assert not (agent.wrappers or agent.grounded or agent.normalize_steps or agent.judging.constrain_to_judgements)
+    assert agent.prompt == "planner"
 
 
 def test_a_training_takes_settings_of_a_run(tmp_path: Path) -> None:
