@@ -15,10 +15,12 @@ from housewise.core.plugins import SYSTEMS, plugin_names
 CONFIGS = Path(str(resources.files("housewise.housekeep_configs"))).resolve()
 """Folder of the bundled data and configurations."""
 
+PAPER = "paper"
+"""Name of the configuration of a system's paper."""
 _FORMER_CONFIGS = {"run": "personalize", "selftrain": "selftrain"}
 """Names in ``housewise settings`` by former bundled files, which held all defaults."""
 _SECTIONS = re.compile(r"^(?:system|run|agent|models):", re.MULTILINE)
-"""Sections of settings. Other data in the folder of a system has none of them."""
+"""Sections of settings. Other files in the folder of a system, which are data, have none of them."""
 
 
 def packaged_configs() -> dict[str, Path]:
@@ -54,6 +56,11 @@ def find_config(name_or_path: Path, system: str | None = None) -> Path:
     raise UserError(f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, names)}")
 
 
+def system_of_config(path: Path) -> str | None:
+    """Return the name of the system in whose folder a bundled configuration is, or None."""
+    return next((name.partition("/")[0] for name, each in _system_configs().items() if each == path), None)
+
+
 @lru_cache(maxsize=1)
 def _system_configs() -> dict[str, Path]:
     """Return the configurations in the folders of systems by ``SYSTEM/NAME``."""
@@ -61,5 +68,5 @@ def _system_configs() -> dict[str, Path]:
         f"{system}/{path.stem}": path
         for system in plugin_names(SYSTEMS)
         for path in find_paths(CONFIGS / system, "*.yaml")
-        if _SECTIONS.search(path.read_text(encoding="utf-8"))
+        if path.stem == PAPER or _SECTIONS.search(path.read_text(encoding="utf-8"))
     }

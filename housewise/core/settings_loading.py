@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ValidationError
 
-from housewise.core.configs import CONFIGS, find_config
+from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.redaction import redact_passwords
@@ -117,7 +117,7 @@ def load_settings(
 
 
 def configured_systems(file: Path | None, overrides: Sequence[str], default: str) -> list[str]:
-    """Return the names of systems that the user wrote into a file and overrides; the last one wins.
+    """Return the names of systems in a file and in overrides, and that of a bundled file's folder; the last one wins.
 
     Args:
         file, overrides: See ``load_settings``.
@@ -126,10 +126,12 @@ def configured_systems(file: Path | None, overrides: Sequence[str], default: str
     Raises:
         UserError: If the file or the overrides cannot be read.
     """
-    given = _read_config(find_config(file, default)) if file else OmegaConf.create()
+    path = find_config(file, default) if file else None
+    given = OmegaConf.create() if path is None else _read_config(path)
     try:
         parts = [given.get(_RUN), given, _parse_overrides(overrides)]
         found = [each.get("system") for each in parts if isinstance(each, DictConfig)]
+        found = [None if path is None else system_of_config(path), *found]
         return [str(name) for name in found if name is not None]
     except OmegaConfBaseException as error:
         raise UserError(f"setting system: {redact_passwords(_first_line(error))}") from error

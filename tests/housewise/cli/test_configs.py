@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.configs import packaged_configs
+from housewise.core.settings_loading import configured_systems
 from housewise.rollout.system import find_system
 from housewise.selftrain.personalize.settings import load_selftraining, read_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -24,6 +25,7 @@ def test_each_system_loads_its_configurations_by_their_short_names(name: str) ->
     system, _, short = name.partition("/")
     loaded = find_system(system).load(Path(short))
     assert loaded == find_system(system).load(packaged_configs()[name]) != find_system(system).load()
+    assert configured_systems(Path(name), [], "personalize")[0] == system
     assert name in json.loads(output(housewise("list", "configs", "--json")))["configs"]
     assert f"with {short})" in output(housewise("settings", system, "--config", short, COLUMNS="500"))
 
@@ -81,6 +83,7 @@ def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: 
             ("run", "--system", "stars", "--config", "personalize/paper"),
             "these are settings of personalize, not of stars",
         ),
+        (("run", "--config", "clipr/paper", "--system", "stars"), "these are settings of clipr, not of stars"),
         (("run", "--config", "goals", "--system", "clipr"), "these are settings of stars, not of clipr"),
         (("settings", "llm", "--config", "small"), "none of that name; did you mean small_model?"),
         (("copy", "config", "paper"), "paper: name the system, too; available: "),
