@@ -10,8 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
-from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.situation import PerceivedThing, RobotAbilities, TargetRequirement
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.agent.template_text import Template, template_text

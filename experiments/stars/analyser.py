@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.analysis import GoalAnalysis
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.oversight import closes_what_it_opens, goal_place
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 
 

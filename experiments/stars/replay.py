@@ -13,10 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.experiment_conditions import CONDITIONS, StarsCondition
-from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser, UserDialogue
+from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
+from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance

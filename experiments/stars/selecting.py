@@ -23,20 +23,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.experiment_conditions import CONDITIONS
+from housewise.agent.stars.lessons import GoalSelector
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.nearest_meaning import Examples, NearestMeaning
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.repair import GoalCandidate
-from housewise.agent.stars.search_tree import RetrievedGoal
-from housewise.agent.stars.selection import (
-    GoalSelector,
-    LikeliestSelector,
-    NumberedSelector,
-    RatingSelector,
-    RotationSelector,
-)
+from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal
+from housewise.agent.stars.selection import RatingSelector, RotatedSelector, RotationSelector
+from housewise.agent.stars.stars_loop import LikeliestSelector
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json
@@ -149,8 +143,7 @@ class Selecting:
             rated, picking = self._run_selector(name, RatingSelector(model, self._prompts))
             likely, _ = self._run_selector(name, RotationSelector(model, self._prompts))
             turns = [
-                self._run_selector(name, NumberedSelector(model, self._prompts, turn))
-                for turn in range(self._rotations)
+                self._run_selector(name, RotatedSelector(model, self._prompts, turn)) for turn in range(self._rotations)
             ]
             task = self._task(name)
             found[name] = {

@@ -19,7 +19,8 @@ import typer
 from housewise.agent.stars.data_files import load_task
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.search_tree import RetrievedTexts, SearchTree, TreeThresholds
+from housewise.agent.stars.responses import RetrievedTexts
+from housewise.agent.stars.search_tree import SearchTree, TreeThresholds, construct_goal_prompt
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.completion import GenerationLimits
@@ -42,7 +43,7 @@ def cost(
     opened.clear_cache()
     usage = ModelUsage()
     tree = SearchTree(model, bounds, TreeThresholds(min_branch_mean=mean))
-    whole = _seconds(lambda: tree.grow(prompt, RetrievedTexts(name), usage, lead=lead))
+    whole = _seconds(lambda: tree.grow(prompt, RetrievedTexts(name, lead=lead), usage))
     tokens = sum(usage.completion_tokens.values())
     further = tokens - reply.completion_tokens
     return {
@@ -78,7 +79,7 @@ def main(
         LocalCompletionModel(opened).extend("Warm up.", [()], bounds)
         for about in task.objects[:objects]:
             lead = f"the goal is that the {about.thing.noun} {'are' if about.plural else 'is'}"
-            prompt = f"{prompts.for_goal(task, about)} {lead}"
+            prompt = f"{construct_goal_prompt(prompts, task, about)} {lead}"
             row = cost(opened, prompt, lead, about.thing.noun, bounds, mean)
             found.setdefault("shared" if reuse else "alone", []).append(row)
     figures = {way: {figure: fmean(row[figure] for row in rows) for figure in rows[0]} for way, rows in found.items()}

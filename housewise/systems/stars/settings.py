@@ -10,9 +10,9 @@ from housewise.agent.stars.data_files import ROBOT, VOCABULARY
 from housewise.agent.stars.experiment_conditions import StarsCondition, find_condition
 from housewise.agent.stars.goal_grammar import PAPER_GRAMMAR
 from housewise.agent.stars.goal_memory import GoalGeneralisation
-from housewise.agent.stars.oversight import MAX_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
 from housewise.agent.stars.search_tree import TreeThresholds
+from housewise.agent.stars.stars_loop import MAX_QUESTIONS
 from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.core.setting_marks import NOT_COMPARED, SELECTION
 from housewise.core.settings import MAX_COUNT, Settings, check_known_name
