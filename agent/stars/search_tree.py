@@ -34,7 +34,7 @@ PromptKind = Literal["initial", "repair"]
 
 
 class TreeThresholds(Settings):
-    """Where the search tree branches. All comparisons are strict. (Appendix B, Search Tree)"""
+    """Where the search tree branches. All comparisons are strict. (STARS, search tree)"""
 
     branch_below: float = Field(default=0.90, ge=0, le=1)
     """The tree branches only at tokens that are less probable than this."""
