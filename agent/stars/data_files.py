@@ -28,6 +28,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*( [a-z0-9'-]+)*$", max
 VOCABULARY = "vocabulary"
 ROBOT = "robot"
 DIALOGUE = "dialogue"
+KNOWN_PLACES = "known_places.json"
+"""File beside an adapter: where the things that it learned from belong. See load_examples."""
 TASKS = ("tidy kitchen", "store groceries", "organize office")
 """Bundled tasks."""
 

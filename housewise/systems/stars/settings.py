@@ -89,7 +89,7 @@ class StarsAgentSettings(Settings):
     """Prompt templates: bundled ones by name, or a file."""
     examples: _Named | None = None
     """File of where things seen elsewhere belong, such as {name: mine, seen: {saucer on table: [dishwasher]}}, for the
-    condition nearest, which uses no language model."""
+    condition nearest, which uses no language model. By default, the things that the adapter learned from, if any."""
 
     @field_validator("condition")
     @classmethod

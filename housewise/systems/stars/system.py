@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
-from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary, person_instructions
+from housewise.agent.stars.data_files import (
+    KNOWN_PLACES,
+    load_examples,
+    load_robot,
+    load_task,
+    load_vocabulary,
+    person_instructions,
+)
 from housewise.agent.stars.goal_grammar import GoalGrammar, GoalLanguage
 from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
@@ -24,6 +31,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
 from housewise.language import ChatModel
+from housewise.language.adapters import adapter_folder
 from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
@@ -73,7 +81,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         self._stand_ins = load_stand_ins(settings.world.stand_ins)
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
         self._grammar, vocabulary = GoalGrammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
-        self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
+        self._examples = _load_examples(chosen.examples, settings.models.agent.adapter)
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
@@ -215,6 +223,13 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
     def _is_respondent(self, person: str) -> bool:
         """Return whether this kind of person is asked."""
         return self.settings.tasks.person == person and self.settings.agent.parts.user
+
+
+def _load_examples(examples: str | None, adapter: str | None) -> Mapping[str, Sequence[str]]:
+    """Return where things seen elsewhere belong: those of a file, or those that an adapter learned from."""
+    if examples is None and adapter is not None and is_file(known := adapter_folder(adapter).parent / KNOWN_PLACES):
+        examples = str(known)
+    return {} if examples is None else load_examples(examples)
 
 
 def _instructions(task: Room_Task, learner: GoalLearner) -> list[str]:
