@@ -58,7 +58,7 @@ def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path:
     # Four goals to write, then two questions in two orders each.
     assert all(now > 2 * then for then, now in zip(before[:4], after[:4], strict=True))
     assert sum(after[4:]) > 2 * sum(before[4:])
-    for name in ("curve.csv", "model.json", "model/README.md"):
+    for name in ("curve.csv", "model.json", "model/README.md", "known_places.json"):
         assert (tmp_path / "imitate" / name).is_file()
 
 
