@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from housewise.selftrain.adapt.reflection import is_question
+from housewise.selftrain.adapt.record_reflection import is_question
 from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples
 
 

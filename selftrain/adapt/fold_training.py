@@ -90,9 +90,9 @@ class FoldTraining:
         examples = []
         for record in ranked[: max(round(self._config.best_fraction * len(ranked)), 1)]:
             scene, decide = recorded_scene(record, self._training.people, self._training.embedder)
-            turns = drop_failed_turns(list(play_breakfast(scene.world, decide)))
+            turns = drop_failed_turns(play_breakfast(scene.world, decide))
             if turns:
-                examples.append(conversation_demonstration(self._training.conversation, scene, turns))
+                examples.append(conversation_demonstration(self._training.prompt, scene, turns))
         return examples
 
     def _own_asking(self) -> list[EpisodeDemonstration]:
