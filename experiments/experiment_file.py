@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from typing_extensions import Self
@@ -46,11 +46,22 @@ class MemorySource(Settings):
         run: Name of the run whose final memory is used.
         at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
         notes: Number of notes to take, the earliest first. None takes all.
+        function: ``module:function`` that makes the memory in place of a run. It takes the settings of the run that
+            uses the memory, and ``settings``, and returns a ``Memory``.
+        settings: Arguments of the function.
     """
 
     run: Name | None = None
     at: Source = Field(default_factory=dict)
     notes: int | None = Field(default=None, ge=0)
+    function: FunctionName | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        if self.run is not None and self.function is not None:
+            raise ValueError("name either the run or the function that the memory comes from, not both")
+        return self
 
 
 class ModelSource(Settings):
@@ -122,11 +133,14 @@ class Level(Settings):
         settings: Settings of every run that depends on the axis.
         runs: Further changes by run.
         trainings: Settings of trainings that depend on the axis, by training.
+        function: ``module:function`` that measures in place of runs, such as a control without an agent; see
+            ``Experiment.function``.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
     runs: dict[Name, RunChanges] = Field(default_factory=dict)
     trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    function: FunctionName | None = None
 
 
 class Measure(Settings):
@@ -177,10 +191,18 @@ class Published(Settings):
 
 
 class TableLayout(Settings):
-    """Which axes are the rows and the columns of the printed table; ``measure`` stands for the measures."""
+    """Layout of the printed table.
+
+    Attributes:
+        rows: Axes of the rows; ``measure`` stands for the measures.
+        columns: Axes of the columns.
+        errors: What standard errors are over: tasks, or episodes, for experiments whose episodes of a task differ in
+            what they draw as much as tasks do.
+    """
 
     rows: tuple[Name, ...] = ()
     columns: tuple[Name, ...] = ()
+    errors: Literal["tasks", "episodes"] = "tasks"
 
 
 def _expand_levels(given: Any) -> Any:

@@ -59,6 +59,7 @@ class PlannedRun:
         learns: Whether it leaves a memory.
         is_measured: Whether its episodes are part of the results.
         memory: The run whose memory it starts from, and the number of notes to take.
+        memory_function: The function that makes the memory that it starts from.
         model: The training whose model it asks, and the phase.
     """
 
@@ -69,7 +70,13 @@ class PlannedRun:
     learns: bool
     is_measured: bool
     memory: tuple[PlannedRun, int | None] | None
+    memory_function: MemorySource | None = field(hash=False)
     model: tuple[PlannedTraining, str] | None = field(hash=False)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether it starts from the memory of another run, or from one that a function makes."""
+        return self.memory is not None or self.memory_function is not None
 
     @property
     def folder(self) -> Path:
@@ -113,6 +120,16 @@ class Grid:
             add(run)
         return list(found.values())
 
+    @cached_property
+    def function_cells(self) -> list[tuple[Cell, str]]:
+        """Combinations of levels that a function measures in place of runs, with the function."""
+        cells = self.cells(RunTemplate())
+        return [(cell, function) for cell in cells if (function := self._function_of(cell)) is not None]
+
+    def _function_of(self, cell: Cell) -> str | None:
+        functions = [self.experiment.axes[axis][level].function for axis, level in cell]
+        return next(filter(None, functions), self.experiment.function)
+
     def cells(self, template: RunTemplate) -> Iterator[Cell]:
         experiment = self.experiment
         axes = experiment.axes_of(template)
@@ -131,7 +148,7 @@ class Grid:
         axes = [each for each in named if each is not None][-1:] or [tuple(experiment.axes)]
         played = tuple(pair for pair in cell if pair[0] in axes[0])
         changes = [template, *_changes(experiment, name, played)]
-        if any(each.skip for each in changes):
+        if any(each.skip for each in changes) or self._function_of(cell):
             return None
         layers: list[Mapping[str, Any]] = [experiment.settings, template.settings]
         layers += [experiment.axes[axis][level].settings for axis, level in played]
@@ -146,7 +163,8 @@ class Grid:
             tuple(layer for layer in layers if layer),
             template.learns,
             name in experiment.measured_runs,
-            self._source_run(name, memory, dict(cell)) if memory else None,
+            self._source_run(name, memory, dict(cell)) if memory and not memory.function else None,
+            memory if memory and memory.function else None,
             self._source_training(name, model, dict(cell)) if model else None,
         )
 

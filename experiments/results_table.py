@@ -25,6 +25,7 @@ from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint
+from housewise.rollout.scores import USAGE
 from housewise.rollout.system import find_system, system_scores
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _to_frame(axes: Sequence[str], measurements: Iterable[Measurement]) -> pd.Da
 
 
 def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
-    scores = {score.name: score for score in system_scores(experiment.system)}
+    scores = {score.name: score for score in (*USAGE, *system_scores(experiment.system))}
     found: dict[str, MeasureUnit] = {}
     for name, measure in experiment.measures_by_name.items():
         if measure is None:

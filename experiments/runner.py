@@ -12,19 +12,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
-from housewise.experiments.experiment_file import Experiment, RunTemplate
+from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.trainings import train_models
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
-from housewise.rollout.scores import Score
+from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
 from housewise.selftrain.training_folder import TrainingObserver, play_run
@@ -92,8 +94,9 @@ class ExperimentRunner:
         Raises:
             UserError: Settings are invalid, a folder holds a run with other settings, or something is not available.
         """
+        for _, function in self.grid.function_cells:
+            _load_function(function)
         if self.experiment.function:
-            _load_function(self.experiment.function)
             return
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
@@ -108,8 +111,8 @@ class ExperimentRunner:
             UserError: A problem that the user can fix. Finished episodes and trainings are kept.
         """
         with exclusive_lock(self.folder):
-            for cell in self._function_cells:
-                self._call_function(cell)
+            for cell, function in self.grid.function_cells:
+                self._call_function(cell, function)
             for planned in [] if self.experiment.function else self.grid.runs:
                 model = {} if planned.model is None else self._trained_model(*planned.model)
                 self._copy_memory(planned)
@@ -117,9 +120,11 @@ class ExperimentRunner:
 
     def measurements(self) -> Iterator[Measurement]:
         """Yield every measure of every finished episode of the measured runs."""
-        for cell in self._function_cells:
+        for cell, _ in self.grid.function_cells:
             path = self._values_file(cell)
-            yield from ((cell, "", value) for value in (_read_values(path) if path.exists() else ()))
+            values = _read_values(path) if path.exists() else []
+            # A function may measure more than an experiment is about, such as a control of several experiments.
+            yield from ((cell, "", value) for value in values if value.measure in self.experiment.measures_by_name)
         for planned in self.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
             memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
@@ -134,7 +139,7 @@ class ExperimentRunner:
 
     def count_missing_episodes(self) -> int:
         """Return how many episodes of the measured runs, or calls of the function, are not finished."""
-        missing_calls = sum(not self._values_file(cell).exists() for cell in self._function_cells)
+        missing_calls = sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
         return missing_calls + sum(len(self.find_run(planned).open_jobs) for planned in self.measured_runs)
 
     def find_run(self, planned: PlannedRun) -> Run:
@@ -160,7 +165,7 @@ class ExperimentRunner:
                 merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
         system = find_system(self.experiment.system)
         found: RunSettings = system.load(settings=merged, overrides=self.overrides)
-        if planned.memory is None and not planned.learns:
+        if not planned.has_memory and not planned.learns:
             return found
         return found.with_changes(memory=self._memory_settings(planned, system(found)))
 
@@ -192,24 +197,20 @@ class ExperimentRunner:
 
     # Functions
 
-    @cached_property
-    def _function_cells(self) -> list[Cell]:
-        return list(self.grid.cells(RunTemplate())) if self.experiment.function else []
-
     def _values_file(self, cell: Cell) -> Path:
         return self.folder / cell_folder("values", cell) / "values.json"
 
-    def _call_function(self, cell: Cell) -> None:
-        """Call the experiment's function for some levels, and keep what it measures."""
+    def _call_function(self, cell: Cell, reference: str) -> None:
+        """Call a function for some levels, and keep what it measures."""
         path = self._values_file(cell)
         if path.exists():
             return
         experiment = self.experiment
         layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
         layers += [experiment.quick.settings] if self.quick else []
+        layers += [dict(_parse_override(word) for word in self.overrides)]
         settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
-        assert experiment.function is not None
-        function = _load_function(experiment.function)
+        function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
         write_json(path, [value._asdict() for value in values])
@@ -218,20 +219,25 @@ class ExperimentRunner:
 
     def _memory_settings(self, planned: PlannedRun, system: System[Any]) -> Mapping[str, Any]:
         """Return the settings of a memory in the run's folder, which starts empty or from that of another run."""
-        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people() if planned.memory else []
-        if planned.memory is None and not system.uses_memory:
+        people = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people() if planned.has_memory else []
+        if not planned.has_memory and not system.uses_memory:
             people = list({system.respondents(job)[-1] for job in system.jobs()})
         folder = {"folder": str(self.folder / planned.folder / MEMORY), "new": True}
         return {**folder, **({"start": people[0]} if len(people) == 1 else {})}
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""
-        if planned.memory is None:
-            return
-        source, count = planned.memory
         target = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START)
         if target.people():
             return
+        if planned.memory_function is not None:
+            source_function = planned.memory_function
+            assert source_function.function is not None
+            function = _load_function(source_function.function)
+            target.save(function(self.settings(planned), **source_function.settings))
+        if planned.memory is None:
+            return
+        source, count = planned.memory
         there = MemoryFolder(self.folder / source.folder / MEMORY)
         for person in there.people():
             memory = there.load(person)
@@ -256,13 +262,13 @@ class ExperimentRunner:
             UserError: The system has no such score, or there is no such function.
         """
         found: dict[str, Measuring] = {}
-        scores = {score.name: score for score in find_system(self.experiment.system).scores}
+        scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
                 found[name] = _function_taker(_load_function(measure.function))
             elif name in scores:
                 found[name] = _score_taker(scores[name])
-            else:
+            elif measure is None or not self.grid.function_cells:
                 raise UserError(f"measures: no score {name!r}; {suggest_names(name, list(scores))}")
         return found
 
@@ -289,6 +295,11 @@ def _function_taker(function: Callable[..., float | tuple[float, float] | None])
     return take
 
 
+def _parse_override(word: str) -> tuple[str, Any]:
+    key, _, value = word.partition("=")
+    return key, yaml.safe_load(value)
+
+
 def _read_memory(folder: Path) -> Memory | None:
     """Return the memory that a run started from; None for an empty one, or for those of several people."""
     people = MemoryFolder(folder).people()
@@ -298,9 +309,10 @@ def _read_memory(folder: Path) -> Memory | None:
 def _read_values(path: Path) -> list[MeasuredValue]:
     """Return the values that an experiment's function has measured for some levels."""
     try:
-        return [MeasuredValue(**each) for each in read_json(path)]
+        values = [MeasuredValue(**each) for each in read_json(path)]
     except TypeError as error:
         raise DataError(f"{path}: not the values of an experiment; delete it to measure them again") from error
+    return [value._replace(value=float(value.value)) for value in values]
 
 
 def _load_function(reference: str) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from housewise.experiments.results_table import MeasureUnit, ResultsHeader, Resu
 from housewise.experiments.statistics import (
     DIFFERENCE,
     EPISODES,
+    ERROR_OVER_EPISODES,
     ERROR_OVER_TASKS,
     HIGH,
     LOW,
@@ -74,13 +75,14 @@ def format_results(results: ResultsTable, experiment: Experiment | None = None) 
     rows, columns = _complete_layout(header, experiment.table if experiment else TableLayout())
     axes = (*rows, *columns)
     published = experiment.published if experiment else None
+    over = experiment.table.errors if experiment else "tasks"
     cells: dict[tuple[str, ...], str] = {}
     has_published = False
     for _, line in summarize(results.frame, [axis for axis in axes if axis != MEASURE]).iterrows():
         levels = {axis: str(line[axis]) for axis in axes}
         theirs = published_value(published, levels) if published else None
         has_published |= theirs is not None
-        mean = _format_mean(line, header.measures[levels[MEASURE]])
+        mean = _format_mean(line, header.measures[levels[MEASURE]], over)
         cells[tuple(levels.values())] = f"{mean} [{theirs}]" if theirs else mean
     row_keys = list(_present_keys(header, rows, [key[: len(rows)] for key in cells]))
     column_keys = list(_present_keys(header, columns, [key[len(rows) :] for key in cells]))
@@ -91,7 +93,7 @@ def format_results(results: ResultsTable, experiment: Experiment | None = None) 
     headings = [_join_levels(header, columns, key) for key in column_keys]
     notes = experiment.notes if experiment else ()
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
-    return FormattedTable(header.title, ["", *headings], body, [_describe(results), *beside, *notes])
+    return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
 
 
 def format_differences(
@@ -147,8 +149,10 @@ def _join_levels(header: ResultsHeader, axes: Sequence[str], key: Sequence[str])
     return ", ".join(levels) or (header.measures[key[-1]].label if axes[-1:] == (MEASURE,) else ", ".join(key))
 
 
-def _format_mean(line: pd.Series, unit: MeasureUnit) -> str:
-    mean, error = line[MEAN], line[ERROR_OVER_TASKS]
+def _format_mean(line: pd.Series, unit: MeasureUnit, over: str) -> str:
+    # Aggregates have one error, which is kept as that over tasks.
+    is_aggregate = line[TASKS] == 0
+    mean, error = line[MEAN], line[ERROR_OVER_TASKS if over == "tasks" or is_aggregate else ERROR_OVER_EPISODES]
     if mean != mean:
         return NONE
     shown = f"{unit.scale * mean:.{unit.decimals}f}"
@@ -164,14 +168,14 @@ def _format_difference(line: pd.Series, unit: MeasureUnit) -> list[str]:
     return [mean, f"{show(line[LOW])} to {show(line[HIGH])}", str(line[EPISODES]), str(line[TASKS])]
 
 
-def _describe(results: ResultsTable) -> str:
+def _describe(results: ResultsTable, over: str) -> str:
     header, frame = results.header, results.frame
     if header.aggregate:
-        return "Means ± standard errors over tasks. Single episodes were not kept."
+        return f"Means ± standard errors over {over}. Single episodes were not kept."
     frame = frame[frame["task"] != ""]
     episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
     missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""
-    return f"Means ± standard errors over tasks; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."
+    return f"Means ± standard errors over {over}; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."
 
 
 def _escape(cell: str) -> str:

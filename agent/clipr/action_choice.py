@@ -6,31 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from housewise.agent.clipr.language_steps import ActionChoice, Guidance, JudgedChoice, LanguageSteps
-from housewise.worlds.choices.scenario import Scenario, Situation, presentation_order
+from housewise.agent.clipr.actions import ChooseActions, CliprObservation, Play
+from housewise.agent.clipr.language_steps import ActionChoice, Guidance, LanguageSteps
+from housewise.worlds.choices.scenario import Situation, presentation_order
 
 _Any = TypeVar("_Any")
-
-
-@dataclass(frozen=True)
-class ScoredChoice:
-    """A choice compared with the scenario's labels.
-
-    Attributes:
-        scenario: Id of the scenario.
-        action: Index of the chosen candidate, or None if no reply could be parsed.
-        right: Whether the chosen action is the preferred one.
-        satisfies: Whether the chosen action does what the request says.
-        reasoning: Reason that the model gave.
-        confidence: Confidence that the model stated, from 1 to 10, or None.
-    """
-
-    scenario: str
-    action: int | None
-    right: bool
-    satisfies: bool
-    reasoning: str = ""
-    confidence: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,14 +27,11 @@ class Inference:
     batch_size: int = 10
     seed: int = 0
 
-    def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[ScoredChoice]:
-        """Choose in each scenario and score the choices, in order."""
-        choices = self.choose([scenario.situation for scenario in scenarios], guidance)
-        return [score_choice(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True)]
-
-    def decide_one(self, scenario: Scenario, guidance: Guidance) -> ScoredChoice:
-        """Choose in one scenario with a call of its own."""
-        return self.decide([scenario], guidance)[0]
+    def choose_actions(self, situations: Sequence[Situation], guidance: Guidance) -> ChooseActions:
+        """Choose in a batch, as an action that says how many calls it took."""
+        before = self.language.usage.calls
+        choices = tuple(self.choose(situations, guidance))
+        return ChooseActions(choices, self.language.usage.calls - before)
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """Choose in each situation, in order. The returned indices refer to the unshuffled actions."""
@@ -84,17 +61,10 @@ class Inference:
         return presentation_order(situation.id, self.language.name, self.seed, len(situation.actions))
 
 
-def accuracy(decisions: Sequence[ScoredChoice]) -> float:
-    """Return the share of preferred actions; 0 for no choices."""
-    return sum(decision.right for decision in decisions) / len(decisions) if decisions else 0.0
-
-
-def judged_choices(situations: Sequence[Situation], decisions: Sequence[ScoredChoice]) -> list[JudgedChoice]:
-    """Return scored choices as the critic may see them, without the correct actions."""
-    return [
-        JudgedChoice(situation, decision.action, decision.right, decision.reasoning)
-        for situation, decision in zip(situations, decisions, strict=True)
-    ]
+def choose_all(inference: Inference, seen: CliprObservation, guidance: Guidance) -> Play[None]:
+    """Choose in every batch by the same guidance (section 3)."""
+    while seen.batch:
+        seen = yield inference.choose_actions(seen.batch, guidance)
 
 
 def split_batches(items: Sequence[_Any], size: int) -> Iterator[Sequence[_Any]]:
@@ -109,15 +79,3 @@ def _reorder_actions(situation: Situation, order: Sequence[int]) -> Situation:
 
 def _is_readable(choice: ActionChoice, situation: Situation) -> bool:
     return choice.action is not None and 0 <= choice.action < len(situation.actions)
-
-
-def score_choice(scenario: Scenario, choice: ActionChoice) -> ScoredChoice:
-    """Score a choice. An index outside the candidates is neither right nor satisfying."""
-    return ScoredChoice(
-        scenario.id,
-        choice.action,
-        choice.action == scenario.preferred,
-        choice.action in scenario.satisfying,
-        choice.reasoning,
-        choice.confidence,
-    )

@@ -1,88 +1,89 @@
-"""Elicitation, Algorithm 1 of CLIPR: ask about what the examples leave open, then write rules."""
+"""Algorithm 1 of CLIPR (arXiv 2605.12682, section 3): interactive preference elicitation and synthesis of rules.
+
+In the paper's terms: E are the examples, H is the dialogue, D are the unresolved preference dimensions, L is the
+maximum number of questions, and the rules are R.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Interviewer
-from housewise.agent.clipr.rules import Rule
-from housewise.language.words import one_line
-from housewise.people.respondent import Question, Respondent, RespondentLeft
+from housewise.agent.clipr.actions import AskPerson, NewRules, Play
+from housewise.agent.clipr.language_steps import DialogueTurn, Inquirer, Interviewer
+from housewise.agent.clipr.rules import Rule, add_newer_rules
+from housewise.people.respondent import Question
 from housewise.worlds.choices.scenario import Situation
 
-MAX_ANSWER_CHARACTERS = 2000
-"""Longer answers are truncated."""
 MAX_UNANSWERED = 2
 """Number of consecutive unanswered questions that ends a conversation."""
 
 
 @dataclass(frozen=True)
-class ElicitationResult:
-    """The result of a conversation.
+class RememberedConversation:
+    """Earlier conversations with the person, which are continued. An addition of this project.
 
     Attributes:
-        dialogue: Every question with its answer.
-        unresolved: The dimensions that the language step reported as open, for each turn.
-        ended: Why the conversation ended: "sufficient", "budget", "left" or "silent".
+        dialogue: All questions with their answers.
+        unwritten: Those turns of the dialogue from which no rules have been written.
+        rules: Rules in force.
     """
 
-    dialogue: tuple[DialogueTurn, ...]
-    unresolved: tuple[tuple[Dimension, ...], ...]
-    ended: str
-
-
-def ask_person(person: Respondent, question: Question) -> str:
-    """Ask the person and return the answer on one line, without invisible characters and of limited length.
-
-    Raises:
-        RespondentLeft: The person ended the conversation.
-    """
-    answer = one_line(person.answer(question).text[: 4 * MAX_ANSWER_CHARACTERS])
-    return answer if len(answer) <= MAX_ANSWER_CHARACTERS else answer[:MAX_ANSWER_CHARACTERS] + " …"
+    dialogue: tuple[DialogueTurn, ...] = ()
+    unwritten: tuple[DialogueTurn, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
 
 def elicit(
-    interviewer: Interviewer,
-    person: Respondent,
-    examples: Sequence[Situation],
-    max_questions: int = 10,
-    dialogue: Sequence[DialogueTurn] = (),
-    on_turn: Callable[[DialogueTurn], None] = lambda turn: None,
-) -> ElicitationResult:
-    """Ask questions until enough is known or the budget is spent.
+    interviewer: Inquirer, examples: Sequence[Situation], max_questions: int, dialogue: Sequence[DialogueTurn] = ()
+) -> Play[tuple[DialogueTurn, ...]]:
+    """Ask until enough is known or the budget is spent (lines 2 to 7), and return the whole dialogue.
+
+    The conversation also ends if the person leaves or is silent twice in a row.
 
     Args:
-        interviewer: Finds open dimensions, decides whether enough is known and asks, in one call per turn.
-        person: Answers the questions.
-        examples: Situations without their correct actions.
-        max_questions: Maximum number of questions, including those in ``dialogue``.
-        dialogue: Turns of an earlier part of this conversation, which is continued.
-        on_turn: Called after every turn, so that no answer is lost if the conversation is interrupted.
+        interviewer: Finds the open dimensions, decides whether enough is known and asks, in one call per turn.
+        examples: Situations without their correct actions (E).
+        max_questions: Maximum number of questions, including those in ``dialogue`` (L).
+        dialogue: Earlier part of the conversation.
     """
-    turns, unresolved, unanswered = list(dialogue), [], 0
-    while len(turns) < max_questions:
-        inquiry = interviewer.inquire(examples, turns, max_questions - len(turns))
-        unresolved.append(inquiry.unresolved)
-        if inquiry.question is None:
-            return ElicitationResult(tuple(turns), tuple(unresolved), "sufficient")
-        interviewer.usage.questions += 1
-        try:
-            turn = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
-        except RespondentLeft:
-            return ElicitationResult(tuple(turns), tuple(unresolved), "left")
-        turns.append(turn)
-        on_turn(turn)
-        unanswered = 0 if turn.answer else unanswered + 1
-        if unanswered == MAX_UNANSWERED:
-            return ElicitationResult(tuple(turns), tuple(unresolved), "silent")
-    return ElicitationResult(tuple(turns), tuple(unresolved), "budget")
+    history, silences = list(dialogue), 0
+    while len(history) < max_questions and silences < MAX_UNANSWERED:  # line 2
+        # Lines 3 to 5, AnalyzeExamples, IsSufficient and GenerateQuestionForUser, are one call of the model.
+        inquiry = interviewer.inquire(examples, history, max_questions - len(history))
+        if inquiry.question is None:  # line 4, IsSufficient
+            break
+        seen = yield AskPerson(Question(inquiry.question), unresolved=inquiry.unresolved)  # line 6
+        if seen.answer is None:
+            break
+        history.append(DialogueTurn(inquiry.question, seen.answer))  # line 7
+        silences = 0 if seen.answer else silences + 1
+    return tuple(history)
 
 
 def learn_rules(
-    interviewer: Interviewer, person: Respondent, examples: Sequence[Situation], max_questions: int = 10
-) -> tuple[ElicitationResult, tuple[Rule, ...]]:
-    """Run Algorithm 1: elicitation, then synthesis in one call. Without any answer there are no rules and no call."""
-    elicited = elicit(interviewer, person, examples, max_questions)
-    answered = [turn for turn in elicited.dialogue if turn.answer]
-    return elicited, interviewer.synthesize(examples, answered) if answered else ()
+    interviewer: Interviewer,
+    examples: Sequence[Situation],
+    max_questions: int = 10,
+    known: RememberedConversation = RememberedConversation(),
+    synthesize_from_examples: bool = True,
+) -> Play[tuple[Rule, ...]]:
+    """Run Algorithm 1: elicitation, then synthesis in one call. Without any new answer there is no call.
+
+    Args:
+        interviewer: Performs the language steps.
+        examples: Situations without their correct actions (E).
+        max_questions: Maximum number of questions, including remembered ones (L).
+        known: Earlier conversations. Newer rules replace remembered ones that they contradict.
+        synthesize_from_examples: Whether the synthesis reads the examples beside the dialogue, as in the paper.
+    """
+    if known.rules:
+        yield NewRules(known.rules, "memory")
+    dialogue = yield from elicit(interviewer, examples, max_questions, known.dialogue)
+    answered = [*known.unwritten, *(turn for turn in dialogue[len(known.dialogue) :] if turn.answer)]
+    if not answered:
+        return known.rules
+    written = interviewer.synthesize(examples if synthesize_from_examples else (), answered)  # line 8
+    rules = add_newer_rules(known.rules, written)
+    yield NewRules(rules, "interview")
+    return rules

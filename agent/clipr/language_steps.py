@@ -25,7 +25,6 @@ class MethodUsage:
         calls: Calls of the language model. Local components count each step that would be a call.
         prompt_tokens: Tokens read; 0 without a language model.
         completion_tokens: Tokens written; 0 without a language model.
-        questions: Questions put to the person.
         finish_reasons: Number of replies by finish reason; see housewise.core.record.Usage.
         malformed: Reply blocks that could not be parsed at the first attempt.
         unreadable: Reply blocks that could not be parsed at the second attempt either. They count as wrong.
@@ -34,7 +33,6 @@ class MethodUsage:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    questions: int = 0
     finish_reasons: Counter[str] = field(default_factory=Counter)
     malformed: int = 0
     unreadable: int = 0
@@ -136,16 +134,8 @@ class JudgedChoice:
     reasoning: str = ""
 
 
-class Interviewer(Protocol):
-    """The language steps of Algorithm 1. Each method is one call.
-
-    Attributes:
-        name: Name of the model or of the components.
-        usage: Counts that the steps update themselves.
-    """
-
-    name: str
-    usage: MethodUsage
+class Inquirer(Protocol):
+    """Asks questions, in one call per turn."""
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """Return the unresolved dimensions and the next question.
@@ -157,6 +147,18 @@ class Interviewer(Protocol):
             dialogue: Questions and answers so far.
             left: Number of questions that may still be asked.
         """
+
+
+class Interviewer(Inquirer, Protocol):
+    """The language steps of Algorithm 1. Each method is one call.
+
+    Attributes:
+        name: Name of the model or of the components.
+        usage: Counts that the steps update themselves.
+    """
+
+    name: str
+    usage: MethodUsage
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """Write rules from the dialogue and the examples."""

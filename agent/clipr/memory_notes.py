@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
@@ -120,6 +121,15 @@ def recall_rules(memory: Memory, topic: str) -> tuple[Rule, ...]:
     notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
     gone = find_overruled(notes)
     return tuple(parse_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MAX_RULES:]
+
+
+def recall_conversation(memory: Memory, topic: str) -> RememberedConversation:
+    """Return the conversations about a topic so far."""
+    dialogue, unwritten = (
+        tuple(map(turn_from_note, notes))
+        for notes in (recall_answers(memory, topic), answers_without_rules(memory, topic))
+    )
+    return RememberedConversation(dialogue, unwritten, recall_rules(memory, topic))
 
 
 def find_overruled(notes: Sequence[Note]) -> dict[int, int]:

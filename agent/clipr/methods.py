@@ -1,97 +1,82 @@
-"""CLIPR and Adaptive CLIPR as methods (arXiv 2605.12682, section 3), and the interface of all methods."""
+"""CLIPR, Adaptive CLIPR (arXiv 2605.12682, section 3) and the methods that they are compared with, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
-from housewise.agent.clipr.action_choice import Inference, ScoredChoice
-from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, Review
+from housewise.agent.clipr.action_choice import choose_all
+from housewise.agent.clipr.actions import CliprObservation, NewRules, Play
+from housewise.agent.clipr.adaptive import choose_adaptively
+from housewise.agent.clipr.baselines.cipher import cipher
+from housewise.agent.clipr.baselines.gate import gate
+from housewise.agent.clipr.baselines.introspective import introspective_planning
+from housewise.agent.clipr.baselines.tidybot import tidybot
+from housewise.agent.clipr.baselines.zero_and_few_shot import in_context, in_context_with_answers, zero_shot
 from housewise.agent.clipr.elicitation import learn_rules
-from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, LabelledExample, LanguageSteps
-from housewise.agent.clipr.rules import Rule
-from housewise.language.embedder import Embedder
-from housewise.people.respondent import Respondent
-from housewise.worlds.choices.scenario import Scenario, Situation
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
+from housewise.agent.clipr.rules import Rule, contradict_rules
+
+
+def clipr(inputs: MethodInputs, seen: CliprObservation) -> Play[None]:
+    """Run CLIPR: ask questions, write rules (Algorithm 1) and choose by them."""
+    rules = yield from _learn_rules(inputs, seen)
+    yield from choose_all(inputs.inference, seen, Guidance(rules=rules))
+
+
+def adaptive_clipr(inputs: MethodInputs, seen: CliprObservation) -> Play[None]:
+    """Run Adaptive CLIPR: as CLIPR, but revise the rules when accuracy drops (Algorithm 2)."""
+    rules = yield from _learn_rules(inputs, seen)
+    yield from choose_adaptively(inputs.inference, inputs.critic, seen, rules)
+
+
+def _learn_rules(inputs: MethodInputs, seen: CliprObservation) -> Play[tuple[Rule, ...]]:
+    rules = yield from learn_rules(
+        inputs.inference.language, seen.examples, inputs.max_questions, inputs.known, inputs.synthesize_from_examples
+    )
+    if inputs.contradict_rules:
+        rules = contradict_rules(rules)
+        yield NewRules(rules, "contradiction")
+    return rules
 
 
 @dataclass(frozen=True)
-class MethodInputs:
-    """The inputs of one run of one method on one data set.
+class Method:
+    """A method, and what the paper gives it beside situations and a person to ask.
 
     Attributes:
-        language: Performs the language steps and counts their calls. Each run gets a new one.
-        person: Answers the questions.
-        examples: Examples of the data set. A method uses their labels only if the paper gives it labels.
-        test: Scenarios to be scored, in order.
-        knowledge: Labelled scenarios for retrieval.
-        embedder: Sentence embeddings for methods that retrieve by meaning.
-        budget: Maximum number of questions of an interview.
-        batch: Scenarios per call.
-        seed: Seed for shuffling candidates.
-        critic: Settings of Adaptive CLIPR.
+        play: Plays an episode.
+        has_labelled_examples: Whether it reads the correct actions of the examples.
+        has_knowledge: Whether it reads labelled scenarios for retrieval.
+        has_scores: Whether it is told whether its choices were right.
+        has_corrections: Whether the person corrects its mistakes.
+        is_stepwise: Whether it observes one scenario at a time, and not a batch.
+        remembers: Whether it continues earlier conversations with the person.
+        needs_embeddings: Whether it retrieves by sentence embeddings.
     """
 
-    language: LanguageSteps
-    person: Respondent
-    examples: tuple[Scenario, ...]
-    test: tuple[Scenario, ...]
-    knowledge: tuple[Scenario, ...]
-    embedder: Embedder
-    max_questions: int = 10
-    batch: int = 10
-    seed: int = 0
-    critic: CriticSettings = field(default_factory=CriticSettings)
-
-    @property
-    def inference(self) -> Inference:
-        """Inference with this run's language steps, batch size and seed."""
-        return Inference(self.language, self.batch, self.seed)
-
-    @property
-    def unlabelled_examples(self) -> tuple[Situation, ...]:
-        """The examples without their labels."""
-        return tuple(example.situation for example in self.examples)
-
-    @property
-    def answers(self) -> tuple[LabelledExample, ...]:
-        """The examples with their labels."""
-        return tuple(LabelledExample(example.situation, example.preferred) for example in self.examples)
+    play: MethodFunction
+    has_labelled_examples: bool = False
+    has_knowledge: bool = False
+    has_scores: bool = False
+    has_corrections: bool = False
+    is_stepwise: bool = False
+    remembers: bool = False
+    needs_embeddings: bool = False
 
 
-@dataclass(frozen=True)
-class MethodResult:
-    """The result of a run.
-
-    Attributes:
-        decisions: Scored choice of each test scenario, in order.
-        rules: Rules at the end of the run; empty for methods without rules.
-        dialogue: Questions and answers before the test.
-        reviews: Reviews of Adaptive CLIPR.
-        training_calls: Calls of the language model before the first test scenario.
-    """
-
-    decisions: Sequence[ScoredChoice]
-    rules: tuple[Rule, ...] = ()
-    dialogue: tuple[DialogueTurn, ...] = ()
-    reviews: tuple[Review, ...] = ()
-    training_calls: int = 0
-
-
-Method = Callable[[MethodInputs], MethodResult]
-
-
-def clipr(setup: MethodInputs) -> MethodResult:
-    """Run CLIPR: ask questions, write rules and choose by them."""
-    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.max_questions)
-    training = setup.language.usage.calls
-    decisions = setup.inference.decide(setup.test, Guidance(rules=rules))
-    return MethodResult(decisions, rules, elicited.dialogue, (), training)
-
-
-def adaptive_clipr(setup: MethodInputs) -> MethodResult:
-    """Run Adaptive CLIPR: as CLIPR, but revise the rules when accuracy drops."""
-    elicited, rules = learn_rules(setup.language, setup.person, setup.unlabelled_examples, setup.max_questions)
-    training = setup.language.usage.calls
-    run = AdaptiveClipr(setup.inference, setup.person, setup.critic).run(setup.test, rules)
-    return MethodResult(run.decisions, run.versions[-1], elicited.dialogue, tuple(run.reviews), training)
+_cipher = partial(Method, has_scores=True, has_corrections=True, is_stepwise=True)
+METHODS: dict[str, Method] = {
+    "clipr": Method(clipr, remembers=True),
+    "adaptive": Method(adaptive_clipr, has_scores=True, remembers=True),
+    "tidybot": Method(tidybot, has_labelled_examples=True),
+    "in_context": Method(in_context),
+    "in_context_answers": Method(in_context_with_answers, has_labelled_examples=True),
+    "cipher_levenshtein": _cipher(cipher("levenshtein")),
+    "cipher_embedding": _cipher(cipher("embedding"), needs_embeddings=True),
+    "gate": Method(gate),
+    "introspective": Method(introspective_planning, has_knowledge=True, needs_embeddings=True),
+    "zero_shot": Method(zero_shot),
+}
+"""All methods by name."""

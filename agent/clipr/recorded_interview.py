@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from housewise.agent.clipr.elicitation import elicit
+from dataclasses import replace
+
+from housewise.agent.clipr.conversation import converse
+from housewise.agent.clipr.elicitation import learn_rules
 from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_without_rules,
-    recall_answers,
+    recall_conversation,
     rules_written_note,
-    turn_from_note,
 )
 from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted
 from housewise.agent.clipr.rules import Rule
@@ -34,28 +36,19 @@ def hold_interview(
         The new rules.
     """
     memory = folder.load(person, missing_ok=True)
-    before = [turn_from_note(note) for note in recall_answers(memory, topic)]
+    answers = answers_without_rules(memory, topic)  # of an interview that was interrupted
+    known = replace(recall_conversation(memory, topic), rules=())
 
     def store_answer(turn: DialogueTurn) -> None:
         if turn.answer:
             with folder.edit_memory(person, missing_ok=True) as stored:
-                stored.add(answer_note(person, topic, turn))
+                answers.append(stored.add(answer_note(person, topic, turn)))
 
-    elicit(interviewer, speaker, (), max_questions, before, store_answer)
-    return _write_rules(person, topic, interviewer, folder)
-
-
-def _write_rules(person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder) -> list[Rule]:
-    """Write rules from the answers that have none yet: those of this interview, or of one that was killed."""
-    if person not in folder.people():
-        return []
-    answers = answers_without_rules(folder.load(person), topic)
-    if not answers:
-        return []
-    rules = interviewer.synthesize((), [turn_from_note(note) for note in answers])
-    with folder.edit_memory(person) as memory:
-        # Another process may have forgotten an answer meanwhile; the memory then rejects what was derived from it.
-        notes = [memory.add(note) for note in notes_from_rules(person, topic, rules, answers)]
-        memory.add(rules_written_note(person, topic, memory.notes[-1].time))
-        replace_contradicted(memory, notes)
+    rules = converse(learn_rules(interviewer, (), max_questions, known), speaker, on_turn=store_answer)
+    if answers:
+        with folder.edit_memory(person) as stored:
+            # Another process may have forgotten an answer; the memory then rejects what was derived from it.
+            notes = [stored.add(note) for note in notes_from_rules(person, topic, rules, answers)]
+            stored.add(rules_written_note(person, topic, stored.notes[-1].time))
+            replace_contradicted(stored, notes)
     return list(rules)

@@ -174,6 +174,15 @@ def add_newer_rules(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule,
     return (*(rule for number, rule in enumerate(rules) if number not in gone), *newer)
 
 
+def contradict_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Return the typed rules with what they prefer and avoid exchanged."""
+    return tuple(
+        make_rule(rule.condition, rule.avoided, rule.preferred, rule.strength, rule.source)
+        for rule in rules
+        if rule.typed
+    )
+
+
 def _is_contradiction(one: Rule, other: Rule) -> bool:
     first, second = one.preferred[:1], other.preferred[:1]
     if set(first) & set(other.avoided) or set(second) & set(one.avoided):

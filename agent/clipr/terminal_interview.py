@@ -1,7 +1,7 @@
 """An interview with a person at a terminal: prepared questions, and parsing of each answer into a rule.
 
-The person sees the rule before it is stored (housewise.cli.rule_conversation). The steps of the published method, which
-asks simulated people, are in housewise.agent.clipr.language_steps.
+Algorithm 1 asks (housewise.agent.clipr.elicitation). The person sees the rule before it is stored, in place of the
+synthesis (housewise.cli.rule_conversation).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from housewise.agent.clipr.answer_phrases import (
     replace_option_numbers,
     split_conditions,
 )
+from housewise.agent.clipr.conversation import next_question
 from housewise.agent.clipr.house_interview import thing_groups
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
-from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
+from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, Interviewer
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
@@ -273,17 +274,23 @@ def _merge_correction(
 
 
 class WrittenInterview:
-    """Asks prepared questions in order; see Interview."""
+    """Asks prepared questions in order; see Interview and Inquirer."""
 
     def __init__(self, questions: Sequence[WrittenQuestion]) -> None:
         self._questions = tuple(questions)
+
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
+        """See Inquirer.inquire. A dimension is open until its question was asked."""
+        open_ = self._open_questions(dialogue)
+        dimensions = tuple(Dimension(each.name, each.options) for each in open_)
+        return Inquiry(dimensions, open_[0].text if open_ else None)
 
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
         """See Interview.next_question."""
-        open_ = (question for question in self._open_questions(dialogue) if question.text not in skipped)
-        return next(open_, None) if left > 0 else None
+        text = next_question(self, (), _with_skipped(dialogue, skipped), left)
+        return next((question for question in self._questions if question.text == text), None)
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
@@ -292,6 +299,11 @@ class WrittenInterview:
     def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
         asked = {exchange.question for exchange in dialogue}
         return [each for each in self._questions if asked.isdisjoint((each.text, *each.earlier))]
+
+
+def _with_skipped(dialogue: Sequence[DialogueTurn], skipped: Collection[str]) -> list[DialogueTurn]:
+    """Return a dialogue with skipped questions as unanswered turns."""
+    return [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
 
 
 def kitchen_interview(embedder: Embedder) -> WrittenInterview:
@@ -368,11 +380,8 @@ class ModelInterview:
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
         """See Interview.next_question. Takes one call of the model."""
-        said = [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
-        inquiry = self._model.inquire(self._examples, said, left)
-        if inquiry.question is None:
-            return None
-        return ModelQuestion(text=inquiry.question, model=self._model, examples=self._examples)
+        text = next_question(self._model, self._examples, _with_skipped(dialogue, skipped), left)
+        return None if text is None else ModelQuestion(text=text, model=self._model, examples=self._examples)
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""

@@ -11,7 +11,14 @@ from housewise.core.errors import DataError, UserError
 from housewise.experiments.catalogue import FOLDER, load_experiment
 from housewise.experiments.experiment_file import Experiment, TableLayout
 from housewise.experiments.results_table import ResultsTable
-from housewise.experiments.statistics import DIFFERENCE, ERROR_OVER_TASKS, MEAN, paired_differences, summarize
+from housewise.experiments.statistics import (
+    DIFFERENCE,
+    ERROR_OVER_EPISODES,
+    ERROR_OVER_TASKS,
+    MEAN,
+    paired_differences,
+    summarize,
+)
 from housewise.experiments.tables import format_differences, format_results
 
 _MINUS = " - "
@@ -50,9 +57,10 @@ class Address:
 
 
 def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | None]:
-    """Return a mean and its standard error over tasks, in the units of tables.
+    """Return a mean and its standard error, in the units of tables.
 
-    The level ``A - B`` of an axis means by how much A is more than B, episode by episode.
+    The error is that over tasks, or over episodes if the experiment's file says so. The level ``A - B`` of an axis
+    means by how much A is more than B, episode by episode.
 
     Raises:
         DataError: The address selects nothing, or several measures.
@@ -76,7 +84,8 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if found.empty:
             raise DataError("no episodes to compare")
         line = found.iloc[0]
-        error = line[ERROR_OVER_TASKS]
+        spec = None if compared or table.header.aggregate else _find_spec(address.file)
+        error = line[ERROR_OVER_EPISODES if spec and spec.table.errors == "episodes" else ERROR_OVER_TASKS]
         return unit.scale * line[column], None if error is None or error != error else unit.scale * error
 
 

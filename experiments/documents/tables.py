@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from housewise.experiments.documents import adapt, clipr, stars
+from housewise.experiments.documents import adapt, stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 
@@ -51,12 +51,6 @@ TABLES: dict[str, Drawn] = {
     "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
     "adapt scripted": partial(adapt.cooks, "scripted"),
     "adapt warm-ups": partial(adapt.cooks, "warm_ups"),
-    "clipr": clipr.methods,
-    "clipr ablations": clipr.ablations,
-    "clipr efficiency": clipr.efficiency,
-    "clipr learned": clipr.rule_following_table,
-    "clipr porting": clipr.porting,
-    "clipr transfer": clipr.transfer,
     "engines": engines,
     "fidelity": fidelity,
     "stars completion": partial(stars.conditions, "completion_percent"),

@@ -43,7 +43,9 @@ def list_marked_settings(
         mark, active, value = section, is_active, getattr(settings, name)
         for each in own:
             mark = mark.refine(each)
-            active &= each.needs is None or getattr(settings, each.needs[0], None) == each.needs[1]
+            if each.needs is not None:
+                required = each.needs[1] if isinstance(each.needs[1], tuple) else (each.needs[1],)
+                active &= getattr(settings, each.needs[0], None) in required
         if isinstance(value, BaseModel):
             yield from list_marked_settings(value, f"{prefix}{name}.", mark, active)
         else:

@@ -27,7 +27,8 @@ class Affects:
         effect: See ``Effect``. The default is ``result``.
         compared: Whether a table tells experiments with different values apart. The default is True.
         needs_model: Whether the setting has an effect in runs with a chat model only. The default is False.
-        needs: Name and value that a field of the same class must have for the setting to have an effect.
+        needs: Name and value, or a tuple of values, that a field of the same class must have for the setting to have an
+            effect.
     """
 
     effect: Effect | None = None

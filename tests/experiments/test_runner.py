@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from housewise.core.record import Record
-from housewise.people.memory import Memory
+from housewise.experiments.results_table import read_table
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.memory import Memory, MemoryFolder
+from housewise.systems.personalize.settings import PersonalizeSettings
 from tests.commands import run_module
 
 THREE_PLANNERS = """\
@@ -107,6 +110,35 @@ def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
 def draws(sides: int, throws: int = 4) -> list[tuple[str, int, str, float]]:
     """An experiment's function: values without runs."""
     return [(f"throw {number}", 0, "points", float(number % sides)) for number in range(throws)]
+
+
+def control(planner: str, rng_stream: int, **settings: object) -> list[tuple[str, int, str, float]]:
+    """A control without a robot, as a level's function: it is given the settings of a run."""
+    return [(f"{planner} {settings['seed']}", rng_stream, "success_rate", 0.5)]
+
+
+def remembering(settings: PersonalizeSettings, text: str) -> Memory:
+    """A memory that a function makes, with a note for the person of the run."""
+    memory = Memory(settings.tasks.person)
+    memory.add(reaction_note(memory.person, text, SpokenPlace("table", "kitchen"), False))
+    return memory
+
+
+def test_a_level_can_be_a_function_and_a_memory_can_be_made_by_one(file: Path, tmp_path: Path) -> None:
+    memory = "{function: MADE, settings: {text: mug}}"
+    levels = f"    lookup: {{settings: {{planner: memory_lookup}}, runs: {{test: {{memory: {memory}}}}}}}\n"
+    levels += "    control: {function: CONTROL, settings: {planner: none}}\n"
+    text = THREE_PLANNERS.replace("    lookup: {planner: memory_lookup}\n", levels).replace("[1, 2, 3]", "[1, 2]")
+    text = text.replace("MADE", f'"{__name__}:remembering"').replace("CONTROL", f'"{__name__}:control"')
+    file.write_text(f"{text}table: {{rows: [planner], columns: [measure], errors: episodes}}\n")
+    told = experiment(tmp_path, "mine.yaml", "--only", "planner=lookup,control", "--out", "out")
+    assert "control  50.0 ± 0.0" in told and "standard errors over episodes" in told
+    frame = read_table(tmp_path / "out" / "mine.csv").frame
+    controls = frame[frame["planner"] == "control"]
+    assert list(controls["task"]) == ["none 9700"] * 2 and list(controls["repeat"]) == [1, 2]
+    people = MemoryFolder(tmp_path / "out" / "test" / "planner=lookup" / "seed=1" / "memory_at_start")
+    (person,) = people.people()
+    assert [note.about.things for note in people.load(person).notes] == [("mug",)]
 
 
 def test_a_function_measures_without_runs(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The methods that CLIPR is compared with, each as a function from MethodInputs to MethodResult."""
+"""The methods that CLIPR is compared with; see housewise.agent.clipr.methods."""

@@ -14,9 +14,10 @@ from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
+from housewise.agent.clipr.actions import AskCorrection, CliprObservation, Play
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.methods import Method, MethodInputs, MethodResult
-from housewise.language.embedder import cosine
+from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
+from housewise.language.embedder import Embedder, cosine
 from housewise.worlds.choices.scenario import Situation
 
 RETRIEVED_CONTEXTS = 3
@@ -31,43 +32,46 @@ class InducedPreference:
     preference: str
 
 
-def cipher(similarity: Literal["levenshtein", "embedding"], corrections: int | None = None) -> Method:
+def cipher(similarity: Literal["levenshtein", "embedding"]) -> MethodFunction:
     """Return the CIPHER method.
 
     Args:
         similarity: How contexts are compared.
-        corrections: Maximum number of corrections by the person. None allows one per mistake.
     """
 
-    def run(setup: MethodInputs) -> MethodResult:
+    def play(inputs: MethodInputs, seen: CliprObservation) -> Play[None]:
+        language, embedder = inputs.inference.language, inputs.embedder if similarity == "embedding" else None
         history: list[InducedPreference] = []
-        decisions = []
-        for scenario in setup.test:
-            near = _retrieve_preferences(setup, _context_text(scenario.situation), history, similarity)
-            notes = (setup.language.aggregate(near),) if near else ()
-            decision = setup.inference.decide_one(scenario, Guidance(notes=notes))
-            decisions.append(decision)
-            if not decision.right and (corrections is None or setup.language.usage.questions < corrections):
-                setup.language.usage.questions += 1
-                preference = setup.language.induce(scenario.situation, decision.action, scenario.preferred)
-                history.append(InducedPreference(_context_text(scenario.situation), preference))
-        return MethodResult(decisions)
+        place = corrections = 0
+        while seen.batch:
+            (situation,) = seen.batch
+            near = _retrieve_preferences(embedder, _context_text(situation), history)
+            notes = (language.aggregate(near),) if near else ()
+            choosing = inputs.inference.choose_actions([situation], Guidance(notes=notes))
+            seen = yield choosing
+            allowed = inputs.max_corrections is None or corrections < inputs.max_corrections
+            if not seen.decisions[0].right and allowed:
+                corrections += 1
+                preferred = (yield AskCorrection(place)).correction
+                assert preferred is not None
+                preference = language.induce(situation, choosing.choices[0].action, preferred)
+                history.append(InducedPreference(_context_text(situation), preference))
+            place += 1
 
-    return run
+    return play
 
 
 def _context_text(situation: Situation) -> str:
     return f"{situation.request} {', '.join(sorted(situation.actions))}"
 
 
-def _retrieve_preferences(
-    setup: MethodInputs, context: str, history: Sequence[InducedPreference], by: str
-) -> list[str]:
+def _retrieve_preferences(embedder: Embedder | None, context: str, history: Sequence[InducedPreference]) -> list[str]:
+    """Return the preferences of the nearest contexts, by the cosine of embeddings or by Levenshtein distance."""
     if not history:
         return []
-    if by == "levenshtein":
+    if embedder is None:
         close = [Levenshtein.normalized_similarity(context, each.context) for each in history]
     else:
-        close = [float(value) for value in cosine(setup.embedder, [context], [each.context for each in history])[0]]
+        close = [float(value) for value in cosine(embedder, [context], [each.context for each in history])[0]]
     order = sorted(range(len(history)), key=lambda place: -close[place])[:RETRIEVED_CONTEXTS]
     return [history[place].preference for place in order]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from housewise.agent.clipr.action_choice import choose_all
+from housewise.agent.clipr.actions import CliprObservation, NewRules, Play
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.methods import MethodInputs, MethodResult
+from housewise.agent.clipr.method_inputs import MethodInputs
 
 
-def tidybot(setup: MethodInputs) -> MethodResult:
+def tidybot(inputs: MethodInputs, seen: CliprObservation) -> Play[None]:
     """Summarize the examples, then choose by the summary."""
-    rules = setup.language.summarize(setup.answers)
-    training = setup.language.usage.calls
-    return MethodResult(setup.inference.decide(setup.test, Guidance(rules=rules)), rules, training_calls=training)
+    rules = inputs.inference.language.summarize(inputs.labelled_examples)
+    yield NewRules(rules, "examples")
+    yield from choose_all(inputs.inference, seen, Guidance(rules=rules))

@@ -286,6 +286,12 @@ def _rule_condition(contrast: Contrast) -> str:
     return make_rule(contrast.condition, ["-"]).condition
 
 
+def open_questions_file(data: str) -> Path:
+    """Return the file of GATE's questions about a data set: its own, or the one about food and the kitchen."""
+    own = OPEN_QUESTIONS.with_stem(f"{OPEN_QUESTIONS.stem}_{data}")
+    return own if own.is_file() else OPEN_QUESTIONS
+
+
 def _load_open_questions(path: Path) -> tuple[str, ...]:
     try:
         return tuple(str(question) for question in read_yaml(path)["questions"])

@@ -6,14 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from housewise.agent.clipr.action_choice import ScoredChoice
-from housewise.agent.clipr.adaptive import Review
+from housewise.agent.clipr.actions import Origin, Review, ScoredChoice
 from housewise.agent.clipr.rules import Rule
 from housewise.core.record import Count, Event, Figure, Frozen, Words
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
-
-Origin = Literal["memory", "interview", "review"]
-"""Where rules come from."""
 
 
 class CliprQuestionEvent(Event):
@@ -52,7 +48,7 @@ class RulesEvent(Event):
 
     Attributes:
         version: Version of the rules, from 1.
-        origin: Memory, interview or review.
+        origin: Memory, interview or review; labelled examples (TidyBot), or contradiction of the rules before.
         rules: The rules in order.
     """
 
@@ -119,8 +115,21 @@ class DecisionEvent(Event):
         )
 
 
+class CorrectionEvent(Event):
+    """The person says which action they had preferred.
+
+    Attributes:
+        scenario: Id of the scenario.
+        preferred: Index of the action that the person prefers.
+    """
+
+    type: ClassVar[str] = "correction"
+    scenario: Words
+    preferred: int
+
+
 class ReviewEvent(Event):
-    """Feedback was considered; see housewise.agent.clipr.adaptive.Review."""
+    """Feedback was considered; see housewise.agent.clipr.actions.Review."""
 
     type: ClassVar[str] = "review"
     processed: Count

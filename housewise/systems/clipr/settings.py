@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.chat_steps import TEMPERATURE
+from housewise.agent.clipr.critic_settings import CriticSettings
+from housewise.core.setting_marks import Affects
 from housewise.core.setting_migrations import former_values
 from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
@@ -17,7 +18,21 @@ from housewise.worlds.house.preferences import bundled_people
 
 Components = Annotated[Literal["local", "chat", "finetuned"], former_values(learned="finetuned")]
 Speech = Literal["local", "chat"]
+MethodName = Literal[
+    "clipr",
+    "adaptive",
+    "tidybot",
+    "in_context",
+    "in_context_answers",
+    "cipher_levenshtein",
+    "cipher_embedding",
+    "gate",
+    "introspective",
+    "zero_shot",
+]
 
+_IF_CIPHER = Affects(needs=("method", ("cipher_levenshtein", "cipher_embedding")))
+_IF_CLIPR = Affects(needs=("method", ("clipr", "adaptive")))
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
 _MOST_QUESTIONS = 100
 
@@ -28,6 +43,8 @@ class ChoiceTasks(TaskSettings):
     data: str = KITCHEN_SET
     """kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: choices in
     YAML, or the data of AmbiK or IntroPlan."""
+    annotators: str | None = None
+    """Folder of Housekeep, whose annotators replace the bundled people of places in generated houses."""
     examples: int = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of examples to draw. The kitchen's examples are fixed."""
     training: bool = True
@@ -35,6 +52,8 @@ class ChoiceTasks(TaskSettings):
     person: Literal["cooperative", "adversarial"] = "cooperative"
     """Whether the person answers clearly (cooperative), or contradicts, changes their mind and is vague
     (adversarial)."""
+    person_in_reviews: Literal["cooperative", "adversarial"] | None = None
+    """How the person answers the questions of reviews. null is as before the first choice."""
     profile: Literal["kitchen", "ambik", "introplan"] | None = None
     """Preferences of the person. null takes those of the data."""
     speech: Speech = "local"
@@ -44,13 +63,23 @@ class ChoiceTasks(TaskSettings):
 class CliprAgentSettings(CriticSettings):
     """How rules are learned and followed."""
 
-    method: Literal["clipr", "adaptive"] = "adaptive"
-    """Whether rules stay as they were written (clipr) or are revised when accuracy drops (adaptive)."""
+    method: MethodName = "adaptive"
+    """CLIPR, whose rules stay as they were written (clipr) or are revised when accuracy drops (adaptive), or a method
+    that it is compared with. Those that ask: open questions whose transcript replaces rules (gate), or a correction of
+    each mistake, recalled by similar requests (cipher_levenshtein, cipher_embedding). Those that read the right answers
+    of the examples: as rules (tidybot), as they are (in_context_answers), or as rationales (introspective). Those that
+    do neither: examples without answers (in_context), and nothing (zero_shot)."""
     components: Components = "local"
     """What performs the language steps: components without a language model (local), a chat model (chat, models.agent),
     or local components with a model that was fine-tuned to choose by rules (finetuned, models.agent)."""
     max_questions: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
     """Maximum number of questions before the first choice."""
+    max_corrections: Annotated[int | None, _IF_CIPHER] = Field(default=None, ge=0, le=MAX_COUNT)
+    """Maximum number of corrections. null is one for each mistake."""
+    synthesize_from_examples: Annotated[bool, _IF_CLIPR] = True
+    """Whether rules are written from the examples beside the dialogue."""
+    contradict_rules: Annotated[bool, _IF_CLIPR] = False
+    """Whether every learned rule is replaced by its opposite before the first choice, as a poor start."""
 
 
 class CliprModels(ModelsSettings):

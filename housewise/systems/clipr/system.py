@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.action_choice import Inference, split_batches
-from housewise.agent.clipr.adaptive import Critic
 from housewise.agent.clipr.chat_steps import ChatSteps, CliprPrompts
+from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
-from housewise.agent.clipr.language_steps import LanguageSteps
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.memory_notes import note_topic, recall_answers, recall_rules
+from housewise.agent.clipr.language_steps import LabelledExample, LanguageSteps
+from housewise.agent.clipr.local_steps.local_components import LocalComponents, open_questions_file
+from housewise.agent.clipr.memory_notes import note_topic, recall_conversation
+from housewise.agent.clipr.method_inputs import MethodInputs
+from housewise.agent.clipr.methods import METHODS
+from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
@@ -34,6 +37,7 @@ from housewise.systems.clipr.record import (
     ChoiceInitialState,
     CliprAnswerEvent,
     CliprQuestionEvent,
+    CorrectionEvent,
     DecisionEvent,
     ReviewEvent,
     RulesEvent,
@@ -41,7 +45,7 @@ from housewise.systems.clipr.record import (
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.choice_sets import KITCHEN_SET, is_bundled_set, is_house_set, load_choices
-from housewise.worlds.choices.scenario import ChoiceSet
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 _LOCAL, _FINETUNED = "local", "finetuned"
 
@@ -51,14 +55,19 @@ class Clipr(System[CliprSettings]):
 
     name = "clipr"
     Settings = CliprSettings
-    events = (CliprQuestionEvent, CliprAnswerEvent, RulesEvent, DecisionEvent, ReviewEvent)
+    events = (CliprQuestionEvent, CliprAnswerEvent, CorrectionEvent, RulesEvent, DecisionEvent, ReviewEvent)
     scores = (
         Score("accuracy", column="accuracy", unit="%", better="higher", scale=100, error=True),
         Score("accuracy_in_distribution", "in distribution", "in", "%", "higher", scale=100, error=True),
         Score("accuracy_out_of_distribution", "out of distribution", "out", "%", "higher", scale=100, error=True),
         Score("accuracy_training", "examples", unit="%", better="higher", scale=100),
+        Score("accuracy_table7", "labels of the paper's table 7", unit="%", better="higher", scale=100),
+        Score("accuracy_ours", "labels of our completion", unit="%", better="higher", scale=100),
+        Score("accuracy_stable", "labels of stable families", unit="%", better="higher", scale=100),
+        Score("accuracy_contextual", "labels of contextual families", unit="%", better="higher", scale=100),
         Score("satisfied", "requests satisfied", unit="%", better="higher", scale=100),
         Score("calls", "model calls", "calls", better="lower"),
+        Score("calls_before_choices", "model calls before the first choice", better="lower"),
         Score("questions", "questions to the person", "asked", better="lower"),
         Score("unreadable", "unreadable replies"),
     )
@@ -109,6 +118,13 @@ class Clipr(System[CliprSettings]):
         """See System.check."""
         if {_LOCAL, _FINETUNED} & {self.settings.agent.components, self.settings.tasks.speech}:
             minilm_folder()
+        if METHODS[self.settings.agent.method].needs_embeddings:
+            minilm_folder()
+        if self.uses_memory and not METHODS[self.settings.agent.method].remembers:
+            raise UserError(
+                f"setting method: {self.settings.agent.method} remembers nobody; leave out --memory, or use clipr or "
+                "adaptive"
+            )
 
     def files(self) -> dict[str, Path]:
         """See System.files. The choices may be a file of the user."""
@@ -121,42 +137,57 @@ class Clipr(System[CliprSettings]):
         Raises:
             DataError: The choices cannot be read.
         """
-        return load_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
+        chosen = self.settings.tasks
+        return load_choices(
+            chosen.data, chosen.examples, job.seed, Path(chosen.annotators) if chosen.annotators else None
+        )
 
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
         job, models, memory = context.job, context.models, context.memory
-        choices, chosen = context.job_data, self.settings.agent
-        language, topic = self._language(job, models), note_topic(choices.name)
+        choices, chosen, method = context.job_data, self.settings.agent, METHODS[self.settings.agent.method]
+        language, topic = self._language(job, models, choices.name), note_topic(choices.name)
         test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
         examples = tuple(replace(each, tier="training") for each in choices.examples)
         training = examples if self.settings.tasks.training else ()
-        in_turn = [batch for some in (training, test) for batch in split_batches(some, chosen.batch)]
-        person = self._person(job, models, choices)
-        world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
-        inference = Inference(language, chosen.batch, job.seed)
-        critic = Critic(language, chosen, job.seed) if chosen.method == "adaptive" else None
-        agent = CliprAgent(inference, critic, chosen.max_questions, topic, memory)
-        known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
+        size = 1 if method.is_stepwise else chosen.batch
+        in_turn = [batch for some in (training, test) for batch in split_batches(some, size)]
+        tasks, shown = self.settings.tasks, [each.situation for each in choices.examples]
+        person = self._person(job, models, choices, tasks.person)
+        reviewer = self._person(job, models, choices, tasks.person_in_reviews) if tasks.person_in_reviews else None
+        world = ChoiceWorld(shown, in_turn, person, language.usage, method, reviewer)
+        known = recall_conversation(memory, topic) if memory else RememberedConversation()
+        inputs = MethodInputs(
+            Inference(language, chosen.batch, job.seed),
+            chosen.max_questions,
+            chosen,
+            known,
+            chosen.synthesize_from_examples,
+            chosen.contradict_rules,
+            _label(choices.examples) if method.has_labelled_examples else (),
+            _label_as_annotated(choices.knowledge or choices.examples) if method.has_knowledge else (),
+            chosen.max_corrections,
+            shared_minilm() if method.needs_embeddings else None,
+        )
+        agent = CliprAgent(method.play, inputs, topic, memory)
         # Decisions: questions of the interview; per batch a choice, a review's question and its replay; and the end.
         most = chosen.max_questions + 3 * len(in_turn) + 2
-        return EpisodeSetup(
-            world, agent, ChoiceInitialState.from_choices(choices, training, test, *known), EpisodeLimits(most, most)
-        )
+        state = ChoiceInitialState.from_choices(choices, training, test, len(known.dialogue), len(known.rules))
+        return EpisodeSetup(world, agent, state, EpisodeLimits(most, most))
 
-    def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
+    def _language(self, job: Job, models: Mapping[str, ChatModel], data: str) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
-            return LocalComponents(shared_minilm())
+            return LocalComponents(shared_minilm(), open_questions=open_questions_file(data))
         if self.settings.agent.components == _FINETUNED:
             return FineTunedChooser(shared_minilm(), models["agent"])
         return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
-    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Respondent:
+    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet, manner: str) -> Respondent:
         chosen = self.settings.tasks
         known = choices.person or (PROFILES_FOLDER / f"{choices.name}.yaml").is_file()
         own = find_profile(choices) if known else read_profile(KITCHEN_SET)
         profile = read_profile(chosen.profile) if chosen.profile else own
-        misleads = chosen.person == "adversarial"
+        misleads = manner == "adversarial"
         if chosen.speech == _LOCAL:
             return ChoicesRespondent(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH_FILE)
         return open_chat_person(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
@@ -167,6 +198,18 @@ def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, samp
     manner = "adversarial" if adversarial else "cooperative"
     told = CliprPrompts().fill("person", manner, topics=profile.topics)
     return ChatRespondent(model, told, respondent_name(profile, adversarial), sampling, keeps_history=True)
+
+
+def _label(scenarios: Sequence[Scenario]) -> tuple[LabelledExample, ...]:
+    return tuple(LabelledExample(each.situation, each.preferred) for each in scenarios)
+
+
+def _label_as_annotated(scenarios: Sequence[Scenario]) -> tuple[LabelledExample, ...]:
+    """Return scenarios with the labels of the data set's annotators, where they exist."""
+    return tuple(
+        LabelledExample(each.situation, each.preferred if each.annotated is None else each.annotated)
+        for each in scenarios
+    )
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:

@@ -3,71 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from housewise.agent.clipr.action_choice import ScoredChoice, accuracy, score_choice
-from housewise.agent.clipr.elicitation import ask_person
+from housewise.agent.clipr.actions import (
+    AskCorrection,
+    AskPerson,
+    ChooseActions,
+    CliprAction,
+    CliprObservation,
+    ReplayChoices,
+    ScoredChoice,
+    accuracy,
+)
+from housewise.agent.clipr.conversation import ask_person
 from housewise.agent.clipr.language_steps import ActionChoice, MethodUsage
-from housewise.people.respondent import Question, Respondent, RespondentLeft
-from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent
+from housewise.agent.clipr.methods import Method
+from housewise.people.respondent import Respondent
+from housewise.systems.clipr.record import CliprAnswerEvent, CorrectionEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation
-
-
-@dataclass(frozen=True)
-class AskPerson:
-    """Ask the person a question."""
-
-    question: Question
-
-
-@dataclass(frozen=True)
-class ChooseActions:
-    """Choose in the observed batch.
-
-    Attributes:
-        choices: One choice per situation.
-        version: Version of the rules.
-        deciding: Number of the rule that decided each choice, from 1, or None if the reasoning does not say.
-    """
-
-    choices: tuple[ActionChoice, ...]
-    version: int
-    deciding: tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class ReplayChoices:
-    """Choose again in past situations to evaluate other rules. These choices do not count in the scores.
-
-    Attributes:
-        places: Indices of the situations, from 0.
-        choices: One choice per situation.
-    """
-
-    places: tuple[int, ...]
-    choices: tuple[ActionChoice, ...]
-
-
-CliprAction = AskPerson | ChooseActions | ReplayChoices
-
-
-@dataclass(frozen=True)
-class CliprObservation:
-    """What the agent observes. The person's preferences are never included.
-
-    Attributes:
-        examples: Situations that the agent may read beforehand.
-        batch: Situations to choose in next; empty at the end.
-        answer: Answer to the last question. None if nothing was asked or the person has left.
-        decisions: Scores of the last choices or replayed choices.
-    """
-
-    examples: tuple[Situation, ...]
-    batch: tuple[Situation, ...]
-    answer: str | None = None
-    decisions: tuple[ScoredChoice, ...] = ()
 
 
 class ChoiceWorld:
@@ -80,13 +34,15 @@ class ChoiceWorld:
         Choose the action that the person prefers in every scenario.
 
     Action space:
-        ``AskPerson``, ``ChooseActions`` for the observed batch, or ``ReplayChoices`` in earlier scenarios.
+        ``AskPerson``, ``ChooseActions`` for the observed batch, ``ReplayChoices`` in earlier scenarios, or
+        ``AskCorrection`` of an earlier choice.
 
     Observation space:
-        ``CliprObservation``: examples, the next batch, the answer to the last question, and scores of the last choices.
+        ``CliprObservation``: examples, the next batch, the answer to the last question, scores of the last choices and
+        a correction, the last two only for methods that learn from them.
 
     Rewards:
-        None. ``scores`` has the accuracy by tier and over all tests.
+        None. ``scores`` has the accuracy by tier and over all tests, calls and questions.
 
     Termination:
         The agent declares the task complete when the batch is empty.
@@ -95,7 +51,9 @@ class ChoiceWorld:
         examples: Situations that the agent may read beforehand.
         batches: Batches of scenarios in order.
         person: Answers questions.
-        usage: Counts of the agent's calls and questions.
+        usage: Counts of the agent's calls.
+        method: The method, which says whether it is shown scores and corrections.
+        reviewer: Answers the questions of reviews, if it is somebody else.
     """
 
     def __init__(
@@ -104,11 +62,14 @@ class ChoiceWorld:
         batches: Sequence[Sequence[Scenario]],
         person: Respondent,
         usage: MethodUsage,
+        method: Method,
+        reviewer: Respondent | None = None,
     ) -> None:
         self._examples, self._batches, self._person, self._usage = tuple(examples), batches, person, usage
+        self._method, self._reviewer = method, reviewer or person
         self._over: list[Scenario] = []
         self._decisions: list[ScoredChoice] = []
-        self._next = 0
+        self._next = self._questions = self._corrections = self._calls_before_choices = 0
 
     def reset(self) -> CliprObservation:
         """See World.reset."""
@@ -117,23 +78,16 @@ class ChoiceWorld:
     def step(self, action: CliprAction) -> Step[CliprObservation]:
         """See World.step."""
         if isinstance(action, AskPerson):
-            return self._ask(action.question)
+            return self._ask(action)
+        if isinstance(action, AskCorrection):
+            return self._correct(action)
         if isinstance(action, ReplayChoices):
             again = [self._over[place] for place in action.places]
             return Step(self._observation(decisions=_score_choices(again, action.choices)))
-        batch = self._batches[self._next]
-        decisions = _score_choices(batch, action.choices)
-        self._next += 1
-        self._over += batch
-        self._decisions += decisions
-        told = zip(batch, decisions, action.deciding, strict=True)
-        events = tuple(
-            DecisionEvent.from_decision(each, decision, action.version, rule) for each, decision, rule in told
-        )
-        return Step(self._observation(decisions=decisions), events)
+        return self._choose(action)
 
     def scores(self) -> dict[str, float]:
-        """See World.scores. Returns the accuracy by tier and over all tests."""
+        """See World.scores. Returns the accuracy by tier, by origin of the label and over all, and the calls."""
         tiers: dict[str, list[ScoredChoice]] = {}
         for scenario, decision in zip(self._over, self._decisions, strict=True):
             tiers.setdefault(scenario.tier, []).append(decision)
@@ -142,24 +96,75 @@ class ChoiceWorld:
         if tests:
             satisfied = sum(decision.satisfies for decision in tests) / len(tests)
             found |= {"accuracy": accuracy(tests), "satisfied": satisfied, "tests": len(tests)}
-        used = self._usage
-        return found | {"calls": used.calls, "questions": used.questions, "unreadable": used.unreadable}
+        return found | {
+            **self._accuracy_by_origin(),
+            "calls": self._usage.calls,
+            "calls_before_choices": self._calls_before_choices,
+            "questions": self._questions,
+            "corrections": self._corrections,
+            "unreadable": self._usage.unreadable,
+        }
+
+    def _accuracy_by_origin(self) -> dict[str, float]:
+        """Return the accuracy over the tests by origin of their labels, for data sets with two origins."""
+        origins: dict[str, list[ScoredChoice]] = {}
+        for scenario, decision in zip(self._over, self._decisions, strict=True):
+            if scenario.label_from and scenario.tier != "training":
+                origins.setdefault(scenario.label_from, []).append(decision)
+        return {f"accuracy_{origin.replace(' ', '_')}": accuracy(some) for origin, some in origins.items()}
 
     def final(self) -> Mapping[str, Any]:
         """See World.final."""
         return {"chosen": len(self._decisions)}
 
-    def _ask(self, question: Question) -> Step[CliprObservation]:
-        try:
-            answer = ask_person(self._person, question)
-        except RespondentLeft:
-            return Step(self._observation(), (CliprAnswerEvent(left=True),))
-        return Step(self._observation(answer=answer), (CliprAnswerEvent(text=answer),))
+    def _choose(self, action: ChooseActions) -> Step[CliprObservation]:
+        if not self._decisions:
+            self._calls_before_choices = self._usage.calls - action.calls
+        batch = self._batches[self._next]
+        decisions = _score_choices(batch, action.choices)
+        self._next += 1
+        self._over += batch
+        self._decisions += decisions
+        made = zip(batch, decisions, action.deciding, strict=True)
+        events = tuple(
+            DecisionEvent.from_decision(each, decision, action.version, rule) for each, decision, rule in made
+        )
+        return Step(self._observation(decisions=decisions), events)
 
-    def _observation(self, answer: str | None = None, decisions: tuple[ScoredChoice, ...] = ()) -> CliprObservation:
+    def _ask(self, action: AskPerson) -> Step[CliprObservation]:
+        self._questions += 1
+        answer = ask_person(self._person if action.during == "interview" else self._reviewer, action.question)
+        return Step(self._observation(answer), (CliprAnswerEvent(text=answer or "", left=answer is None),))
+
+    def _correct(self, action: AskCorrection) -> Step[CliprObservation]:
+        if not self._method.has_corrections:
+            raise ValueError("only methods with corrections may ask for one")
+        self._questions += 1
+        self._corrections += 1
+        scenario = self._over[action.place]
+        event = CorrectionEvent(scenario=scenario.id, preferred=scenario.preferred)
+        return Step(self._observation(correction=scenario.preferred), (event,))
+
+    def _observation(
+        self, answer: str | None = None, decisions: tuple[ScoredChoice, ...] = (), correction: int | None = None
+    ) -> CliprObservation:
         batch = self._batches[self._next] if self._next < len(self._batches) else ()
-        return CliprObservation(self._examples, tuple(scenario.situation for scenario in batch), answer, decisions)
+        situations = tuple(scenario.situation for scenario in batch)
+        shown = decisions if self._method.has_scores else ()
+        return CliprObservation(self._examples, situations, answer, shown, correction)
 
 
 def _score_choices(scenarios: Sequence[Scenario], choices: Sequence[ActionChoice]) -> tuple[ScoredChoice, ...]:
     return tuple(score_choice(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True))
+
+
+def score_choice(scenario: Scenario, choice: ActionChoice) -> ScoredChoice:
+    """Score a choice. An index outside the candidates is neither right nor satisfying."""
+    return ScoredChoice(
+        scenario.id,
+        choice.action,
+        choice.action == scenario.preferred,
+        choice.action in scenario.satisfying,
+        choice.reasoning,
+        choice.confidence,
+    )

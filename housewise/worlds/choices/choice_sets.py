@@ -20,7 +20,7 @@ HOUSE_SET = "housekeep"
 """Name of the choices in generated houses. A colon and a name select a person."""
 
 
-def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
+def load_choices(data: str, count: int, seed: int, annotators: Path | None = None) -> ChoiceSet:
     """Load a set of choices.
 
     Args:
@@ -29,6 +29,7 @@ def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
             Lines).
         count: Number of examples to draw. Those of the kitchen set are fixed.
         seed: Seed of the draw.
+        annotators: Folder of Housekeep, whose annotators replace the bundled people of choices in houses.
 
     Raises:
         DataError: There is no such file, or it has another format. The message names the field and the remedy.
@@ -39,7 +40,7 @@ def load_choices(data: str, count: int, seed: int) -> ChoiceSet:
         # The generator of houses is slow to import.
         from housewise.worlds.choices.house_choices import make_house_choices
 
-        return make_house_choices(count, seed, person_name=data.partition(":")[2] or None)
+        return make_house_choices(count, seed, annotators, data.partition(":")[2] or None)
     path = Path(data)
     if path.suffix in (".yaml", ".yml"):
         return read_kitchen_choices(path)

