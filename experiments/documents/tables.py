@@ -8,6 +8,7 @@ from functools import partial
 from housewise.experiments.documents import stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
+from housewise.experiments.documents.results_page import draw_results
 
 
 def engines(files: FigureFiles) -> str:
@@ -43,6 +44,7 @@ def fidelity(files: FigureFiles) -> str:
 
 
 TABLES: dict[str, Drawn] = {
+    "all results": draw_results,
     "engines": engines,
     "fidelity": fidelity,
     "stars completion": partial(stars.conditions, "completion_percent"),

@@ -63,8 +63,11 @@ def test_people_of_one_s_own_are_checked(tmp_path: Path) -> None:
     assert set(found["task"]) == {f"zoe-{number}" for number in range(1, 9)} and set(found["repeat"]) == {0, 1}
     sums = found.groupby("measure")["value"].sum()
     assert sums["applicable"] >= sums["aimed_at"] == sums["satisfied"] >= 16
-    done = play(tmp_path, "verifiers", "people=nobody.yaml", "--out", "other", code=2)
-    assert "no such file or folder" in done.stderr and "Traceback" not in done.stderr
+    done = play(tmp_path, "verifiers", "people=nobody.yaml", code=2)
+    assert "was measured with other settings (people)" in " ".join(done.stderr.split())
+    (tmp_path / "out/values/cook=oracle/values.json").write_text("[]")
+    done = play(tmp_path, "verifiers", "people=zoe.yaml", code=2)
+    assert "not the values of an experiment" in " ".join(done.stderr.split())
 
 
 def test_a_memory_saves_questions_and_another_persons_answers_do_not_help(tmp_path: Path) -> None:
