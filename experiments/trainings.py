@@ -86,19 +86,19 @@ class FoldModels(Mapping[str, ModelReference]):
     """
 
     def __init__(self, fold: FoldTraining) -> None:
-        self._fold = fold
+        self._fold, self._phases = fold, (WARM_UP, *fold.learners)
 
     def __getitem__(self, phase: str) -> ModelReference:
         return self._fold.start if phase == WARM_UP else self._fold.train(phase)
 
     def __contains__(self, phase: object) -> bool:
-        return phase in list(self)
+        return phase in self._phases
 
     def __iter__(self) -> Iterator[str]:
-        yield from (WARM_UP, *self._fold.learners)
+        return iter(self._phases)
 
     def __len__(self) -> int:
-        return len(list(self))
+        return len(self._phases)
 
 
 _TRAININGS: dict[str, Callable[..., Mapping[str, ModelReference]]] = {
