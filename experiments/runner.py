@@ -211,7 +211,7 @@ class ExperimentRunner:
         if path.exists():
             earlier = _read_measured(path)["settings"]
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
-                raise UserError(f"{path}: was measured with other settings ({other[0]}); give another folder with --out")
+                raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
         function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
