@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from housewise.core.errors import DataError, UserError
 from housewise.experiments.catalogue import FOLDER, load_experiment
 from housewise.experiments.experiment_file import Experiment, TableLayout
-from housewise.experiments.results_table import ResultsTable
+from housewise.experiments.results_table import VALUE, ResultsTable
 from housewise.experiments.statistics import (
     DIFFERENCE,
     ERROR_OVER_EPISODES,
@@ -22,6 +22,7 @@ from housewise.experiments.statistics import (
 from housewise.experiments.tables import format_differences, format_results
 
 _MINUS = " - "
+_STATISTICS = ("sum", "max")
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Address:
     Attributes:
         file: Name of the CSV file, below the folder of results.
         levels: Levels of axes, and names of measures by ``measure``.
-        options: ``rows`` and ``columns`` of a table (axes with commas between them), and ``compare=AXIS=LEVEL`` for a
-            table of paired differences.
+        options: ``rows`` and ``columns`` of a table (axes with commas between them), ``compare=AXIS=LEVEL`` for a table
+            of paired differences, and ``statistic=sum`` or ``max`` in place of a mean.
     """
 
     file: str
@@ -76,6 +77,10 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if len(chosen.header.measures) != 1:
             raise DataError(f"name one measure: {', '.join(chosen.header.measures)}")
         (unit,) = chosen.header.measures.values()
+        if (statistic := address.options.get("statistic")) is not None:
+            if statistic not in _STATISTICS:
+                raise DataError(f"no statistic {statistic!r}; available: {', '.join(_STATISTICS)}")
+            return unit.scale * float(chosen.frame[VALUE].agg(statistic)), None
         if compared:
             ((axis, (_, base)),) = compared.items()
             found, column = paired_differences(chosen.frame, axis, base), DIFFERENCE
@@ -104,8 +109,7 @@ def draw_table(table: ResultsTable, address: Address) -> str:
                 raise DataError(f"no axis {axis!r}; available: {', '.join(chosen.header.axes)}")
         layout = layout.model_copy(update=axes)
         if "compare" not in address.options:
-            shown = spec.model_copy(update={"table": layout}) if spec else None
-            return format_results(chosen, shown).markdown_body
+            return format_results(chosen, spec, layout).markdown_body
         axis, base = _split(address.options["compare"], address.file)
         for each in format_differences(chosen, layout, {axis: base}):
             return each.markdown_body

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
-from housewise.experiments.documents import adapt
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 from housewise.experiments.documents.results_page import draw_results
@@ -45,14 +43,6 @@ def fidelity(files: FigureFiles) -> str:
 
 TABLES: dict[str, Drawn] = {
     "all results": draw_results,
-    "adapt": adapt.agents,
-    "adapt folds": adapt.folds,
-    "adapt heard": adapt.answer_value_table,
-    "adapt remembering": partial(adapt.remembering, "remembering"),
-    "adapt remembering, a model": partial(adapt.remembering, "remembering_fold_0"),
-    "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
-    "adapt scripted": partial(adapt.cooks, "scripted"),
-    "adapt warm-ups": partial(adapt.cooks, "warm_ups"),
     "engines": engines,
     "fidelity": fidelity,
 }
