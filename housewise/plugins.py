@@ -6,7 +6,7 @@ class Put(hw.Event): ...
 """
 
 from housewise.agent.base import Agent, Decision, History
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.core.errors import UserError
 from housewise.core.record import Event, Frozen
@@ -69,5 +69,5 @@ __all__ = [
     "TrainedModel",
     "UserError",
     "World",
-    "parse_plan",
+    "parse_any_plan",
 ]

@@ -1,7 +1,7 @@
-"""The plan parser: reads steps from a model's reply.
+"""The plan parser: reads high-level actions from a model's reply (LLM-Personalize, section 3.2.2).
 
-A prompt asks for a line per step, such as "step 1: pick up the mug". Other forms are rewritten to this one
-(``step_splitter``, ``step_phrasing``), unless a configuration turns that off, as that of the paper does.
+The prompt asks for a line per step, such as "step 1: pick up mug 1", and for "mission complete" at the end. Replies in
+other forms are read with the form ``ANY`` of ``plan_normalizer``, an addition of this project.
 
 Replies are untrusted: nothing in them is executed, and anything in them may be wrong.
 """
@@ -9,16 +9,17 @@ Replies are untrusted: nothing in them is executed, and anything in them may be 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from housewise.agent.personalize.step_phrasing import LONGEST_LINE, canonical_steps
-from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.name_resolution import Vocabulary
 
 NOT_AN_ACTION = "not an action: use go to, look at, pick up, or place ... on ..."
 """Problem of a line that does not start with the verb of an action."""
 
+LONGEST_LINE = 300
+"""Number of characters of a line that are read."""
 _LONGEST_REPLY = 20_000
 # Not "the mission is complete only when": punctuation has to follow.
 _COMPLETE = re.compile(
@@ -62,58 +63,82 @@ class ParsedPlan:
     complete: bool = False
 
 
-def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None, normalize: bool = True) -> ParsedPlan:
+@dataclass(frozen=True)
+class PlanForm:
+    """How plans are written.
+
+    Attributes:
+        split: Splits a reply into lines with at most one step.
+        read: Returns the possible readings of a line in the words of the prompt, without its number.
+        counts_other_lines: Whether lines without an action are among the first steps that are taken of a plan.
+    """
+
+    split: Callable[[str], Iterable[str]]
+    read: Callable[[str], Iterable[str]]
+    counts_other_lines: bool = False
+
+
+def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None, form: PlanForm | None = None) -> ParsedPlan:
     """Parse a reply line by line.
 
     Args:
         reply: Any text.
         vocabulary: Names of rooms, receptacles and objects.
-        most: Maximum number of steps. All steps by default.
-        normalize: Whether forms of plans other than a line per step are understood.
+        most: Maximum number of steps, the first ones. All steps by default.
+        form: How the plan is written. Defaults to ``PLAIN``.
     """
-    steps: list[ParsedStep] = []
-    text = reply[:_LONGEST_REPLY]
-    for line in split_into_steps(text) if normalize else filter(str.strip, text.splitlines()):
+    steps, count = list[ParsedStep](), 0
+    form = form or PLAIN
+    for line in form.split(reply[:_LONGEST_REPLY]):
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
         words = _text_before_end(line[: end.start()][:LONGEST_LINE]) if end else line
-        step = parse_step(words, vocabulary, normalize)
+        step = parse_step(words, vocabulary, form)
         if end is None or step.action is not None:
-            if len(steps) == most:
+            if count == most:
                 break
             steps.append(step)
+            count += form.counts_other_lines or step.action is not None
         if end:
             return ParsedPlan(tuple(steps), complete=True)
     return ParsedPlan(tuple(steps))
 
 
-def parse_step(line: str, vocabulary: Vocabulary, normalize: bool = True) -> ParsedStep:
+def parse_step(line: str, vocabulary: Vocabulary, form: PlanForm | None = None) -> ParsedStep:
     """Parse one step, for example ``"step 3: Pick up the mug."``.
 
     Args:
         line: The step as written.
         vocabulary: Names of rooms, receptacles and objects.
-        normalize: Whether phrasings other than the four actions of the prompt are understood.
+        form: How the plan is written. Defaults to ``PLAIN``.
     """
     raw = line.strip()[:LONGEST_LINE]
     step = ParsedStep(raw, None, NOT_AN_ACTION)
-    for form in canonical_steps(raw) if normalize else _plain_steps(raw):
-        step = _resolve(raw, form, vocabulary)
+    for words in (form or PLAIN).read(raw):
+        step = _resolve(raw, words, vocabulary)
         if step.action is not None:
             break
     return step
 
 
-def _plain_steps(raw: str) -> tuple[str, ...]:
-    """Return the step without its number if it is one of the four actions as the prompt words them."""
-    words = _NUMBER.sub("", raw, count=1).strip(" .").lower()
+def _split_lines(reply: str) -> Iterable[str]:
+    return filter(str.strip, reply.splitlines())
+
+
+def _read_plain(line: str) -> tuple[str, ...]:
+    """Return a step without its number if it is one of the four actions as the prompt words them."""
+    words = _NUMBER.sub("", line, count=1).strip(" .").lower()
     return (words,) if words.startswith(tuple(f"{kind.value} " for kind in ActionKind)) else ()
 
 
-def _resolve(raw: str, form: str, vocabulary: Vocabulary) -> ParsedStep:
-    kind = next(kind for kind in ActionKind if form.startswith(kind.value))
-    said = form.removeprefix(kind.value)
+PLAIN = PlanForm(_split_lines, _read_plain)
+"""The form that the prompt asks for."""
+
+
+def _resolve(raw: str, words: str, vocabulary: Vocabulary) -> ParsedStep:
+    kind = next(kind for kind in ActionKind if words.startswith(kind.value))
+    said = words.removeprefix(kind.value)
     if kind == ActionKind.PICK_UP:
         target = vocabulary.resolve(_FROM.sub("", said), vocabulary.objects)
     elif kind == ActionKind.PLACE:

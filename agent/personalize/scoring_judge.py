@@ -16,7 +16,7 @@ from housewise.agent.personalize.judgement_text import (
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult
 from housewise.agent.personalize.planner import Attempt, placed_objects, unentered_rooms
-from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -46,7 +46,7 @@ class ScoringJudge:
     """
 
     def __init__(
-        self, model: ChatModel, words: PromptTemplate, confidence: ConfidenceThresholds, known_first: bool = False
+        self, model: ChatModel, words: RememberingTemplate, confidence: ConfidenceThresholds, known_first: bool = False
     ) -> None:
         if not isinstance(model, Scorer):
             raise UserError(f"model {model.name} cannot score texts; set score_placements=false or use a local model")

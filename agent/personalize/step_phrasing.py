@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST_LINE = 300
-"""Number of characters of a line that are read."""
+from housewise.agent.personalize.plan_parser import LONGEST_LINE
+
 NUMBER_WORDS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 CONDITION = r"\b(?:if|when|whenever|once|until|till|unless|otherwise)\b"
 

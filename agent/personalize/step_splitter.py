@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from housewise.agent.personalize.json_steps import JSON_START, json_step_lines
+from housewise.agent.personalize.plan_parser import LONGEST_LINE
 from housewise.agent.personalize.step_phrasing import (
     CONDITION,
-    LONGEST_LINE,
     NUMBER_WORDS,
     count_arguments,
     is_step,

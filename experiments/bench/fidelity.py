@@ -26,7 +26,7 @@ from rich.box import SIMPLE_HEAD
 from rich.progress import track
 from rich.table import Table
 
-from housewise.agent.personalize.plan_parser import parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_step
 from housewise.controller.published_controller import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -139,7 +139,7 @@ def _read_compared(file: Path) -> Compared:
 def _compare_parsing(recording: Recording, compared: Compared) -> None:
     vocabulary = recording.vocabulary
     for step in recording.steps:
-        ours = parse_step(step.raw, vocabulary).action
+        ours = parse_any_step(step.raw, vocabulary).action
         if step.kind is None:
             compared.left_open += 1
             compared.agreed_open += ours is None
@@ -169,7 +169,7 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
     vocabulary = recording.vocabulary
     in_step, early = True, dict[str, bool]()
     for step in recording.steps:
-        ours = parse_step(step.raw, vocabulary).action
+        ours = parse_any_step(step.raw, vocabulary).action
         if step.kind is None or ours is None:
             continue
         player.world.apply_placements(step.before)
@@ -211,7 +211,7 @@ def _compare_episode(recording: Recording, simulator: Simulator, compared: Compa
     player = Player(recording, simulator, MAX_STEPS)
     vocabulary = recording.vocabulary
     for step in recording.steps:
-        action = parse_step(step.raw, vocabulary).action
+        action = parse_any_step(step.raw, vocabulary).action
         if action is not None:
             player.play(action)
     world, final = player.world, recording.steps[-1].after

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement_text import objects_to_judge, parse_judgements, split_judgements
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.experiments.runner import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
@@ -46,7 +46,7 @@ def judge(adapter: str | None, lessons: int, person: str = "majority", model: st
     asked = [lesson for seed in seeds for lesson in generate_lessons(seed, kind, resolve_preferences(person))][:lessons]
     with closing(open_model(model, adapter=adapter)) as opened:
         for number, verdicts in enumerate(
-            ask_verdicts(opened, asked, ContextGenerator(PromptTemplate.load("judging")))
+            ask_verdicts(opened, asked, RememberingContext(RememberingTemplate.load("judging")))
         ):
             for measure, (state, verdict) in _SHARES.items():
                 if count := sum(number for (what, _), number in verdicts.items() if what == state):
@@ -54,7 +54,7 @@ def judge(adapter: str | None, lessons: int, person: str = "majority", model: st
 
 
 def ask_verdicts(
-    model: ChatModel, lessons: Sequence[JudgingLesson], context: ContextGenerator
+    model: ChatModel, lessons: Sequence[JudgingLesson], context: RememberingContext
 ) -> Iterator[Counter[tuple[str, str]]]:
     """Yield for each lesson how many objects of each state had each verdict."""
     words, sampling = context.template, Sampling(temperature=0.0, max_tokens=600)

@@ -26,7 +26,7 @@ FORMER_NAMES = {
     "housewise.agent.base.usage_of": "housewise.agent.base.total_usage",
     "housewise.agent.personalize.parser.ParsedPlan": "housewise.agent.personalize.plan_parser.ParsedPlan",
     "housewise.agent.personalize.parser.ParsedStep": "housewise.agent.personalize.plan_parser.ParsedStep",
-    "housewise.agent.personalize.parser.parse_plan": "housewise.agent.personalize.plan_parser.parse_plan",
+    "housewise.agent.personalize.parser.parse_plan": "housewise.agent.personalize.plan_normalizer.parse_any_plan",
     "housewise.report.house.HouseView": "housewise.report.views.house.HouseView",
     "housewise.rollout.notes.NoteEvent": "housewise.rollout.note_events.NoteEvent",
     "housewise.rollout.notes.notes_of": "housewise.rollout.note_events.learned_notes",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from housewise.agent.personalize.judgement_text import find_judged_kinds
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, remove_partial, write_json
@@ -82,8 +82,8 @@ class SelfTraining:
     def __init__(self, config: SelfTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
         self.config, self.folder = config, folder
         self._observer = observer
-        self._template = PromptTemplate.load(config.run.agent.prompt)
-        self._context = ContextGenerator(self._template, config.run.agent.max_steps_per_plan)
+        self._template = RememberingTemplate.load(config.run.agent.prompt)
+        self._context = RememberingContext(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         self._check_settings()

@@ -15,7 +15,7 @@ from housewise.agent.clipr.chat_steps import PROMPTS as CLIPR_PROMPTS
 from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
-from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingTemplate
 from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.prompts import load_prompts
 from housewise.core.configs import CONFIGS
@@ -133,7 +133,10 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "selftrain/personalize/settings.py": (load_selftraining, "iterations: 1\nrun: {tasks: {houses: 2}}\n"),
     "selftrain/adapt/settings.py": (load_adapt_training, "run: {tasks: {task: [1]}}\n"),
     "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),
-    "agent/personalize/prompt.py": (lambda path: PromptTemplate.load(str(path)), CONFIGS / "prompts" / "planner.yaml"),
+    "agent/personalize/prompt.py": (
+        lambda path: RememberingTemplate.load(str(path)),
+        CONFIGS / "prompts" / "planner.yaml",
+    ),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),
     "agent/clipr/chat_steps.py": (CliprPrompts, CLIPR_PROMPTS),
     "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),

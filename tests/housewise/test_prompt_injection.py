@@ -25,7 +25,7 @@ from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTe
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
@@ -214,7 +214,7 @@ def plan_house(model: ChatModel, **options: bool) -> None:
     planners: list[Planner] = [
         make_llm_planner(
             model,
-            ContextGenerator(PromptTemplate.load(name)),
+            RememberingContext(RememberingTemplate.load(name)),
             sampling,
             config=PlannerConfig(**options),
             knowledge=knows,

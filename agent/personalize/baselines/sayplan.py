@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HouseTemplate
@@ -119,7 +119,7 @@ class SayPlanPlanner:
                 messages += self._feedback(earlier[-1].reply, problem)
             grammar = plan_grammar(graph, self._most_steps) if self._grounded else None
             reply = self._session.ask(messages, self._words.plan_prefix, grammar)
-            parsed = parse_plan(reply.text, graph.vocabulary, most=self._most_steps)
+            parsed = parse_any_plan(reply.text, graph.vocabulary, most=self._most_steps)
             earlier.append(ModelCall(messages, reply))
             problem = find_problem(parsed, graph, attempts)
             if not problem:

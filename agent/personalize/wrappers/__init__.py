@@ -1,1 +1,1 @@
-"""What Housewise adds to LLMPlanner: wrappers of a planner, each with an ablation of its own (docs/personalize.md)."""
+"""What Housewise adds to LLMPlanner, each with an ablation of its own (docs/personalize.md)."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from housewise.agent.personalize.judgement_text import split_judgements
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -25,7 +25,7 @@ class CheckFeasibility:
         repairs: How often the model is asked to correct such a plan before its steps are left out.
     """
 
-    def __init__(self, planner: Planner, llm: LLMPlanner, repairs: int = MAX_REPAIRS) -> None:
+    def __init__(self, planner: Planner, llm: HousewisePlanner, repairs: int = MAX_REPAIRS) -> None:
         self.name = planner.name
         self._planner, self._llm, self._repairs = planner, llm, repairs
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt import ContextGenerator
+from housewise.agent.personalize.prompt_notes import RememberingContext
 from housewise.agent.personalize.scripted_planner import Distance
 from housewise.agent.personalize.wrappers.check_feasibility import MAX_REPAIRS, CheckFeasibility
 from housewise.agent.personalize.wrappers.hide_failed_targets import HideFailedTargets
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, JudgingPlanner
 from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
@@ -21,11 +22,11 @@ from housewise.language.base import ChatModel, Sampling
 
 @dataclass(frozen=True)
 class PlannerConfig:
-    """Options of the planner that asks a model. The defaults are those of LLM-Personalize (section 3.2.2).
+    """Options of the planner that asks a model. Without any, and without ``normalize_steps``, it is the paper's.
 
     Attributes:
         grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
-        normalize_steps: See LLMPlanner.
+        normalize_steps: See HousewisePlanner.
         wrappers: Names of wrappers. ``sort_by_distance`` has an effect if the planner is given a route.
         judging: Options of JudgingPlanner.
         repairs: With ``check_feasibility``, how often the model is asked to correct an infeasible plan.
@@ -38,30 +39,35 @@ class PlannerConfig:
     repairs: int = MAX_REPAIRS
 
 
+_PAPER = PlannerConfig(normalize_steps=False)
+
+
 def make_llm_planner(
     model: ChatModel,
-    context: ContextGenerator,
+    context: RememberingContext,
     sampling: Sampling | None = None,
     name: str = "llm",
     config: PlannerConfig | None = None,
     knowledge: PreferenceKnowledge | None = None,
     route: Distance | None = None,
 ) -> Planner:
-    """Return LLMPlanner with its wrappers.
+    """Return LLMPlanner, or HousewisePlanner with its wrappers.
 
     A prompt with judgements is asked for them first (JudgingPlanner) if preferences are recalled or judgements are
     restricted; else the model writes judgements and steps in one reply. A prompt that limits attempts hides what has
     failed (HideFailedTargets).
 
     Args:
-        model, context, sampling, name: See LLMPlanner.
+        model, context, sampling, name: See HousewisePlanner.
         config: Options.
         knowledge: What is recalled about the person, or None to plan without a memory.
         route: Length of the way from a room or receptacle (None: the robot) to another, metres. If given, prompts are
             sorted by it (SortByDistance).
     """
     chosen, words = config or PlannerConfig(), context.template
-    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
+    if chosen == _PAPER and knowledge is None and route is None and not words.judging and words.most_tries is None:
+        return LLMPlanner(model, context, sampling, name)
+    llm = HousewisePlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
     planner: Planner = llm
     if words.judging and (knowledge is not None or chosen.judging):
         planner = JudgingPlanner(llm, chosen.judging)

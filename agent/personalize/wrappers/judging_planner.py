@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.judgement_text import Judgements, format_judgements
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, format_steps, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements
 from housewise.agent.personalize.scoring_judge import ScoringJudge
 from housewise.agent.personalize.scripted_planner import plans_from_judgements
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.writing_judge import WritingJudge
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -49,7 +49,7 @@ class JudgingPlanner:
         config: Options.
     """
 
-    def __init__(self, planner: LLMPlanner, config: JudgingConfig | None = None) -> None:
+    def __init__(self, planner: HousewisePlanner, config: JudgingConfig | None = None) -> None:
         self.name = planner.name
         self._planner, self._config = planner, config or JudgingConfig()
         words, confidence = planner.context.template, self._config.confidence

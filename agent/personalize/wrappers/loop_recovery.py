@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from housewise.agent.personalize.judgement_text import Judgements, parse_judgements, split_judgements
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import (
     Attempt,
     ModelCall,
@@ -15,6 +14,7 @@ from housewise.agent.personalize.planner import (
     visited_targets,
 )
 from housewise.agent.personalize.scripted_planner import Distance, planner_for_judgements
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.wrappers.missed_targets import missed_targets, plan_visits
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -31,7 +31,7 @@ class LoopRecovery:
         route: Length of the way between rooms and receptacles; see missed_targets.plan_visits.
     """
 
-    def __init__(self, planner: Planner, llm: LLMPlanner, route: Distance | None = None) -> None:
+    def __init__(self, planner: Planner, llm: HousewisePlanner, route: Distance | None = None) -> None:
         self.name = planner.name
         self._planner, self._llm, self._route = planner, llm, route
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, unentered_rooms, unvisited_receptacles
 from housewise.agent.personalize.scripted_planner import Distance, nearest_neighbour_tour
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
@@ -16,7 +16,7 @@ def missed_targets(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
 
 
 def plan_visits(
-    graph: SceneGraph, names: Sequence[str], calls: tuple[ModelCall, ...], llm: LLMPlanner, route: Distance | None
+    graph: SceneGraph, names: Sequence[str], calls: tuple[ModelCall, ...], llm: HousewisePlanner, route: Distance | None
 ) -> Plan:
     """Return a plan that goes to rooms and receptacles.
 

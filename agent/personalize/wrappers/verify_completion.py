@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
 from housewise.agent.personalize.scripted_planner import Distance
+from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.wrappers.missed_targets import missed_targets, plan_visits
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -21,7 +21,7 @@ class VerifyCompletion:
         route: Length of the way between rooms and receptacles; see missed_targets.plan_visits.
     """
 
-    def __init__(self, planner: Planner, llm: LLMPlanner, route: Distance | None = None) -> None:
+    def __init__(self, planner: Planner, llm: HousewisePlanner, route: Distance | None = None) -> None:
         self.name = planner.name
         self._planner, self._llm, self._route = planner, llm, route
 

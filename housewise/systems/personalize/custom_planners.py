@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, Planner
 from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError
@@ -62,7 +62,7 @@ class TextPlanner:
                 f"{self._label}: {describe_code(self._decide)} returned {what}; return the plan as text, such as "
                 "'go to kitchen 0'"
             )
-        parsed = parse_plan(text, graph.vocabulary, self._most_steps)
+        parsed = parse_any_plan(text, graph.vocabulary, self._most_steps)
         return Plan(parsed.steps, parsed.complete, reply=Reply(text))
 
 

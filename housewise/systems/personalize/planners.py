@@ -12,7 +12,7 @@ from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementG
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -213,14 +213,14 @@ def _route(context: PlannerContext, config: PlannerConfig) -> Distance | None:
     return context.route if "sort_by_distance" in config.wrappers else None
 
 
-def open_context(settings: AgentSettings) -> ContextGenerator:
+def open_context(settings: AgentSettings) -> RememberingContext:
     """Return the context generator for the prompt of the settings."""
-    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.max_steps_per_plan)
+    return RememberingContext(RememberingTemplate.load(settings.prompt), settings.max_steps_per_plan)
 
 
 def prompt_name(settings: AgentSettings) -> str:
     """Return the prompt of a baseline: its own, unless the settings name another one."""
-    return settings.planner if settings.prompt == PromptTemplate.default_name else settings.prompt
+    return settings.planner if settings.prompt == RememberingTemplate.default_name else settings.prompt
 
 
 def scripted_planner(

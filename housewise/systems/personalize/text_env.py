@@ -6,8 +6,9 @@ from typing import Any
 
 import gymnasium
 
-from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedStep, parse_plan
-from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
+from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedStep
+from housewise.agent.personalize.prompt_notes import RememberingTemplate
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
@@ -57,7 +58,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         self.render_mode = house.render_mode
         self.action_space = text_space(_MAX_ACTION)
         self.observation_space = text_space(_MAX_OBSERVATION)
-        self._words = PromptTemplate.load("planner")
+        self._words = RememberingTemplate.load("planner")
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see gymnasium.Env.reset."""
@@ -72,7 +73,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         Returns:
             ``info`` holds ``status`` (succeeded, failed, skipped) and ``reason``, beside what ``reset`` returns.
         """
-        plan = parse_plan(action, self._robot.graph.vocabulary, 1)
+        plan = parse_any_plan(action, self._robot.graph.vocabulary, 1)
         if plan.complete and not plan.steps:
             return self._describe_house(), 0.0, True, False, self._info()
         step = plan.steps[0] if plan.steps else ParsedStep(action, None, NOT_AN_ACTION)

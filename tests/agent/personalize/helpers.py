@@ -7,7 +7,7 @@ import numpy as np
 
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.language.base import ChatRequest, Reply
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
@@ -16,7 +16,7 @@ from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
-JUDGING = ContextGenerator(PromptTemplate.load("judging"))
+JUDGING = RememberingContext(RememberingTemplate.load("judging"))
 PLACES = {
     "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
     "kitchen 0 shelf 5": SpokenPlace("shelf", "kitchen"),

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
@@ -34,7 +34,7 @@ def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRec
         vocabulary = Vocabulary(tuple(record.initial_state.rooms), places, tuple(record.initial_state.placements))
         for plan in record.plans:
             done = [action.action for action in record.actions if action.plan == plan.plan]
-            parsed = parse_plan(plan.reply, vocabulary)
+            parsed = parse_any_plan(plan.reply, vocabulary)
             assert [str(step.action) for step in parsed.steps[: len(done)]] == done
             assert parsed.complete == plan.complete
 

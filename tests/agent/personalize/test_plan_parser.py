@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.plan_parser import ParsedPlan, _text_before_end, parse_plan, parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_plan, parse_any_step
+from housewise.agent.personalize.plan_parser import ParsedPlan, _text_before_end, parse_plan
 from housewise.language.base import ChatRequest
 from housewise.language.replies import RawReply, read_reply
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
@@ -39,7 +40,7 @@ GO, LOOK, PICK, PLACE = ActionKind.GO_TO, ActionKind.LOOK_AT, ActionKind.PICK_UP
 
 def told(line: str) -> str:
     """Return the parsed line in the paper's words, or its problem."""
-    step = parse_step(line, HOUSE)
+    step = parse_any_step(line, HOUSE)
     return str(step.action) if step.action else f"? {step.problem}"
 
 
@@ -125,14 +126,14 @@ def test_ways_to_write_a_step(line: str, meaning: str) -> None:
     ],
 )
 def test_what_cannot_be_done_is_said(line: str, problem: str) -> None:
-    step = parse_step(line, HOUSE)
+    step = parse_any_step(line, HOUSE)
     assert step.action is None
     assert step.problem.startswith(problem)
     assert step.raw == line
 
 
 def test_a_reply_continues_the_prompts_first_words() -> None:
-    plan = parse_plan(PLAN, HOUSE)
+    plan = parse_any_plan(PLAN, HOUSE)
     place = HighLevelAction(PLACE, "saucer 1", "kitchen 0 counter 18")
     assert [step.action for step in plan.steps] == [
         HighLevelAction(GO, "saucer 1"),
@@ -159,24 +160,29 @@ def test_a_reply_continues_the_prompts_first_words() -> None:
     ],
 )
 def test_lines_can_be_broken_otherwise(reply: str) -> None:
-    expected = [step.action for step in parse_plan(PLAN, HOUSE).steps]
-    assert [step.action for step in parse_plan(reply, HOUSE).steps] == expected
+    expected = [step.action for step in parse_any_plan(PLAN, HOUSE).steps]
+    assert [step.action for step in parse_any_plan(reply, HOUSE).steps] == expected
 
 
 def test_without_normalization_only_the_prompts_form_is_understood() -> None:
-    assert parse_plan(PLAN + "\nmission complete", HOUSE, normalize=False) == parse_plan(
-        PLAN + "\nmission complete", HOUSE
-    )
+    ended = PLAN + "\nmission complete"
+    assert parse_plan(ended, HOUSE) == parse_any_plan(ended, HOUSE)
     other = (
         "I walk to saucer 1, then grab saucer 1.\n```\nstep 2: look at saucer 1\n```\nput saucer 1 in kitchen 0 sink 4"
     )
-    assert [step.action for step in parse_plan(other, HOUSE).steps if step.action] != []
-    plain = [step.action for step in parse_plan(other, HOUSE, normalize=False).steps]
+    assert [step.action for step in parse_any_plan(other, HOUSE).steps if step.action] != []
+    plain = [step.action for step in parse_plan(other, HOUSE).steps]
     assert [action for action in plain if action] == [HighLevelAction(LOOK, "saucer 1")]
 
 
+def test_the_first_actions_of_a_plan_are_taken_whatever_else_it_says() -> None:
+    talk = "Sure.\n" * 3 + PLAN
+    assert len([step for step in parse_plan(talk, HOUSE, most=2).steps if step.action]) == 2
+    assert not [step for step in parse_any_plan(talk, HOUSE, most=2).steps if step.action]
+
+
 def test_chatter_is_kept_as_steps_that_do_nothing() -> None:
-    plan = parse_plan("Sure! Here is my plan:\n1. go to kitchen 0\n\nGood luck!", HOUSE)
+    plan = parse_any_plan("Sure! Here is my plan:\n1. go to kitchen 0\n\nGood luck!", HOUSE)
     assert [step.action is None for step in plan.steps] == [True, False, True]
     assert plan.steps[0].raw == "Sure! Here is my plan:"
 
@@ -197,17 +203,17 @@ def test_chatter_is_kept_as_steps_that_do_nothing() -> None:
     ],
 )
 def test_the_end_is_heard(end: str) -> None:
-    plan = parse_plan(f"go to kitchen 0\n{end}\nstep 3: go to bedroom 0", HOUSE)
+    plan = parse_any_plan(f"go to kitchen 0\n{end}\nstep 3: go to bedroom 0", HOUSE)
     assert plan.complete
     assert [told(step.raw) for step in plan.steps] == ["go to kitchen 0"]
-    assert parse_plan(end, HOUSE) == ParsedPlan((), complete=True)
+    assert parse_any_plan(end, HOUSE) == ParsedPlan((), complete=True)
 
 
 @pytest.mark.parametrize(
     "line", ["step 1: go to kitchen 0, mission complete", "go to kitchen 0 and then the mission is complete."]
 )
 def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
-    plan = parse_plan(line, HOUSE)
+    plan = parse_any_plan(line, HOUSE)
     assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and plan.complete
 
 
@@ -227,7 +233,7 @@ def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
     ],
 )
 def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
-    assert not parse_plan(said(text), HOUSE).complete
+    assert not parse_any_plan(said(text), HOUSE).complete
 
 
 def said(text: str) -> str:
@@ -237,28 +243,28 @@ def said(text: str) -> str:
 
 def test_thinking_aloud_is_no_part_of_a_plan() -> None:
     reply = "<think>\nstep 1: go to bedroom 0?\nThe mission is complete.\n</think>\n\nstep 1: go to kitchen 0"
-    plan = parse_plan(said(reply), HOUSE)
+    plan = parse_any_plan(said(reply), HOUSE)
     assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and not plan.complete
 
 
 @pytest.mark.parametrize("mark", ["• ", "– ", "+ ", "Step 1 – ", "[1] ", "Action: ", "(1) ", "1) Then, "])
 def test_steps_are_listed_in_many_ways(mark: str) -> None:
-    (step,) = parse_plan(f"{mark}go to kitchen 0", HOUSE).steps
+    (step,) = parse_any_plan(f"{mark}go to kitchen 0", HOUSE).steps
     assert str(step.action) == "go to kitchen 0"
 
 
 def test_an_empty_reply_is_an_empty_plan() -> None:
     for reply in ("", " ", "\n\n\t", "---\n***\n```"):
-        assert parse_plan(reply, HOUSE) == ParsedPlan(())
+        assert parse_any_plan(reply, HOUSE) == ParsedPlan(())
 
 
 def test_a_plan_has_so_many_steps_and_no_more() -> None:
     long = "\n".join(f"step {number}: go to kitchen 0" for number in range(1, 30))
-    assert len(parse_plan(long, HOUSE).steps) == 29
-    assert len(parse_plan(long, HOUSE, most=10).steps) == 10
-    assert not parse_plan(long + "\nmission complete", HOUSE, most=10).complete
+    assert len(parse_any_plan(long, HOUSE).steps) == 29
+    assert len(parse_any_plan(long, HOUSE, most=10).steps) == 10
+    assert not parse_any_plan(long + "\nmission complete", HOUSE, most=10).complete
     ten = "\n".join(["go to kitchen 0"] * 10)
-    assert parse_plan(ten + "\nmission complete", HOUSE, most=10).complete
+    assert parse_any_plan(ten + "\nmission complete", HOUSE, most=10).complete
 
 
 def test_a_plan_survives_being_written_and_read_again() -> None:
@@ -267,7 +273,7 @@ def test_a_plan_survives_being_written_and_read_again() -> None:
     actions += [HighLevelAction(PICK, name) for name in HOUSE.objects]
     actions += [HighLevelAction(PLACE, name, place) for name in HOUSE.objects for place in HOUSE.receptacles]
     for action in actions:
-        assert parse_step(f"step 4: {action}", HOUSE).action == action
+        assert parse_any_step(f"step 4: {action}", HOUSE).action == action
 
 
 SCRAPS = (
@@ -286,7 +292,7 @@ def test_any_reply_is_read(reply: str) -> None:
 
 def check(reply: str) -> ParsedPlan:
     """Check that a reply leads only to actions with known names."""
-    plan = parse_plan(reply, HOUSE, most=10)
+    plan = parse_any_plan(reply, HOUSE, most=10)
     assert len(plan.steps) <= 10
     for step in plan.steps:
         assert len(step.raw) <= 300
@@ -338,12 +344,12 @@ def test_a_hostile_reply_costs_little(start: str, unit: str) -> None:
     reply = start + unit * (200_000 // len(unit))
     began = time.process_time()
     check(reply)
-    plan = parse_plan(reply, HOUSE)
+    plan = parse_any_plan(reply, HOUSE)
     # A pattern that backtracks costs seconds at this length; the usual is some milliseconds.
     assert time.process_time() - began < 2
     # However long a reply, only its beginning is read, and each line's.
     if "</think>" not in reply:
-        assert plan == parse_plan(reply[:20_000], HOUSE)
+        assert plan == parse_any_plan(reply[:20_000], HOUSE)
     began = time.process_time()
     check(f"{reply[:19_000]}x mission complete")
     assert time.process_time() - began < 2
@@ -371,14 +377,14 @@ def test_what_leads_to_the_end_is_left_out(words: str) -> None:
 
 
 HANGS = """
-from housewise.agent.personalize.plan_parser import parse_plan, parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_plan, parse_any_step
 from housewise.worlds.house.name_resolution import Vocabulary
 for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
     for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):
         for line in ((start + unit * 300)[:290] + "x", (start + unit * 300)[:280] + "x mission complete"):
             for _ in range(25):
-                parse_step(line, Vocabulary())
-            parse_plan("\\n".join([line] * 60), Vocabulary())
+                parse_any_step(line, Vocabulary())
+            parse_any_plan("\\n".join([line] * 60), Vocabulary())
 """
 
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house
 
-PLANNER = ContextGenerator(PromptTemplate.load("planner"))
+PLANNER = RememberingContext(RememberingTemplate.load("planner"))
 FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug on chest"
 
 
@@ -20,7 +20,7 @@ def infeasible_steps(
 ) -> tuple[list[str], str]:
     """Return the reason of each infeasible step (empty for the others) and the first problem."""
     graph = house(holding)
-    plan, wrong = remove_infeasible_steps(Plan(parse_plan(text, graph.vocabulary).steps), graph, attempts)
+    plan, wrong = remove_infeasible_steps(Plan(parse_any_plan(text, graph.vocabulary).steps), graph, attempts)
     return [step.problem if step.action is None else "" for step in plan.steps], wrong
 
 
@@ -111,9 +111,11 @@ def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore
     mine.write_text(f'{text}feedback: "Nay! {{problem}}"\n')
     model = RecordingModel("pick up mug", FETCH)
     make_llm_planner(
-        model, ContextGenerator(PromptTemplate.load(str(mine))), config=PlannerConfig(wrappers=("check_feasibility",))
+        model,
+        RememberingContext(RememberingTemplate.load(str(mine))),
+        config=PlannerConfig(wrappers=("check_feasibility",)),
     ).plan(house(), [])
     assert model.requests[1].messages[-1].content.startswith("Nay! step 1")
     mine.write_text(f'{text}feedback: "Nay! {{reason}}"\n')
     with pytest.raises(UserError, match="unknown placeholder"):
-        PromptTemplate.load(str(mine))
+        RememberingTemplate.load(str(mine))

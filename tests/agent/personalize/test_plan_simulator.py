@@ -2,7 +2,7 @@
 
 import pytest
 
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_simulator import PlanSimulator, find_problem
 from housewise.agent.personalize.planner import Attempt
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
@@ -18,7 +18,7 @@ def house(holding: str | None = None) -> SceneGraph:
 
 
 def done(*steps: str, succeeded: bool = True) -> list[Attempt]:
-    parsed = parse_plan("\n".join(steps), house().vocabulary)
+    parsed = parse_any_plan("\n".join(steps), house().vocabulary)
     return [Attempt(step.action, succeeded) for step in parsed.steps if step.action is not None]
 
 
@@ -28,7 +28,7 @@ def feasible(graph: SceneGraph, attempts: list[Attempt]) -> set[str]:
 
 def judged(*steps: str, holding: str | None = None, attempts: list[Attempt] | None = None) -> str:
     graph = house(holding)
-    return find_problem(parse_plan("\n".join(steps), graph.vocabulary), graph, attempts or [])
+    return find_problem(parse_any_plan("\n".join(steps), graph.vocabulary), graph, attempts or [])
 
 
 def test_at_first_one_can_only_go_somewhere() -> None:

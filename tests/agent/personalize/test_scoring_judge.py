@@ -9,7 +9,7 @@ from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
@@ -186,7 +186,7 @@ def test_a_model_that_rates_nothing_is_named() -> None:
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
-    plain = ContextGenerator(PromptTemplate.load("planner"))
+    plain = RememberingContext(RememberingTemplate.load("planner"))
     plan = make_llm_planner(
         RecordingModel(" go to mug 1"), plain, config=PlannerConfig(judging=JudgingConfig(score_placements=True))
     ).plan(house(), [])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.plan_parser import parse_plan, parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_plan, parse_any_step
 from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.worlds.house.name_resolution import Vocabulary
 
@@ -33,12 +33,12 @@ Steps = Sequence[str]
 
 def steps_of(reply: str) -> list[str]:
     """Return the steps that are parsed."""
-    return [str(step.action) for step in parse_plan(reply, HOUSE).steps if step.action]
+    return [str(step.action) for step in parse_any_plan(reply, HOUSE).steps if step.action]
 
 
 def refused(reply: str) -> list[str]:
     """Return the problems of a reply without any valid step."""
-    steps = parse_plan(reply, HOUSE).steps
+    steps = parse_any_plan(reply, HOUSE).steps
     assert all(step.action is None for step in steps)
     return [step.problem for step in steps]
 
@@ -212,7 +212,7 @@ def test_other_words_and_slips(reply: str, steps: list[str]) -> None:
 
 @pytest.mark.parametrize("end", ["Done[]", '{"mission_complete": true}', "<answer>mission complete</answer>"])
 def test_the_end_is_heard_in_other_forms(end: str) -> None:
-    plan = parse_plan(f"go to study 0\n{end}", HOUSE)
+    plan = parse_any_plan(f"go to study 0\n{end}", HOUSE)
     assert plan.complete and [str(step.action) for step in plan.steps] == ["go to study 0"]
 
 
@@ -246,7 +246,7 @@ def test_what_is_no_known_step_is_refused(reply: str, problem: str) -> None:
 def test_a_plan_in_the_papers_form_stays_as_it_is(step: str) -> None:
     lines = [f"step 1: {step}", f"step 2: {step}", "The study is fine.", "mission complete"]
     assert split_into_steps("\n".join(lines)) == lines
-    assert parse_step(lines[0], HOUSE).raw == lines[0]
+    assert parse_any_step(lines[0], HOUSE).raw == lines[0]
 
 
 PIECES = [
@@ -261,7 +261,7 @@ PIECES += [
 @settings(max_examples=500, deadline=None)
 @given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_any_text_names_known_things_alone(reply: str) -> None:
-    for step in parse_plan(reply, HOUSE).steps:
+    for step in parse_any_plan(reply, HOUSE).steps:
         assert (step.action is None) == bool(step.problem) and len(step.raw) <= 300
         assert step.action is None or {step.action.target, step.action.destination} <= {*KNOWN, None}
 
@@ -272,11 +272,11 @@ HOSTILE += ("to see ", "because ", "a:b,", '["a",', "①", "一、", "\\n", "pla
 
 HANGS = """
 import sys
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.worlds.house.name_resolution import Vocabulary
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):
-        parse_plan((start + unit * 10_000)[:10_000], Vocabulary())
+        parse_any_plan((start + unit * 10_000)[:10_000], Vocabulary())
 """
 
 

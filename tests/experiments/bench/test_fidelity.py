@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from housewise.agent.personalize.plan_parser import parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_step
 from housewise.core.errors import UserError
 from housewise.experiments.bench.fidelity import compare, figures
 from housewise.experiments.bench.recorded_player import Player
@@ -62,7 +62,7 @@ def _log(
         return {names[key]: names[place] if place else "agent" for key, place in player.world.placements.items()}
 
     start, seen, before = player.env.steps, set(player.seen), places()
-    action = parse_step(raw, recording.vocabulary).action
+    action = parse_any_step(raw, recording.vocabulary).action
     if action is not None:
         player.play(action)
     found = sorted(names[key] for key in player.seen - seen)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.plan_parser import parse_step
+from housewise.agent.personalize.plan_normalizer import parse_any_step
 from housewise.experiments.bench.recorded_player import Player
 from housewise.experiments.bench.recordings import Recording
 from housewise.worlds.house.high_level_actions import ActionKind
@@ -37,7 +37,7 @@ def test_first_walks_have_the_recorded_number_of_steps(housekeep: HousekeepData,
 def first_walk(recording: Recording) -> tuple[int, int]:
     """Low-level steps, ours and recorded."""
     step = recording.steps[0]
-    action = parse_step(step.raw, recording.vocabulary).action
+    action = parse_any_step(step.raw, recording.vocabulary).action
     assert action is not None and action.kind == step.kind == ActionKind.GO_TO
     player = Player(recording, RaycastSimulator(sensors=("instance",)), max_steps=1000)
     player.play(action)

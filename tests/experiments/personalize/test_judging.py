@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.experiments.personalize.judging import ask_verdicts, judge
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
@@ -15,8 +15,8 @@ from tests.language.tiny import save_tiny_model
 
 
 @pytest.fixture(scope="module")
-def context() -> ContextGenerator:
-    return ContextGenerator(PromptTemplate.load("judging"))
+def context() -> RememberingContext:
+    return RememberingContext(RememberingTemplate.load("judging"))
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +24,18 @@ def lessons() -> list[JudgingLesson]:
     return generate_lessons(7, LessonsConfig(houses=1, each=20), resolve_preferences("majority"))
 
 
-def count(replies: list[str], lessons: list[JudgingLesson], context: ContextGenerator) -> Counter[tuple[str, str]]:
+def count(replies: list[str], lessons: list[JudgingLesson], context: RememberingContext) -> Counter[tuple[str, str]]:
     return sum(ask_verdicts(ReplayChatModel(replies), lessons, context), Counter[tuple[str, str]]())
 
 
-def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
+def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: RememberingContext) -> None:
     counted = count([lesson.demonstration(context).reply for lesson in lessons], lessons, context)
     assert set(counted) == {("in place", "left"), ("out of place", "right place"), ("nowhere to go", "deferred")}
     assert counted.total() == sum(len(lesson.graph.objects) for lesson in lessons)
 
 
 def test_finding_everything_fine_is_right_for_what_is_in_its_place(
-    lessons: list[JudgingLesson], context: ContextGenerator
+    lessons: list[JudgingLesson], context: RememberingContext
 ) -> None:
     called = context.template.prompt_names
     replies = [
@@ -49,7 +49,7 @@ def test_finding_everything_fine_is_right_for_what_is_in_its_place(
     assert {verdict for _, verdict in count(replies, lessons, context)} == {"left"}
 
 
-def test_objects_without_a_judgement_are_missing(lessons: list[JudgingLesson], context: ContextGenerator) -> None:
+def test_objects_without_a_judgement_are_missing(lessons: list[JudgingLesson], context: RememberingContext) -> None:
     assert {verdict for _, verdict in count([""] * len(lessons), lessons, context)} == {"missing"}
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("llguidance")
 from transformers import AutoTokenizer
 
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.grammar_matching import matches_grammar
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
@@ -72,7 +72,7 @@ def test_every_grounded_reply_can_be_parsed_and_resolved(
 ) -> None:
     request = ask(plan_grammar(graph, most), "step 1:", seed=seed, n=6, temperature=1.5)
     for reply in model.complete([request])[0]:
-        plan = parse_plan(f"step 1:{reply.text}", graph.vocabulary)
+        plan = parse_any_plan(f"step 1:{reply.text}", graph.vocabulary)
         assert reply.finish_reason == "stop"
         assert [step.problem for step in plan.steps] == [""] * len(plan.steps)
         assert len(plan.steps) <= most and (plan.steps or plan.complete)

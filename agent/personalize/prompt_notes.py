@@ -1,0 +1,124 @@
+"""Prompts with notes about the person, an addition to the context generator of the paper (``prompt``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from housewise.agent.personalize.placement_candidates import known_placements
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.template_text import template_text
+from housewise.language.base import Message
+from housewise.worlds.house.scene_graph import SceneGraph
+
+_MAX_PLACES = 3
+"""Correct receptacles of an object that a prompt names, those in its room first."""
+
+
+class RememberingTemplate(PromptTemplate):
+    """Texts of a prompt that may tell of notes and ask for judgements; see ``housekeep_configs/prompts``.
+
+    Attributes:
+        judging: Whether replies begin with a judgement of every object; see judgement_text.
+        most_tries: Attempts after which an object or receptacle is left out; see planner.hide_hopeless_targets.
+        feedback: Message about an infeasible plan, if plans are checked.
+        thing: An object, its receptacle and its note, in lists of objects.
+        note_here, note_wanted, note_unwanted: Notes about an object: wanted where it is, wanted elsewhere, or unwanted
+            where it is.
+        note_alike: Note about an object without notes of its own: where similar kinds are wanted.
+        alike: One similar kind in that note.
+        notes: Text around all notes, one per line, for prompts that do not put them beside the objects.
+        memory: Text for prompts with a memory. Without it, a model follows what most people want.
+    """
+
+    judging: bool = False
+    most_tries: int | None = Field(default=None, ge=1)
+    feedback: str = template_text("problem", default="No: {problem}. Write all steps again, without that mistake.")
+    user: str = template_text("holding", "rooms", "things", "notes", "memory")
+    holding: str = template_text("object", "note")
+    thing: str = template_text("object", "receptacle", "note", default="")
+    note_here: str = template_text("object", default="")
+    note_wanted: str = template_text("object", "places", default="")
+    note_unwanted: str = template_text("object", "alike", default="")
+    note_alike: str = template_text("object", "alike", default="")
+    alike: str = template_text("object", "receptacle", default="")
+    notes: str = template_text("lines", default="")
+    memory: str = template_text(default="")
+
+    @property
+    def mentions_notes(self) -> bool:
+        """Whether prompts contain notes."""
+        return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
+
+    def describe_hand(
+        self, graph: SceneGraph, names: Mapping[str, str] = {}, knowledge: PreferenceKnowledge | None = None
+    ) -> str:
+        """Describe what the robot holds, with what is known about it."""
+        held = graph.holding
+        if not held:
+            return self.empty_hand.format()
+        note = self._note(graph, held, names, knowledge or NoKnowledge())
+        return self.holding.format(object=names.get(held, held), note=note)
+
+    def describe_objects(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
+        """Describe every object that stands somewhere, one per line."""
+        places = {thing: graph.container_of(thing) or "" for thing in graph.placed_objects}
+        lines = (
+            self.thing.format(
+                object=names.get(thing, thing),
+                receptacle=names.get(place, place),
+                note=self._note(graph, thing, names, knowledge),
+            )
+            for thing, place in places.items()
+        )
+        return "\n".join(lines)
+
+    def describe_notes(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
+        """Return the notes about the objects in sight and in the hand, one per line."""
+        held = [graph.holding] if graph.holding else []
+        lines = [
+            line for thing in (*held, *graph.placed_objects) if (line := self._note(graph, thing, names, knowledge))
+        ]
+        return self.notes.format(lines="\n".join(lines)) if lines else ""
+
+    def _note(self, graph: SceneGraph, thing: str, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
+        name, known = names.get(thing, thing), known_placements(graph, thing, knowledge)
+        if known.wanted_here:
+            return self.note_here.format(object=name)
+        if known.wanted:
+            words = [names.get(place, place) for place in known.wanted[:_MAX_PLACES]]
+            return self.note_wanted.format(object=name, places=", ".join(words))
+        alike = ", ".join(
+            self.alike.format(object=kind, receptacle=names.get(place, place)) for kind, place in known.similar_kinds
+        )
+        if known.wanted_here is False:
+            return self.note_unwanted.format(object=name, alike=alike)
+        return self.note_alike.format(object=name, alike=alike) if alike else ""
+
+
+class RememberingContext(ContextGenerator):
+    """Describes a scene graph and what is known about the person.
+
+    Args:
+        template: Texts of the prompt.
+        most_steps: Maximum number of steps of a plan.
+    """
+
+    template: RememberingTemplate
+
+    def __init__(self, template: RememberingTemplate, most_steps: int = 10) -> None:
+        super().__init__(template, most_steps)
+
+    def messages(self, graph: SceneGraph, knowledge: PreferenceKnowledge | None = None) -> tuple[Message, ...]:
+        """Return system and user message for the present state and the recalled notes."""
+        words, known = self.template, knowledge or NoKnowledge()
+        names = words.prompt_names(graph)
+        return self.fill_in(
+            holding=words.describe_hand(graph, names, known),
+            rooms=words.describe_rooms(graph, names),
+            things=words.describe_objects(graph, names, known),
+            notes=words.describe_notes(graph, names, known),
+            memory="" if known.is_empty else words.memory.format(),
+        )
