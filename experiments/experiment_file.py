@@ -6,6 +6,7 @@ An experiment file is YAML. ``docs/experiments.md`` explains it with examples.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -135,12 +136,19 @@ class Level(Settings):
         trainings: Settings of trainings that depend on the axis, by training.
         function: ``module:function`` that measures in place of runs, such as a control without an agent; see
             ``Experiment.function``.
+        needs: Optional Python modules. Without them, the level is left out.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
     runs: dict[Name, RunChanges] = Field(default_factory=dict)
     trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     function: FunctionName | None = None
+    needs: tuple[str, ...] = ()
+
+    @property
+    def missing_modules(self) -> list[str]:
+        """The modules that it needs and that are not installed."""
+        return [name for name in self.needs if find_spec(name) is None]
 
 
 class Measure(Settings):
@@ -389,6 +397,20 @@ class Experiment(Settings):
             for axis, levels in self.axes.items()
         }
         return self.model_copy(update={"axes": kept})
+
+    def playable_levels(self) -> dict[str, list[str]]:
+        """Return the levels of each axis whose optional modules are installed.
+
+        Raises:
+            UserError: An axis has none.
+        """
+        found: dict[str, list[str]] = {}
+        for axis, levels in self.axes.items():
+            found[axis] = [name for name, level in levels.items() if not level.missing_modules]
+            if not found[axis]:
+                missing = next(iter(levels.values())).missing_modules[0]
+                raise UserError(f"axis {axis}: no level can be played; install {missing}")
+        return found
 
     def reduced(self) -> Self:
         """Return the experiment with the levels and settings of ``--quick``."""

@@ -200,16 +200,20 @@ class ExperimentRunner:
     def _values_file(self, cell: Cell) -> Path:
         return self.folder / cell_folder("values", cell) / "values.json"
 
+    def function_settings(self, cell: Cell) -> dict[str, Any]:
+        """Return the arguments of a function for some levels. The names of inputs stand in place of their paths."""
+        experiment = self.experiment
+        layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
+        layers += [experiment.quick.settings] if self.quick else []
+        layers += [dict(_parse_override(word) for word in self.overrides)]
+        return {key: value for layer in layers for key, value in layer.items()}
+
     def _call_function(self, cell: Cell, reference: str) -> None:
         """Call a function for some levels, and keep what it measures."""
         path = self._values_file(cell)
         if path.exists():
             return
-        experiment = self.experiment
-        layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
-        layers += [experiment.quick.settings] if self.quick else []
-        layers += [dict(_parse_override(word) for word in self.overrides)]
-        settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
+        settings = self._fill_in(self.function_settings(cell))
         function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]

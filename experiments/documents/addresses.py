@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from housewise.core.errors import DataError, UserError
 from housewise.experiments.catalogue import FOLDER, load_experiment
 from housewise.experiments.experiment_file import Experiment, TableLayout
-from housewise.experiments.results_table import ResultsTable
+from housewise.experiments.results_table import VALUE, WEIGHT, ResultsTable
 from housewise.experiments.statistics import (
     DIFFERENCE,
     ERROR_OVER_EPISODES,
@@ -32,7 +32,8 @@ class Address:
         file: Name of the CSV file, below the folder of results.
         levels: Levels of axes, and names of measures by ``measure``.
         options: ``rows`` and ``columns`` of a table (axes with commas between them), and ``compare=AXIS=LEVEL`` for a
-            table of paired differences.
+            table of paired differences. ``sum=value`` or ``sum=weight`` makes of a mean the sum of the values, each
+            times its weight, or of the weights.
     """
 
     file: str
@@ -76,6 +77,9 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if len(chosen.header.measures) != 1:
             raise DataError(f"name one measure: {', '.join(chosen.header.measures)}")
         (unit,) = chosen.header.measures.values()
+        if summed := address.options.get("sum"):
+            values = chosen.frame[VALUE] if summed == VALUE else 1.0
+            return float((values * chosen.frame[WEIGHT]).sum()), None
         if compared:
             ((axis, (_, base)),) = compared.items()
             found, column = paired_differences(chosen.frame, axis, base), DIFFERENCE

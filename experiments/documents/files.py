@@ -59,8 +59,8 @@ class FigureFiles:
             self._tables[name] = read_table(self._folder / name)
         return self._tables[name]
 
-    def read_all(self) -> None:
-        """Read every file there is.
+    def read_all(self) -> dict[str, ResultsTable]:
+        """Read every file there is, and return the results tables of experiments by name.
 
         Raises:
             UserError: see read and table.
@@ -71,6 +71,7 @@ class FigureFiles:
         for path in find_paths(self._folder, "**/*.json"):
             if path.with_suffix(".csv") not in tables:
                 self.read(path.relative_to(self._folder).as_posix())
+        return self._tables
 
     def at(self, address: str) -> Any:
         """What stands at an address.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 from housewise.terminal.options import OutOption, Overrides, RayOption, WorkersOption, execution_option, task_option
 
@@ -71,6 +72,8 @@ def experiment(
         # The name of a level may hold a comma.
         levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
     chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
+    if not show:
+        chosen = chosen.with_levels(_leave_out_missing(chosen, levels))
     base = Path("runs") / "experiments"
     folder = out or base / f"{spec.folder or found}{'-quick' if quick else ''}"
     execution = {key: value for key, value in (("workers", workers), ("ray", ray)) if value is not None}
@@ -89,6 +92,16 @@ def experiment(
         runner.play()
     made = make_table(found, runner)
     _print(made, chosen, folder, found.rpartition("/")[2], results, console)
+
+
+def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, list[str]]:
+    """Return the levels that can be played, by axis, with a line for each of the others. Named axes keep all."""
+    playable = {axis: levels for axis, levels in spec.playable_levels().items() if axis not in named}
+    for axis, levels in playable.items():
+        for name in spec.axes[axis].keys() - set(levels):
+            missing = ", ".join(spec.axes[axis][name].missing_modules)
+            print_note(f"{axis} {name} is left out: {missing} is not installed")
+    return playable
 
 
 def _split_pair(text: str) -> tuple[str, str]:
