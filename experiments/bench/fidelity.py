@@ -75,8 +75,8 @@ def play_recordings(
                 repeats[task] += 1
     if not repeats:
         raise UserError(
-            f"{recordings}: no recordings of {scene} ({', '.join(conditions)}) whose episodes the data has; name a folder "
-            "with <run>/demo/<scene>/data_<time>.json or <scene>/<condition>/<episode>.json"
+            f"{recordings}: no recordings of {scene} ({', '.join(conditions)}) whose episodes the data has; name a "
+            "folder with <run>/demo/<scene>/data_<time>.json or <scene>/<condition>/<episode>.json"
         )
 
 

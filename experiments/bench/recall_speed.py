@@ -40,7 +40,7 @@ def time_recall(
     def scan(about: About) -> Any:
         return scan_notes(memory.notes, about, vectors, embedder)
 
-    first = _millitotal(recall, About(things=("unheard of",)))
+    first = _milliseconds(recall, About(things=("unheard of",)))
     vectors = embedder.embed([note.about.phrase for note in memory.notes]) if embedder else None
     if embedder is not None:
         # The time that the network takes to read a question is not measured.
@@ -48,7 +48,7 @@ def time_recall(
     yield MeasuredValue("first", 0, "first_ms", first)
     total = [0.0, 0.0]
     for number, about in enumerate(asked):
-        times = [_millitotal(recall, about), _millitotal(scan, about)]
+        times = [_milliseconds(recall, about), _milliseconds(scan, about)]
         yield MeasuredValue(f"question {number}", 0, "ms", times[0])
         yield MeasuredValue(f"question {number}", 0, "scan_ms", times[1])
         total = [sum(pair) for pair in zip(total, times, strict=True)]
@@ -104,7 +104,7 @@ def _leave_open(about: About, rng: random.Random) -> About:
     return About(things=about.things, receptacle=rng.choice((None, about.receptacle)))
 
 
-def _millitotal(work: Callable[[About], Any], about: About) -> float:
+def _milliseconds(work: Callable[[About], Any], about: About) -> float:
     start = time.perf_counter()
     work(about)
     return 1000 * (time.perf_counter() - start)

@@ -18,8 +18,8 @@ class FigureFiles:
     """Figures by the file that they are in and where in it they stand.
 
     An address is ``FILE#POINTER``: a path below the folder, and a JSON pointer (RFC 6901) without escapes, as in
-    ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``. What is in a list goes by its place, or by what
-    only it says: ``bench/engines.json#/rows/measure=plans,conversations=16,engine=generate/ratio/median``.
+    ``adapt/answers.json#/sets/all unseen/found``. What is in a list goes by its place, or by what only it says:
+    ``FILE#/rows/measure=plans,conversations=16/ratio``.
 
     In a results table of an experiment the levels of axes stand in place of a pointer, as in
     ``personalize/new_houses.csv#adapter=tidy,measure=success_rate``; see ``addresses.Address``.

@@ -209,7 +209,7 @@ def test_a_file_without_what_a_table_shows_or_none_is_told_of_in_one_line(small:
         ("in <!-- = speed/other.json#/share .1% -->5<!-- / -->", "other.json: cannot be read"),
         ("in <!-- = speed/run.json#/share blue -->5<!-- / -->", "line 8: .*cannot be shown as 'blue'"),
         ("<!-- = speed/run.json#/share .1% -->5<!-- / -->", "line 8: a line begins with a mark"),
-        ("<!-- figures: engine -->\n<!-- /figures -->", "line 8: no table engine; did you mean engines"),
+        ("<!-- figures: adapt fold -->\n<!-- /figures -->", "line 8: no table adapt fold; did you mean adapt folds"),
     ],
 )
 def test_damaged_marks_are_told_of_in_one_line(small: Path, words: str, complaint: str) -> None:
