@@ -77,9 +77,11 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if len(chosen.header.measures) != 1:
             raise DataError(f"name one measure: {', '.join(chosen.header.measures)}")
         (unit,) = chosen.header.measures.values()
-        if summed := address.options.get("sum"):
-            values = chosen.frame[VALUE] if summed == VALUE else 1.0
-            return float((values * chosen.frame[WEIGHT]).sum()), None
+        if (summed := address.options.get("sum")) is not None:
+            if summed not in (VALUE, WEIGHT):
+                raise DataError(f"sum={summed}: write sum={VALUE} or sum={WEIGHT}")
+            weights = chosen.frame[WEIGHT]
+            return float((weights if summed == WEIGHT else weights * chosen.frame[VALUE]).sum()), None
         if compared:
             ((axis, (_, base)),) = compared.items()
             found, column = paired_differences(chosen.frame, axis, base), DIFFERENCE

@@ -122,16 +122,30 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
     (tidy / "README.md").write_text(
         "Of all [1][m] %, and <!-- = houses/mine.csv#row=lookup .1f -->2<!-- / -->, and more:\n"
         "by <!-- = houses/mine.csv#row=model, memory - lookup,measure=success_rate ±.1f -->3<!-- / -->.\n\n"
+        "over <!-- = houses/mine.csv; sum=weight .0f -->0<!-- / --> episodes, and "
+        "<!-- = houses/mine.csv; sum=value .1f -->0<!-- / --> in all\n\n"
         "<!-- figures: houses/mine.csv -->\n<!-- /figures -->\n\n"
+        "<!-- figures: houses/mine.csv; rows=measure -->\n<!-- /figures -->\n\n"
         "<!-- figures: houses/mine.csv#row=model, memory|lookup; compare=row=lookup -->\n<!-- /figures -->\n\n"
         '[m]: results/houses/mine.csv "#row=model, memory,measure=success_rate ±.0f"\n'
     )
     assert readme("--root", tidy).returncode == 0
     text = (tidy / "README.md").read_text()
     assert "[75 ± 25][m] %" in text and ".1f -->25.0<!-- / -->" in text and "±.1f -->50.0 ± 25.0<!-- / -->" in text
+    assert "sum=weight .0f -->4<!-- / -->" in text and "sum=value .1f -->2.0<!-- / -->" in text
+    assert "|  |  |\n| --- | --- |\n| success, % | 50.0 ± 12.5 |" in text
     assert "| model, memory | 75.0 ± 25.0 |" in text and "| lookup | 25.0 ± 0.0 |" in text
     assert "| model, memory | +50.0 ± 25.0 | -267.7 to +367.7 | 2 | 2 |" in text
     assert readme("--check", "--root", tidy).returncode == 0
+
+
+def test_results_of_an_adapter_that_was_replaced_are_named(tidy: Path) -> None:
+    adapters = {"tidy": {"name": "tidy", "adapter_model.safetensors": "0123"}, "own": {"name": "own"}}
+    (tidy / "results" / "houses" / "mine.json").write_text(json.dumps({**ABOUT, "adapters": adapters}))
+    (tidy / "README.md").write_text("Nothing.\n")
+    done = readme("--check", "--root", tidy)
+    words = "results/houses/mine.csv: These results are of an adapter tidy that has been replaced since"
+    assert (done.returncode, done.stderr) == (0, f"note: {words}; measure them again.\n")
 
 
 @pytest.mark.parametrize(
@@ -141,6 +155,7 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
         ("houses/mine.csv#row=sage", "houses/mine.csv: axis row: no level 'sage'; available: model, memory, lookup"),
         ("houses/mine.csv#measure=luck", "axis measure: no level 'luck'"),
         ("houses/mine.csv#lookup", "'lookup' is not NAME=VALUE"),
+        ("houses/mine.csv#row=lookup; sum=all", "houses/mine.csv: sum=all: write sum=value or sum=weight"),
         ("houses/other.csv#row=lookup", "other.json"),
     ],
 )
