@@ -30,12 +30,8 @@ _RESERVED = frozenset({"run", "task", "repeat", MEASURE, "value", "weight", "err
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\\\x00-\x1f]*$")]
 """Name of an axis, a level, a run or a training. It is part of paths."""
-
-
 FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
 """``module:function``. The file of an experiment is trusted as a program of its author is."""
-
-
 Source = dict[Name, str | dict[Name, Name]]
 """Levels of a source by axis: a level, in which ``{AXIS}`` is the level of another axis, or levels by the own one."""
 

@@ -1,7 +1,9 @@
-"""Algorithm 2 of CLIPR (arXiv 2605.12682, section 4): revise the rules when accuracy drops, and keep what helps.
+"""Algorithm 2 of CLIPR (arXiv 2605.12682, section 3.1): revise the rules when accuracy drops, and keep what helps.
 
 In the paper's terms: B is the batch size, F the feedback interval, τ the sensitivity, μ and σ describe the history of
-batch accuracies, K is the number of recent choices that the critic reads, P are the processed scenarios.
+batch accuracies, K is the number of recent choices that the critic reads, P are the processed scenarios. The paper
+calls σ both a standard deviation and a variance; here it is the former. The current batch is not part of the history,
+so the first reviews have too little of it, and their gate is open.
 
 The labels that choices are scored with also drive the revisions (prequential evaluation). The score of a scenario is
 therefore that of its first answer, which was given before any revision that used the scenario.
@@ -23,7 +25,6 @@ from housewise.agent.clipr.actions import (
     Play,
     ReplayChoices,
     Review,
-    ReviewOutcome,
     ScoredChoice,
     accuracy,
 )
@@ -36,7 +37,7 @@ from housewise.worlds.choices.scenario import Situation
 
 @dataclass
 class Processed:
-    """The scenarios processed so far (P), with the choices that the current rules make in them."""
+    """The scenarios processed so far (P), with the choices that they were last replayed with, or the first ones."""
 
     situations: list[Situation] = field(default_factory=list)
     choices: list[ScoredChoice] = field(default_factory=list)
@@ -59,7 +60,7 @@ def choose_adaptively(
         rules: Rules to start with (Algorithm 1).
     """
     critic = Critic(inference, settings)
-    history: list[float] = []  # accuracies of the batches
+    accuracies: list[float] = []  # of the batches before this one
     processed, since = Processed(), 0
     while seen.batch:
         batch = seen.batch
@@ -70,28 +71,28 @@ def choose_adaptively(
         since += len(batch)
         if since >= settings.feedback_interval:  # line 8
             since = 0
-            review = yield from critic.review(decisions, history, rules, processed)  # lines 9 to 17
+            review = yield from critic.review(decisions, accuracies, rules, processed)  # lines 9 to 17
             yield review
             if review.outcome == "accepted":
                 rules = review.proposed
                 yield NewRules(rules, "review")
-        history.append(accuracy(decisions))  # lines 4 and 5; the current batch is compared with those before it
+        accuracies.append(accuracy(decisions))  # lines 4 and 5
 
 
-def is_gate_open(batch: float, history: Sequence[float], sensitivity: float) -> bool:
+def is_gate_open(batch: float, earlier: Sequence[float], sensitivity: float) -> bool:
     """Return whether the critic intervenes (line 9). Takes no call.
 
     It does if fewer than two earlier batches are known, or if 1 - acc > (1 - μ) + τσ.
 
     Args:
         batch: Accuracy of the current batch.
-        history: Accuracies of the earlier batches. Their mean is μ and their standard deviation is σ.
+        earlier: Accuracies of the earlier batches. Their mean is μ and their standard deviation is σ.
         sensitivity: Threshold τ.
     """
-    if len(history) < 2:
+    if len(earlier) < 2:
         return True
     # The tolerance ignores rounding errors: with σ = 0 any drop opens the gate, but equal accuracies do not.
-    return mean(history) - sensitivity * pstdev(history) - batch > 1e-12
+    return mean(earlier) - sensitivity * pstdev(earlier) - batch > 1e-12
 
 
 @dataclass(frozen=True)
@@ -112,53 +113,37 @@ class Critic:
         return self.inference.language
 
     def review(
-        self, batch: Sequence[ScoredChoice], history: Sequence[float], rules: tuple[Rule, ...], processed: Processed
+        self, batch: Sequence[ScoredChoice], earlier: Sequence[float], rules: tuple[Rule, ...], processed: Processed
     ) -> Generator[CliprAction, CliprObservation, Review]:
         """Consider feedback once (lines 9 to 17). The rules change if the outcome of the review is "accepted".
 
         Args:
             batch: The last choices.
-            history: Accuracies of the batches before.
+            earlier: Accuracies of the batches before.
             rules: Rules in force.
             processed: All processed scenarios.
         """
         judged = processed.recent(self.settings.recent_choices)
-        review = Review(len(processed.situations), accuracy(batch), "left")
-        question, outcome = self._choose_question(batch, history, rules, judged)
+        review = Review(len(processed.situations), accuracy(batch), "gate closed")
+        if not is_gate_open(review.accuracy, earlier, self.settings.sensitivity):  # line 9
+            return review
+        if not self.language.investigate(sum(decision.right for decision in batch), len(batch)):  # line 11
+            return replace(review, outcome="not worth it")
+        question = self.language.feedback_question(rules, judged)  # line 12: whether to ask, and GenerateQuery
         if question is None:
-            return replace(review, outcome=outcome)
+            return replace(review, outcome="no question")
         seen = yield AskPerson(Question(question), "review")  # line 13
         if seen.answer is None:
-            return review
+            return replace(review, outcome="left")
         exchange = DialogueTurn(question, seen.answer)
-        proposed, outcome = self._propose_rules(exchange, rules, judged)
-        review = replace(review, outcome=outcome, exchange=exchange, proposed=proposed)
-        if not proposed or not self.settings.accuracy_gate:
-            return review
-        return (yield from self._verify(review, processed))
-
-    def _choose_question(
-        self,
-        batch: Sequence[ScoredChoice],
-        history: Sequence[float],
-        rules: Sequence[Rule],
-        judged: Sequence[JudgedChoice],
-    ) -> tuple[str | None, ReviewOutcome]:
-        """Return what to ask the person, or None and where the review ends."""
-        if not is_gate_open(accuracy(batch), history, self.settings.sensitivity):  # line 9
-            return None, "gate closed"
-        if not self.language.investigate(sum(decision.right for decision in batch), len(batch)):  # line 11
-            return None, "not worth it"
-        return self.language.feedback_question(rules, judged), "no question"  # line 12, GenerateQuery
-
-    def _propose_rules(
-        self, exchange: DialogueTurn, rules: tuple[Rule, ...], judged: Sequence[JudgedChoice]
-    ) -> tuple[tuple[Rule, ...], ReviewOutcome]:
-        """Return new rules from an answer and "accepted", or no rules and where the review ends."""
+        review = replace(review, exchange=exchange)
         if not exchange.answer or not self.language.should_update(rules, exchange):  # line 14, ShouldUpdateRules
-            return (), "no update"
+            return replace(review, outcome="no update")
         proposed = self.language.update(rules, exchange, judged)  # line 15, UpdateRules
-        return ((), "unchanged") if not proposed or proposed == rules else (proposed, "accepted")
+        if not proposed or proposed == rules:
+            return replace(review, outcome="unchanged")
+        review = replace(review, outcome="accepted", proposed=proposed)
+        return (yield from self._verify(review, processed)) if self.settings.accuracy_gate else review
 
     def _verify(self, review: Review, processed: Processed) -> Generator[CliprAction, CliprObservation, Review]:
         """Choose again by the proposed rules, and accept them unless that lowers the accuracy (lines 16 and 17)."""

@@ -2,6 +2,10 @@
 
 In the paper's terms: E are the examples, H is the dialogue, D are the unresolved preference dimensions, L is the
 maximum number of questions, and the rules are R.
+
+Additions of this project: earlier conversations are continued (``RememberedConversation``), a conversation also ends
+when the person leaves or is silent, and the synthesis reads answered questions only. The paper gives E to the synthesis
+in section 3, but its prompt (appendix D.2) shows the dialogue alone; a setting chooses.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ MAX_UNANSWERED = 2
 
 @dataclass(frozen=True)
 class RememberedConversation:
-    """Earlier conversations with the person, which are continued. An addition of this project.
+    """Earlier conversations with the person, which are continued.
 
     Attributes:
         dialogue: All questions with their answers.
@@ -75,7 +79,7 @@ def learn_rules(
         examples: Situations without their correct actions (E).
         max_questions: Maximum number of questions, including remembered ones (L).
         known: Earlier conversations. Newer rules replace remembered ones that they contradict.
-        synthesize_from_examples: Whether the synthesis reads the examples beside the dialogue, as in the paper.
+        synthesize_from_examples: Whether the synthesis reads the examples beside the dialogue, as in section 3.
     """
     if known.rules:
         yield NewRules(known.rules, "memory")

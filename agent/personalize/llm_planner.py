@@ -29,6 +29,7 @@ class LLMPlanner:
         name: Name in records.
         grounded: Whether a grammar restricts replies to objects, receptacles and rooms of the scene graph.
         knowledge: What is recalled about the person, for prompts with notes. None plans without a memory.
+        normalize_steps: Whether forms of plans and phrasings of steps other than those of the prompt are understood.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class LLMPlanner:
         name: str = "llm",
         grounded: bool = False,
         knowledge: PreferenceKnowledge | None = None,
+        normalize_steps: bool = True,
     ) -> None:
         self.model = model
         self.context = context
@@ -46,6 +48,7 @@ class LLMPlanner:
         self.name = name
         self.grounded = grounded
         self.knowledge = knowledge or NoKnowledge()
+        self.normalize_steps = normalize_steps
         self.session = ChatSession(model, self.sampling)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
@@ -65,7 +68,7 @@ class LLMPlanner:
     def parse(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         """Return the plan in a reply. Its steps stand behind the judgements, if the prompt asks for any."""
         steps = split_judgements(reply.text)[1] if self.context.template.judging else reply.text
-        parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
+        parsed = parse_plan(steps, graph.vocabulary, self.context.most_steps, self.normalize_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 
     def plan_without_model(self, graph: SceneGraph, text: str, calls: tuple[ModelCall, ...]) -> Plan:

@@ -1,5 +1,8 @@
 """The plan parser: reads steps from a model's reply.
 
+A prompt asks for a line per step, such as "step 1: pick up the mug". Other forms are rewritten to this one
+(``step_splitter``, ``step_phrasing``), unless a configuration turns that off, as that of the paper does.
+
 Replies are untrusted: nothing in them is executed, and anything in them may be wrong.
 """
 
@@ -27,6 +30,7 @@ _CONDITION = re.compile(r"\b(?:if|when|whenever|once|until|till|unless)\b", re.I
 _SAID_BEFORE_END = re.compile(
     r"[\s,;.:]+|\b(?:and|then|so|now|the|step\s*\d+)\b|(?P<said>\w+|.)", re.IGNORECASE | re.DOTALL
 )
+_NUMBER = re.compile(r"(?:step\s*)?\d{1,3}\s*[:.)]\s*", re.IGNORECASE)
 _FROM = re.compile(r"\s+(?:from|off)\s+.+$")
 
 
@@ -58,20 +62,23 @@ class ParsedPlan:
     complete: bool = False
 
 
-def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> ParsedPlan:
+def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None, normalize: bool = True) -> ParsedPlan:
     """Parse a reply line by line.
 
     Args:
         reply: Any text.
         vocabulary: Names of rooms, receptacles and objects.
         most: Maximum number of steps. All steps by default.
+        normalize: Whether forms of plans other than a line per step are understood.
     """
     steps: list[ParsedStep] = []
-    for line in split_into_steps(reply[:_LONGEST_REPLY]):
+    text = reply[:_LONGEST_REPLY]
+    for line in split_into_steps(text) if normalize else filter(str.strip, text.splitlines()):
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
-        step = parse_step(_text_before_end(line[: end.start()][:LONGEST_LINE]) if end else line, vocabulary)
+        words = _text_before_end(line[: end.start()][:LONGEST_LINE]) if end else line
+        step = parse_step(words, vocabulary, normalize)
         if end is None or step.action is not None:
             if len(steps) == most:
                 break
@@ -81,15 +88,27 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
     return ParsedPlan(tuple(steps))
 
 
-def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
-    """Parse one step, for example ``"step 3: Pick up the mug."``."""
+def parse_step(line: str, vocabulary: Vocabulary, normalize: bool = True) -> ParsedStep:
+    """Parse one step, for example ``"step 3: Pick up the mug."``.
+
+    Args:
+        line: The step as written.
+        vocabulary: Names of rooms, receptacles and objects.
+        normalize: Whether phrasings other than the four actions of the prompt are understood.
+    """
     raw = line.strip()[:LONGEST_LINE]
     step = ParsedStep(raw, None, NOT_AN_ACTION)
-    for form in canonical_steps(raw):
+    for form in canonical_steps(raw) if normalize else _plain_steps(raw):
         step = _resolve(raw, form, vocabulary)
         if step.action is not None:
             break
     return step
+
+
+def _plain_steps(raw: str) -> tuple[str, ...]:
+    """Return the step without its number if it is one of the four actions as the prompt words them."""
+    words = _NUMBER.sub("", raw, count=1).strip(" .").lower()
+    return (words,) if words.startswith(tuple(f"{kind.value} " for kind in ActionKind)) else ()
 
 
 def _resolve(raw: str, form: str, vocabulary: Vocabulary) -> ParsedStep:

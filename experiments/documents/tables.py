@@ -6,8 +6,10 @@ from functools import partial
 
 from housewise.experiments.documents import adapt, stars
 from housewise.experiments.documents.marks import Drawn
+from housewise.experiments.documents.results_page import draw_results
 
 TABLES: dict[str, Drawn] = {
+    "all results": draw_results,
     "adapt": adapt.agents,
     "adapt folds": adapt.folds,
     "adapt heard": adapt.answer_value_table,

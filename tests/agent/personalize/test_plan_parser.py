@@ -163,6 +163,18 @@ def test_lines_can_be_broken_otherwise(reply: str) -> None:
     assert [step.action for step in parse_plan(reply, HOUSE).steps] == expected
 
 
+def test_without_normalization_only_the_prompts_form_is_understood() -> None:
+    assert parse_plan(PLAN + "\nmission complete", HOUSE, normalize=False) == parse_plan(
+        PLAN + "\nmission complete", HOUSE
+    )
+    other = (
+        "I walk to saucer 1, then grab saucer 1.\n```\nstep 2: look at saucer 1\n```\nput saucer 1 in kitchen 0 sink 4"
+    )
+    assert [step.action for step in parse_plan(other, HOUSE).steps if step.action] != []
+    plain = [step.action for step in parse_plan(other, HOUSE, normalize=False).steps]
+    assert [action for action in plain if action] == [HighLevelAction(LOOK, "saucer 1")]
+
+
 def test_chatter_is_kept_as_steps_that_do_nothing() -> None:
     plan = parse_plan("Sure! Here is my plan:\n1. go to kitchen 0\n\nGood luck!", HOUSE)
     assert [step.action is None for step in plan.steps] == [True, False, True]
