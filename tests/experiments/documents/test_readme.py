@@ -125,7 +125,6 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
         "over <!-- = houses/mine.csv; sum=weight .0f -->0<!-- / --> episodes, and "
         "<!-- = houses/mine.csv; sum=value .1f -->0<!-- / --> in all\n\n"
         "<!-- figures: houses/mine.csv -->\n<!-- /figures -->\n\n"
-        "<!-- figures: houses/mine.csv; rows=measure -->\n<!-- /figures -->\n\n"
         "<!-- figures: houses/mine.csv#row=model, memory|lookup; compare=row=lookup -->\n<!-- /figures -->\n\n"
         '[m]: results/houses/mine.csv "#row=model, memory,measure=success_rate ±.0f"\n'
     )
@@ -133,7 +132,6 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
     text = (tidy / "README.md").read_text()
     assert "[75 ± 25][m] %" in text and ".1f -->25.0<!-- / -->" in text and "±.1f -->50.0 ± 25.0<!-- / -->" in text
     assert "sum=weight .0f -->4<!-- / -->" in text and "sum=value .1f -->2.0<!-- / -->" in text
-    assert "|  |  |\n| --- | --- |\n| success, % | 50.0 ± 12.5 |" in text
     assert "| model, memory | 75.0 ± 25.0 |" in text and "| lookup | 25.0 ± 0.0 |" in text
     assert "| model, memory | +50.0 ± 25.0 | -267.7 to +367.7 | 2 | 2 |" in text
     assert readme("--check", "--root", tidy).returncode == 0
