@@ -6,7 +6,6 @@ An experiment file is YAML. ``docs/experiments.md`` explains it with examples.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +22,6 @@ SEED = "seed"
 """Axis whose levels may be plain numbers. Each is a number of the random stream."""
 MEASURE = "measure"
 """Stands for the measures among the axes of a table."""
-
 _RUNS = "runs"
 _RESERVED = frozenset({"run", "task", "repeat", MEASURE, "value", "weight", "error", "count"})
 """Columns of results tables that are no axes."""
@@ -130,8 +128,7 @@ class Level(Settings):
         settings: Settings of every run that depends on the axis.
         runs: Further changes by run.
         trainings: Settings of trainings that depend on the axis, by training.
-        function: ``module:function`` that measures in place of runs, such as a control without an agent; see
-            ``Experiment.function``.
+        function: ``module:function`` that measures in place of runs; see ``Experiment.function``.
         needs: Optional Python modules. Without them, the level is left out.
     """
 
@@ -140,11 +137,6 @@ class Level(Settings):
     trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     function: FunctionName | None = None
     needs: tuple[str, ...] = ()
-
-    @property
-    def missing_modules(self) -> list[str]:
-        """The modules that it needs and that are not installed."""
-        return [name for name in self.needs if find_spec(name) is None]
 
 
 class Measure(Settings):
@@ -393,20 +385,6 @@ class Experiment(Settings):
             for axis, levels in self.axes.items()
         }
         return self.model_copy(update={"axes": kept})
-
-    def playable_levels(self) -> dict[str, list[str]]:
-        """Return the levels of each axis whose optional modules are installed.
-
-        Raises:
-            UserError: An axis has none.
-        """
-        found: dict[str, list[str]] = {}
-        for axis, levels in self.axes.items():
-            found[axis] = [name for name, level in levels.items() if not level.missing_modules]
-            if not found[axis]:
-                missing = next(iter(levels.values())).missing_modules[0]
-                raise UserError(f"axis {axis}: no level can be played; install {missing}")
-        return found
 
     def reduced(self) -> Self:
         """Return the experiment with the levels and settings of ``--quick``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -95,12 +96,17 @@ def experiment(
 
 
 def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, list[str]]:
-    """Return the levels that can be played, by axis, with a line for each of the others. Named axes keep all."""
-    playable = {axis: levels for axis, levels in spec.playable_levels().items() if axis not in named}
-    for axis, levels in playable.items():
-        for name in spec.axes[axis].keys() - set(levels):
-            missing = ", ".join(spec.axes[axis][name].missing_modules)
-            print_note(f"{axis} {name} is left out: {missing} is not installed")
+    """Return the levels whose optional modules are installed, by axis, and print the others. Named axes keep all."""
+    playable: dict[str, list[str]] = {axis: [] for axis in spec.axes if axis not in named}
+    for axis, kept in playable.items():
+        for name, level in spec.axes[axis].items():
+            missing = [module for module in level.needs if find_spec(module) is None]
+            if missing:
+                print_note(f"{axis} {name} is left out: {', '.join(missing)} is not installed")
+            else:
+                kept.append(name)
+        if not kept:
+            raise UserError(f"axis {axis}: no level can be played without the modules that are not installed")
     return playable
 
 
