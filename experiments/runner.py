@@ -33,6 +33,7 @@ from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
 
+_NO_VALUES = "not the values of an experiment; delete it to measure them again"
 _INPUT = re.compile(r"\$\{(\w+)\}")
 
 
@@ -210,14 +211,16 @@ class ExperimentRunner:
 
     def _call_function(self, cell: Cell, reference: str) -> None:
         """Call a function for some levels, and keep what it measures."""
-        path = self._values_file(cell)
+        path, settings = self._values_file(cell), self._fill_in(self.function_settings(cell))
         if path.exists():
+            earlier = _read_measured(path)["settings"]
+            if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
+                raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
-        settings = self._fill_in(self.function_settings(cell))
         function = _load_function(reference)
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
-        write_json(path, [value._asdict() for value in values])
+        write_json(path, {"settings": settings, "values": [value._asdict() for value in values]})
 
     # Memories
 
@@ -313,10 +316,18 @@ def _read_memory(folder: Path) -> Memory | None:
 def _read_values(path: Path) -> list[MeasuredValue]:
     """Return the values that an experiment's function has measured for some levels."""
     try:
-        values = [MeasuredValue(**each) for each in read_json(path)]
+        values = [MeasuredValue(**each) for each in _read_measured(path)["values"]]
     except TypeError as error:
-        raise DataError(f"{path}: not the values of an experiment; delete it to measure them again") from error
+        raise DataError(f"{path}: {_NO_VALUES}") from error
     return [value._replace(value=float(value.value)) for value in values]
+
+
+def _read_measured(path: Path) -> dict[str, Any]:
+    """Return the settings and values of a function's file."""
+    found = read_json(path)
+    if not isinstance(found, dict) or not {"settings", "values"} <= found.keys():
+        raise DataError(f"{path}: {_NO_VALUES}")
+    return found
 
 
 def _load_function(reference: str) -> Callable[..., Any]:

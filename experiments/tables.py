@@ -63,16 +63,19 @@ class FormattedTable:
         return table(self.title, self.columns, self.rows)
 
 
-def format_results(results: ResultsTable, experiment: Experiment | None = None) -> FormattedTable:
+def format_results(
+    results: ResultsTable, experiment: Experiment | None = None, layout: TableLayout | None = None
+) -> FormattedTable:
     """Format the means of a results table.
 
     Args:
         results: The results.
         experiment: Says rows, columns, notes and what was published. Without it, rows are all axes but ``seed``, and
             columns are the measures.
+        layout: Rows and columns in place of those of the experiment.
     """
     header = results.header
-    rows, columns = _complete_layout(header, experiment.table if experiment else TableLayout())
+    rows, columns = _complete_layout(header, layout or (experiment.table if experiment else TableLayout()))
     axes = (*rows, *columns)
     published = experiment.published if experiment else None
     over = experiment.table.errors if experiment else "tasks"

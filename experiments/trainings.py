@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.grid import PlannedTraining
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver
+
+if TYPE_CHECKING:
+    from housewise.selftrain.adapt.fold_training import FoldTraining
+
+WARM_UP = "warm-up"
+"""Phase of ADAPT whose model all learners start from."""
 
 
 def train_models(
@@ -19,8 +25,8 @@ def train_models(
     folder: Path,
     observer: TrainingObserver,
     execution: Mapping[str, Any],
-) -> dict[str, ModelReference]:
-    """Return the models of a training by phase, trained as far as they are not finished.
+) -> Mapping[str, ModelReference]:
+    """Return the models of a training by phase, trained as far as they are not finished and are taken.
 
     Args:
         system: System whose agent is trained.
@@ -61,7 +67,42 @@ def _train_stars(
     return {IMITATE: GoalTraining(load_goal_training(config, settings), folder, observer).run()}
 
 
-_TRAININGS: dict[str, Callable[..., dict[str, ModelReference]]] = {
+def _train_adapt(
+    config: Path | None, settings: Mapping[str, Any], folder: Path, observer: TrainingObserver
+) -> Mapping[str, ModelReference]:
+    from housewise.selftrain.adapt.adapt_training import AdaptTraining
+    from housewise.selftrain.adapt.fold_training import FoldTraining
+    from housewise.selftrain.adapt.settings import load_adapt_training
+
+    training = AdaptTraining(load_adapt_training(config, settings), folder, observer)
+    return FoldModels(FoldTraining(training, "fold", training.config.run.tasks.person or tuple(training.people)))
+
+
+class FoldModels(Mapping[str, ModelReference]):
+    """The models of a fold of ADAPT, each trained when it is taken: the warm-up, and those of the learners.
+
+    Args:
+        fold: The trainings of the fold.
+    """
+
+    def __init__(self, fold: FoldTraining) -> None:
+        self._fold, self._phases = fold, (WARM_UP, *fold.learners)
+
+    def __getitem__(self, phase: str) -> ModelReference:
+        return self._fold.start if phase == WARM_UP else self._fold.train(phase)
+
+    def __contains__(self, phase: object) -> bool:
+        return phase in self._phases
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._phases)
+
+    def __len__(self) -> int:
+        return len(self._phases)
+
+
+_TRAININGS: dict[str, Callable[..., Mapping[str, ModelReference]]] = {
+    "adapt": _train_adapt,
     "personalize": _train_personalize,
     "stars": _train_stars,
 }

@@ -1,48 +1,49 @@
-"""How much of what an agent has learned from is questions: of the replies that it was shown, and of those rejected."""
+"""How much of what ADAPT's learners learn from is questions, and what became of the steps that were reflected upon."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
-from housewise.selftrain.adapt.reflection import is_question
+from housewise.core.errors import UserError
+from housewise.core.text_files import read_json
+from housewise.experiments.runner import MeasuredValue
+from housewise.selftrain.adapt.record_reflection import is_question
 from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples
 
+_REFLECTIONS = {"Reflection-DPO": "reflections.json", "oracle questions": "oracle-reflections.json"}
+_COUNTED = ("compared", "thought_of_a_question", "questions", "actions", "dropped", "epsilon_1", "epsilon_2")
 
-def lessons(folder: Path) -> dict[str, int] | None:
-    """Counts over all that a learner's folder has.
+
+def count_lessons(training: str, learner: str) -> Iterator[MeasuredValue]:
+    """Yield the number of replies and of questions that a learner learned from, and the counts of its reflections.
 
     Args:
-        folder: of selftrain.adapt.folds.Fold, which holds pairs or preferences once the learner was trained.
-
-    Returns:
-        ``replies`` and ``questions`` among them; of preferences also ``rejected_questions``, while their replies are
-        those that were chosen. None where there is neither file.
+        training: Folder of the training of a fold.
+        learner: Name of the learner.
 
     Raises:
-        UserError: when one is damaged.
+        UserError: The learner was not trained there, or a file is damaged.
     """
+    folder = Path(training) / "fold" / learner.replace(" ", "-")
     preferences, pairs = folder / "preferences.jsonl", folder / "pairs.jsonl"
     if preferences.is_file():
-        return _of_preferences(read_examples(preferences, Preference))
-    if pairs.is_file():
-        return _count_replies(
-            [reply for pair in read_examples(pairs, EpisodeDemonstration) for reply in _replies(pair)]
-        )
-    return None
-
-
-def _of_preferences(preferences: Iterable[Preference]) -> dict[str, int]:
-    both = [(one.chosen, one.rejected) for one in preferences]
-    chosen = _count_replies([chosen for chosen, _ in both])
-    return {**chosen, "rejected_questions": _count_replies([rejected for _, rejected in both])["questions"]}
+        both = list(read_examples(preferences, Preference))
+        replies = [each.chosen for each in both]
+        rejected = sum(is_question(each.rejected.strip()) for each in both)
+        yield MeasuredValue(learner, 0, "rejected_questions", rejected)
+    elif pairs.is_file():
+        replies = [reply for pair in read_examples(pairs, EpisodeDemonstration) for reply in _replies(pair)]
+    else:
+        raise UserError(f"{folder}: holds no trained learner; train it, or leave it out with --only learner=NAME")
+    yield MeasuredValue(learner, 0, "replies", len(replies))
+    yield MeasuredValue(learner, 0, "asked", sum(is_question(reply.strip()) for reply in replies))
+    if learner in _REFLECTIONS:
+        counts = read_json(folder.parent / _REFLECTIONS[learner])
+        yield from (MeasuredValue(learner, 0, name, counts[name]) for name in _COUNTED)
 
 
 def _replies(pair: EpisodeDemonstration) -> list[str]:
-    """All that is learned of a conversation."""
+    """Return all that is learned of a conversation."""
     before = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"] if pair.turns else []
     return [*(reply.removeprefix(pair.prefix) for reply in before), pair.reply]
-
-
-def _count_replies(replies: list[str]) -> dict[str, int]:
-    return {"replies": len(replies), "questions": sum(is_question(reply.strip()) for reply in replies)}

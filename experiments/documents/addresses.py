@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from housewise.core.errors import DataError, UserError
 from housewise.experiments.catalogue import FOLDER, load_experiment
@@ -21,7 +22,15 @@ from housewise.experiments.statistics import (
 )
 from housewise.experiments.tables import format_differences, format_results
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _MINUS = " - "
+_STATISTICS: Mapping[str, Callable[[pd.DataFrame, float], float]] = {
+    "sum": lambda frame, scale: scale * float((frame[VALUE] * frame[WEIGHT]).sum()),
+    "weight": lambda frame, scale: float(frame[WEIGHT].sum()),
+    "max": lambda frame, scale: scale * float(frame[VALUE].max()),
+}
 
 
 @dataclass(frozen=True)
@@ -31,9 +40,9 @@ class Address:
     Attributes:
         file: Name of the CSV file, below the folder of results.
         levels: Levels of axes, and names of measures by ``measure``.
-        options: ``rows`` and ``columns`` of a table (axes with commas between them), and ``compare=AXIS=LEVEL`` for a
-            table of paired differences. ``sum=value`` or ``sum=weight`` makes of a mean the sum of the values, each
-            times its weight, or of the weights.
+        options: ``rows`` and ``columns`` of a table (axes with commas between them), ``compare=AXIS=LEVEL`` for a table
+            of paired differences, and ``statistic=NAME`` in place of a mean: ``sum`` (of the values, each times its
+            weight), ``weight`` (the sum of the weights) or ``max``.
     """
 
     file: str
@@ -77,11 +86,10 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if len(chosen.header.measures) != 1:
             raise DataError(f"name one measure: {', '.join(chosen.header.measures)}")
         (unit,) = chosen.header.measures.values()
-        if (summed := address.options.get("sum")) is not None:
-            if summed not in (VALUE, WEIGHT):
-                raise DataError(f"sum={summed}: write sum={VALUE} or sum={WEIGHT}")
-            weights = chosen.frame[WEIGHT]
-            return float((weights if summed == WEIGHT else weights * chosen.frame[VALUE]).sum()), None
+        if (statistic := address.options.get("statistic")) is not None:
+            if statistic not in _STATISTICS:
+                raise DataError(f"no statistic {statistic!r}; available: {', '.join(_STATISTICS)}")
+            return _STATISTICS[statistic](chosen.frame, unit.scale), None
         if compared:
             ((axis, (_, base)),) = compared.items()
             found, column = paired_differences(chosen.frame, axis, base), DIFFERENCE
@@ -110,8 +118,7 @@ def draw_table(table: ResultsTable, address: Address) -> str:
                 raise DataError(f"no axis {axis!r}; available: {', '.join(chosen.header.axes)}")
         layout = layout.model_copy(update=axes)
         if "compare" not in address.options:
-            shown = spec.model_copy(update={"table": layout}) if spec else None
-            return format_results(chosen, shown).markdown_body
+            return format_results(chosen, spec, layout).markdown_body
         axis, base = _split(address.options["compare"], address.file)
         for each in format_differences(chosen, layout, {axis: base}):
             return each.markdown_body

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
-from housewise.agent.adapt.llm_cook import CookingConversation
+from housewise.agent.adapt.planner_prompt import PlannerPrompt
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.record import Record
@@ -80,7 +80,7 @@ class AdaptTraining:
         start = ModelReference(model=model.model, adapter=model.adapter)
         self._training = TrainingFolder(folder, start, observer, self.seed, model.base_url)
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
-        self.conversation = CookingConversation(self.prompts, turns=config.run.agent.max_turns)
+        self.prompt = PlannerPrompt(self.prompts, turns=config.run.agent.max_turns)
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from housewise.agent.adapt.llm_cook import Briefing, CookingTurn
+from housewise.agent.adapt.planner_prompt import Briefing, CookingTurn
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
@@ -85,16 +85,25 @@ def recorded_scene(
     return scene, lambda seen, turns: actions[len(turns)] if len(turns) < len(actions) else None
 
 
-def play_breakfast(world: BreakfastWorld, decide: Decide) -> Iterator[CookingTurn]:
-    """Play a breakfast to its end, and yield its turns."""
+def play_steps(world: BreakfastWorld, decide: Decide) -> Iterator[tuple[BreakfastObservation, list[CookingTurn], str]]:
+    """Play a breakfast to its end, and yield each action before it is executed, with the observation and earlier turns.
+
+    The list of turns is the same for all steps, and is complete at the end.
+    """
     seen, turns = world.reset(), list[CookingTurn]()
     while (action := decide(seen, turns)) is not None:
+        yield seen, turns, action
         made, step = seen.made, world.step(action)
         seen = step.observation
         turns.append(seen.turn(action, made))
-        yield turns[-1]
         if step.over or (seen.last is not None and seen.last.ended):
             return
+
+
+def play_breakfast(world: BreakfastWorld, decide: Decide) -> list[CookingTurn]:
+    """Play a breakfast to its end, and return its turns."""
+    played = [turns for _, turns, _ in play_steps(world, decide)]
+    return played[-1] if played else []
 
 
 def drop_failed_turns(turns: Sequence[CookingTurn]) -> list[CookingTurn]:

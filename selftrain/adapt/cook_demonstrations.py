@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from housewise.agent.adapt.action_grammar import NO_QUESTION
-from housewise.agent.adapt.llm_cook import PREFIX, QUESTION, CookingConversation, CookingTurn
+from housewise.agent.adapt.planner_prompt import PREFIX, QUESTION, CookingTurn, Interaction, PlannerPrompt
 from housewise.agent.adapt.prompts import AdaptPrompts
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
@@ -64,9 +64,7 @@ class CookDemonstration:
     ) -> None:
         self._config, self._rng = config, rng
         self._always = max_questions == "always"
-        self._conversation = CookingConversation(
-            prompts, "always" if self._always else "free" if max_questions else "never"
-        )
+        self._prompt = PlannerPrompt(prompts, "always" if self._always else "free" if max_questions else "never")
         seed = rng.getrandbits(31)
         self._oracle = QuestionOracle(make_scene(person, task, seed, embedder), person, topics)
         questions = self._oracle.questions
@@ -81,10 +79,8 @@ class CookDemonstration:
 
     def examples(self) -> list[EpisodeDemonstration]:
         """Return the breakfast as one conversation, followed by the examples of reflection."""
-        turns = list(play_breakfast(self._scene.world, self._decide))
-        *before, last = turns
-        messages = self._conversation.messages(self._scene.briefing, before, last.made)
-        return [_demonstration(messages, PREFIX, last.action, turns=True), *self._reflection_examples]
+        turns = play_breakfast(self._scene.world, self._decide)
+        return [conversation_demonstration(self._prompt, self._scene, turns), *self._reflection_examples]
 
     def _decide(self, seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str:
         if seen.question is not None:
@@ -120,7 +116,8 @@ class CookDemonstration:
     def _add_reflection(
         self, seen: BreakfastObservation, turns: Sequence[CookingTurn], own: str, other: str, question: str
     ) -> None:
-        messages = self._conversation.reflection_messages(self._scene.briefing, turns, seen.made, own, other)
+        interaction = Interaction(self._scene.briefing, tuple(turns), seen.made)
+        messages = self._prompt.reflection_messages(interaction, own, other)
         self._reflection_examples.append(_demonstration(messages, QUESTION, question))
 
 
@@ -152,11 +149,12 @@ def demonstrate_breakfasts(
 
 
 def conversation_demonstration(
-    conversation: CookingConversation, scene: BreakfastScene, turns: Sequence[CookingTurn]
+    prompt: PlannerPrompt, scene: BreakfastScene, turns: Sequence[CookingTurn]
 ) -> EpisodeDemonstration:
     """Return a breakfast as an example in which all messages of the robot are learned."""
     *before, last = turns
-    return _demonstration(conversation.messages(scene.briefing, before, last.made), PREFIX, last.action, turns=True)
+    messages = prompt.messages(Interaction(scene.briefing, tuple(before), last.made))
+    return _demonstration(messages, PREFIX, last.action, turns=True)
 
 
 def _demonstration(messages: Sequence[Message], prefix: str, reply: str, turns: bool = False) -> EpisodeDemonstration:

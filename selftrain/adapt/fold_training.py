@@ -15,11 +15,7 @@ from housewise.selftrain.adapt.breakfast_replay import drop_failed_turns, play_b
 from housewise.selftrain.adapt.cook_demonstrations import conversation_demonstration
 from housewise.selftrain.adapt.reflection_files import ReflectionFiles
 from housewise.selftrain.examples import EpisodeDemonstration, Example
-from housewise.selftrain.trainers import TrainedModel
-
-LEARNERS = ("STaR-GATE", "Reflection-DPO", "no reflection", "no DPO", "oracle questions", "own asking")
-"""The models that every fold trains. For oracle questions it is known that the answer changes the teacher's action; own
-asking imitates the scripted cook."""
+from housewise.selftrain.trainers import ModelReference, TrainedModel
 
 _BY_PREFERENCES = ("Reflection-DPO", "no reflection", "oracle questions")
 
@@ -40,6 +36,7 @@ class FoldTraining:
             ReflectionFiles(training, name, self.folder, lambda: self.rollouts, is_oracle)
             for is_oracle in (False, True)
         )
+        # For oracle questions it is known that the answer changes the teacher's action.
         self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
             "STaR-GATE": self._star_gate,
             "Reflection-DPO": self._reflections.preferences,
@@ -49,8 +46,18 @@ class FoldTraining:
             "own asking": self._own_asking,
         }
 
+    @property
+    def start(self) -> ModelReference:
+        """The model that all learners start from."""
+        return self._training.warm_up_model
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the models that the fold trains."""
+        return tuple(self._examples)
+
     def train(self, learner: str) -> TrainedModel:
-        """Return the model of one of LEARNERS, and train it where it is not finished."""
+        """Return the model of one of ``learners``, and train it where it is not finished."""
         training, folder = self._training, self.learner_folder(learner)
         if (finished := training.finished_model(folder)) is not None:
             return finished
@@ -58,7 +65,7 @@ class FoldTraining:
         return training.train(folder, self._examples[learner](), config, training.warm_up_model)
 
     def learner_folder(self, learner: str) -> Path:
-        """Return the folder with the examples and the model of one of LEARNERS."""
+        """Return the folder with the examples and the model of one of ``learners``."""
         return self.folder / learner.replace(" ", "-")
 
     @cached_property
@@ -90,9 +97,9 @@ class FoldTraining:
         examples = []
         for record in ranked[: max(round(self._config.best_fraction * len(ranked)), 1)]:
             scene, decide = recorded_scene(record, self._training.people, self._training.embedder)
-            turns = drop_failed_turns(list(play_breakfast(scene.world, decide)))
+            turns = drop_failed_turns(play_breakfast(scene.world, decide))
             if turns:
-                examples.append(conversation_demonstration(self._training.conversation, scene, turns))
+                examples.append(conversation_demonstration(self._training.prompt, scene, turns))
         return examples
 
     def _own_asking(self) -> list[EpisodeDemonstration]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -17,15 +18,14 @@ from housewise.core.validation import read_model
 from housewise.language.base import ChatModel, TokenScorer
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
-from housewise.selftrain.adapt.reflection import (
+from housewise.selftrain.adapt.record_reflection import (
     EpisodeReflection,
-    Reflector,
-    Student,
     choose_thresholds,
-    learning_target,
-    preferences_from_reflections,
+    is_question,
+    reflect_on_record,
     teacher_preferences,
 )
+from housewise.selftrain.adapt.reflection_dpo import ReflectionDPO, Student, dpo_dataset, reflection
 from housewise.selftrain.examples import Preference
 
 
@@ -37,7 +37,7 @@ class ReflectionFiles:
         fold: Name of the fold.
         folder: Folder of the fold.
         rollouts: Returns the records of the student's episodes.
-        oracle: Whether the questions are an oracle's instead of the student's; see Reflector.
+        oracle: Whether the questions are an oracle's instead of the student's; see reflect_on_record.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ReflectionFiles:
         """Return the preferences of algorithm 1, at most as many as are learned, and write the counts of all steps."""
         data = [step for each in self._counted_reflections for step in each.data]
         thresholds = choose_thresholds(data, self._config.questions, self._config.actions)
-        targets = [learning_target(step, thresholds) for step in data]
+        targets = [reflection(step, thresholds) for step in data]
         figures = {
             "epsilon_1": thresholds.question,
             "epsilon_2": thresholds.action,
@@ -68,7 +68,8 @@ class ReflectionFiles:
             "dropped": targets.count(None),
         }
         write_json(self._counts_file, figures)
-        return self._sample(preferences_from_reflections(self._counted_reflections, thresholds))
+        pairs = (dpo_dataset(each.data, thresholds, each.episode) for each in self._counted_reflections)
+        return self._sample(list(chain.from_iterable(pairs)))
 
     def teacher_preferences(self) -> list[Preference]:
         """Return preferences for the teacher's actions: the ablation without reflection."""
@@ -88,7 +89,7 @@ class ReflectionFiles:
         if not self._config.skip_asked:
             return self._all_reflections
         return [
-            each.model_copy(update={"data": tuple(step for step in each.data if not step.is_question_of_student)})
+            each.model_copy(update={"data": tuple(step for step in each.data if not is_question(step.student))})
             for each in self._all_reflections
         ]
 
@@ -110,12 +111,15 @@ class ReflectionFiles:
         student = run.with_changes(model=start.model, adapter=start.adapter).models.agent
         topics = default_topics() if self._oracle else None
         with closing(_check_scores_texts(student.open(workers))) as model:
-            reflector = Reflector(
-                model, training.conversation, training.people, training.embedder, self._config.max_tokens, topics
-            )
+            method = ReflectionDPO(model, training.prompt, self._config.max_tokens)
             threads = ThreadPoolExecutor(workers)
             try:
-                asked = {threads.submit(reflector.reflect, record): record for record in records}
+                asked = {
+                    threads.submit(
+                        reflect_on_record, method, record, training.people, training.embedder, topics
+                    ): record
+                    for record in records
+                }
                 for done in as_completed(asked):
                     yield asked[done], done.result()
             finally:

@@ -7,7 +7,7 @@ condition is false. It is violated if a dish that both it and the task name was 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -209,29 +209,3 @@ def satisfaction_rate(verdicts: Iterable[PreferenceVerdict]) -> float | None:
     """Return the share of satisfied among applicable preferences (0 to 1), or None if none is applicable."""
     decisions = [verdict.decision for verdict in verdicts if verdict.decision != "inapplicable"]
     return decisions.count("satisfied") / len(decisions) if decisions else None
-
-
-def satisfaction_curve(
-    judge: PreferenceJudge, profile: KitchenProfile, trace: Trace, fractions: Iterable[float]
-) -> Mapping[float, float]:
-    """Return the satisfaction over time (ADAPT, figure 4).
-
-    Args:
-        judge: The judge of the task.
-        profile: The person.
-        trace: All that happened in the episode.
-        fractions: Fractions of the trace (0 to 1).
-
-    Returns:
-        For each fraction the share of preferences, among those applicable at the end, that are satisfied both then and
-        at the end.
-    """
-    final = judge.verdicts(profile, trace)
-    applicable = sum(verdict.decision != "inapplicable" for verdict in final)
-    satisfied = [verdict.preference for verdict in final if verdict.decision == "satisfied"]
-    curve = {}
-    for fraction in fractions:
-        earlier = trace.cut_at(round(fraction * trace.step))
-        count = sum(judge.verdict(preference, earlier).decision == "satisfied" for preference in satisfied)
-        curve[fraction] = count / applicable if applicable else 0.0
-    return curve

@@ -6,12 +6,14 @@ import time
 from collections.abc import Sequence
 
 from housewise.agent.adapt.action_grammar import NameableThings
-from housewise.agent.adapt.llm_cook import AllowedAction, Briefing, CookingTurn, LLMCook, QuestionPolicy
+from housewise.agent.adapt.planner_prompt import Briefing, CookingTurn, Interaction, QuestionPolicy
+from housewise.agent.adapt.policy import AllowedAction, LLMPolicy, PolicyReply
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import DONE, OracleCook
 from housewise.agent.base import Decision, History
 from housewise.core.record import Event
+from housewise.language.base import PromptTooLongError
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import BreakfastObservation
@@ -49,7 +51,7 @@ class LLMCookAgent:
     """A chat model that cooks; see Agent.
 
     Args:
-        cook: Asks the chat model.
+        policy: Predicts the next action.
         briefing: What stays the same throughout the episode.
         verbs: Verbs of the kitchen.
         asking: When the model may ask.
@@ -61,14 +63,14 @@ class LLMCookAgent:
 
     def __init__(
         self,
-        cook: LLMCook,
+        policy: LLMPolicy,
         briefing: Briefing,
         verbs: KitchenVerbs,
         asking: QuestionPolicy,
         max_questions: int,
         progress: Progress,
     ) -> None:
-        self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
+        self._policy, self._briefing, self._verbs, self._progress = policy, briefing, verbs, progress
         self._asking, self._left = asking, max_questions
         self._turns: list[CookingTurn] = []
         self._next = CookingTurn("", "")
@@ -78,12 +80,23 @@ class LLMCookAgent:
         self._take_in(observation)
         named = NameableThings.from_state(observation.cooking.trace.state, observation.named)
         may, began = self._may(observation), time.perf_counter()
-        said = self._cook.act(self._briefing, self._turns, observation.made, named, may)
+        said = self._predict(observation.made, named, may)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
         self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
         self._progress(history.decisions, history.decisions + 1, said.action)
         events: tuple[Event, ...] = (ThoughtEvent(text=said.thought),) if said.thought else ()
         return Decision([said.action], events, self._declares_done(said.action), usage)
+
+    def _predict(self, made: str, named: NameableThings, may: AllowedAction) -> PolicyReply:
+        """Return the next action. If the prompt is too long for the model, the older half of the turns is dropped."""
+        turns = tuple(self._turns)
+        while True:
+            try:
+                return self._policy.act(Interaction(self._briefing, turns, made), named, may)
+            except PromptTooLongError:
+                if not turns:
+                    raise
+                turns = turns[(len(turns) + 1) // 2 :]
 
     def _take_in(self, observation: BreakfastObservation) -> None:
         """Store the result of the last action."""

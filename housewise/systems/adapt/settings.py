@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from housewise.agent.adapt.llm_cook import MAX_TURNS, QuestionPolicy
+from housewise.agent.adapt.planner_prompt import MAX_TURNS, QuestionPolicy
 from housewise.core.errors import UserError
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION
 from housewise.core.settings import MAX_COUNT, Settings

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.adapt.llm_cook import Briefing, CookingConversation, LLMCook
+from housewise.agent.adapt.planner_prompt import Briefing, PlannerPrompt
+from housewise.agent.adapt.policy import LLMPolicy
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook, PhraseBook
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
@@ -194,11 +195,11 @@ class Adapt(System[AdaptSettings]):
             sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
             verbs = kitchen.kitchen.verbs
             asking = chosen.asking if chosen.asks else "never"
-            conversation = CookingConversation(self._prompts, asking, chosen.thinks, chosen.max_turns)
-            cook = LLMCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
+            prompt = PlannerPrompt(self._prompts, asking, chosen.thinks, chosen.max_turns)
+            policy = LLMPolicy(models["agent"], prompt, sampling, verbs.open, chosen.grounded, chosen.thinks)
             briefing = Briefing(kitchen.task.text, kitchen.layout(), format_known_answers(told))
             most = chosen.max_questions
-            return LLMCookAgent(cook, briefing, verbs, chosen.asking, most, progress)
+            return LLMCookAgent(policy, briefing, verbs, chosen.asking, most, progress)
         if chosen.planner == "cook":
             return ScriptedCookAgent(chosen.planner, OracleCook(person, number), progress)
         if chosen.planner == "teacher":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from housewise.agent.adapt.llm_cook import CookingTurn
+from housewise.agent.adapt.planner_prompt import CookingTurn
 from housewise.core.record import Event
 from housewise.core.settings import MAX_COUNT
 from housewise.language.words import normalize_letters, one_line

@@ -122,8 +122,8 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
     (tidy / "README.md").write_text(
         "Of all [1][m] %, and <!-- = houses/mine.csv#row=lookup .1f -->2<!-- / -->, and more:\n"
         "by <!-- = houses/mine.csv#row=model, memory - lookup,measure=success_rate ±.1f -->3<!-- / -->.\n\n"
-        "over <!-- = houses/mine.csv; sum=weight .0f -->0<!-- / --> episodes, and "
-        "<!-- = houses/mine.csv; sum=value .1f -->0<!-- / --> in all\n\n"
+        "over <!-- = houses/mine.csv; statistic=weight .0f -->0<!-- / --> episodes, and "
+        "<!-- = houses/mine.csv; statistic=sum .1f -->0<!-- / --> in all\n\n"
         "<!-- figures: houses/mine.csv -->\n<!-- /figures -->\n\n"
         "<!-- figures: houses/mine.csv#row=model, memory|lookup; compare=row=lookup -->\n<!-- /figures -->\n\n"
         '[m]: results/houses/mine.csv "#row=model, memory,measure=success_rate ±.0f"\n'
@@ -131,7 +131,7 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
     assert readme("--root", tidy).returncode == 0
     text = (tidy / "README.md").read_text()
     assert "[75 ± 25][m] %" in text and ".1f -->25.0<!-- / -->" in text and "±.1f -->50.0 ± 25.0<!-- / -->" in text
-    assert "sum=weight .0f -->4<!-- / -->" in text and "sum=value .1f -->2.0<!-- / -->" in text
+    assert "statistic=weight .0f -->4<!-- / -->" in text and "statistic=sum .1f -->2.0<!-- / -->" in text
     assert "| model, memory | 75.0 ± 25.0 |" in text and "| lookup | 25.0 ± 0.0 |" in text
     assert "| model, memory | +50.0 ± 25.0 | -267.7 to +367.7 | 2 | 2 |" in text
     assert readme("--check", "--root", tidy).returncode == 0
@@ -153,7 +153,7 @@ def test_results_of_an_adapter_that_was_replaced_are_named(tidy: Path) -> None:
         ("houses/mine.csv#row=sage", "houses/mine.csv: axis row: no level 'sage'; available: model, memory, lookup"),
         ("houses/mine.csv#measure=luck", "axis measure: no level 'luck'"),
         ("houses/mine.csv#lookup", "'lookup' is not NAME=VALUE"),
-        ("houses/mine.csv#row=lookup; sum=all", "houses/mine.csv: sum=all: write sum=value or sum=weight"),
+        ("houses/mine.csv#row=lookup; statistic=all", "no statistic 'all'; available: sum, weight, max"),
         ("houses/other.csv#row=lookup", "other.json"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_file_without_what_a_table_shows_or_none_is_told_of_in_one_line(small:
         ("in <!-- = speed/other.json#/share .1% -->5<!-- / -->", "other.json: cannot be read"),
         ("in <!-- = speed/run.json#/share blue -->5<!-- / -->", "line 8: .*cannot be shown as 'blue'"),
         ("<!-- = speed/run.json#/share .1% -->5<!-- / -->", "line 8: a line begins with a mark"),
-        ("<!-- figures: adapt fold -->\n<!-- /figures -->", "line 8: no table adapt fold; did you mean adapt folds"),
+        ("<!-- figures: all result -->\n<!-- /figures -->", "line 8: no table all result; did you mean all results"),
     ],
 )
 def test_damaged_marks_are_told_of_in_one_line(small: Path, words: str, complaint: str) -> None:

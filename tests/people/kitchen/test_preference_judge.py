@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.language.words import verb_forms
-from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_curve, satisfaction_rate
+from housewise.people.kitchen.preference_judge import PreferenceJudge, satisfaction_rate
 from tests.people.kitchen.breakfasts import (
     COFFEE,
     EGGS,
@@ -199,15 +199,11 @@ def test_verdicts_have_a_reason_and_a_step():
     assert "together(pepper, egg)" in verdicts["10.3"].why
 
 
-def test_satisfaction_counts_applicable_preferences_and_grows():
+def test_satisfaction_counts_applicable_preferences():
     person = ADAPT_PEOPLE["miranda"]
     trace = cook_breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = PreferenceJudge(1).verdicts(person, trace)
     assert satisfaction_rate(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio
-    curve = satisfaction_curve(PreferenceJudge(1), person, trace, (0.0, 0.5, 1.0))
-    assert curve[0.0] == 0
-    assert curve[0.5] == pytest.approx(1 / 8)
-    assert curve[1.0] == pytest.approx(3 / 8)
     assert satisfaction_rate([]) is None
 
 

@@ -2,28 +2,35 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from housewise.agent.adapt.llm_cook import CookingConversation, CookingTurn
+from housewise.agent.adapt.planner_prompt import CookingTurn, PlannerPrompt
 from housewise.agent.adapt.prompts import SHORT_PROMPTS, load_prompts
 from housewise.core.errors import UserError
+from housewise.core.record import Record
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.kitchen.question_topics import default_topics
+from housewise.people.kitchen.profiles import KitchenProfile
+from housewise.people.kitchen.question_topics import QuestionTopic, default_topics
 from housewise.selftrain.adapt.breakfast_replay import play_breakfast, recorded_scene
 from housewise.selftrain.adapt.question_oracle import QuestionOracle
-from housewise.selftrain.adapt.reflection import (
+from housewise.selftrain.adapt.record_reflection import (
     EpisodeReflection,
+    choose_thresholds,
+    is_question,
+    reflect_on_record,
+    teacher_preferences,
+)
+from housewise.selftrain.adapt.reflection_dpo import (
+    ReflectionDPO,
     ReflectionStep,
     ReflectionThresholds,
-    Reflector,
-    choose_thresholds,
-    learning_target,
-    preferences_from_reflections,
-    teacher_preferences,
+    Student,
+    dpo_dataset,
+    reflection,
 )
 from housewise.systems.adapt.record import CookingActionEvent
 from housewise.systems.adapt.world import BreakfastObservation
@@ -60,13 +67,13 @@ def datum(student: float, teacher: float, then: float | None = None) -> Reflecti
     ],
 )
 def test_algorithm_1(student: float, teacher: float, then: float | None, chosen: str | None) -> None:
-    assert learning_target(datum(student, teacher, then), ReflectionThresholds(question=0.1001, action=0.2)) == chosen
+    assert reflection(datum(student, teacher, then), ReflectionThresholds(question=0.1001, action=0.2)) == chosen
 
 
 def test_thresholds_give_the_shares_that_are_wanted() -> None:
     data = [datum(0.5 + number / 1000, 0.3, 0.3 + (number % 97) / 200) for number in range(1, 101)]
     thresholds = choose_thresholds(data, 0.37, 0.48)
-    chosen = [learning_target(each, thresholds) for each in data]
+    chosen = [reflection(each, thresholds) for each in data]
     assert abs(chosen.count("question") - 37) <= 1 and abs(chosen.count("action") - 48) <= 2
     assert thresholds.question > 0 and thresholds.action > 0
 
@@ -74,7 +81,7 @@ def test_thresholds_give_the_shares_that_are_wanted() -> None:
 def test_no_question_is_chosen_that_makes_it_worse_and_nothing_may_be_left() -> None:
     worse = [datum(0.5, 0.3, 0.2) for _ in range(10)]
     thresholds = choose_thresholds(worse, 0.5, 0.5)
-    assert thresholds.question == 0 and "question" not in [learning_target(each, thresholds) for each in worse]
+    assert thresholds.question == 0 and "question" not in [reflection(each, thresholds) for each in worse]
     assert choose_thresholds([], 0.37, 0.48).question == 0
 
 
@@ -83,11 +90,11 @@ def test_what_is_learned_of_it() -> None:
     data = (datum(0.5, 0.4, 0.9), datum(0.2, 0.3), asking)
     episode = EpisodeReflection(episode="juan-4-run0", steps=9, data=data)
     thresholds = ReflectionThresholds(0.1, 0.0)
-    first, second = preferences_from_reflections([episode], thresholds)
+    first, second = dpo_dataset(episode.data, thresholds, episode.episode)
     assert first.chosen == f' Ask "{QUESTION}"' and first.rejected == " Search fridge_0" and first.prefix == "Action:"
     assert second.chosen == " Look for lemon" and second.source == "juan-4-run0/3: action"
     assert [each.chosen for each in teacher_preferences([episode])] == [" Look for lemon"] * 3
-    assert data[2].is_question_of_student and not data[0].is_question_of_student
+    assert is_question(data[2].student) and not is_question(data[0].student)
 
 
 class Sure:
@@ -124,13 +131,22 @@ class Forgetful(Sure):
         return super().score_tokens(request, continuations)
 
 
+def reflect(
+    student: Student,
+    record: Record,
+    oracle: Sequence[QuestionTopic] | None = None,
+    people: Mapping[str, KitchenProfile] = ADAPT_PEOPLE,
+) -> EpisodeReflection:
+    method = ReflectionDPO(student, PlannerPrompt(load_prompts(SHORT_PROMPTS)), 40)
+    return reflect_on_record(method, record, people, shared_minilm(), oracle)
+
+
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record = record_of(tmp_path, "juan-4-run0")
     student = Sure()
-    reflector = Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40)
-    found = reflector.reflect(record)
+    found = reflect(student, record)
     assert found.steps == record.result.scores["executed"] == len(record.of_type(CookingActionEvent))
     assert 0 < len(found.data) <= found.steps and len(student.reflected) == len(found.data)
     each = found.data[0]
@@ -141,27 +157,22 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     line = json.loads(found.model_dump_json())["data"][0]
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
     assert EpisodeReflection.model_validate_json(found.model_dump_json()) == found
-    short = Reflector(
-        Forgetful(3), CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40
-    ).reflect(record)
+    short = reflect(Forgetful(3), record)
     assert short.steps == found.steps and 0 < len(short.data) < len(found.data)
     assert short.data == found.data[: len(short.data)], "what is longer than it reads is left out"
-    nothing = Reflector(
-        Sure("None"), CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE, shared_minilm(), 40
-    ).reflect(record)
+    nothing = reflect(Sure("None"), record)
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
-        Reflector(student, CookingConversation(load_prompts(SHORT_PROMPTS)), {}, shared_minilm(), 40).reflect(record)
+        reflect(student, record, people={})
 
 
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record, student = record_of(tmp_path, "juan-4-run0"), Sure()
-    conversation, juan = CookingConversation(load_prompts(SHORT_PROMPTS)), ADAPT_PEOPLE["juan"]
-    own = Reflector(student, conversation, ADAPT_PEOPLE, shared_minilm(), 40).reflect(record)
+    juan, own = ADAPT_PEOPLE["juan"], reflect(student, record)
     student.reflected.clear()
-    found = Reflector(student, conversation, ADAPT_PEOPLE, shared_minilm(), 40, default_topics()).reflect(record)
+    found = reflect(student, record, default_topics())
     assert not student.reflected, "the student is not asked what it could have asked"
     assert [(each.step, each.teacher) for each in found.data] == [(each.step, each.teacher) for each in own.data]
     asked = [each for each in found.data if each.question is not None]
@@ -179,4 +190,4 @@ def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> Non
             )
         return said(seen, turns)
 
-    assert len(list(play_breakfast(scene.world, decide))) == found.steps
+    assert len(play_breakfast(scene.world, decide)) == found.steps

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("llguidance")
 
 from housewise.agent.adapt.action_grammar import NameableThings, action_grammar
-from housewise.agent.adapt.llm_cook import CookingTurn
+from housewise.agent.adapt.planner_prompt import CookingTurn
 from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook
 from housewise.language.grammar_matching import matches_grammar
@@ -48,7 +48,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
         assert matches_grammar(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
         return rng.choice(SLIPS) if rng.random() < slips else action
 
-    turns = list(play_breakfast(world, decide))
+    turns = play_breakfast(world, decide)
     return turns, satisfaction_rate(PreferenceJudge(task).verdicts(person, kitchen.trace))
 
 
