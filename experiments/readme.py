@@ -37,7 +37,7 @@ def main(
     root: Annotated[Path, typer.Option(help="The project's folder.")] = Path(),
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 where a figure differs.")] = False,
 ) -> None:
-    """Fill in the figures of README.md and docs/*.md from results/*/*.json, and the tables of settings.
+    """Fill in the figures of README.md and docs/*.md from results/, and the tables of settings.
 
     Examples:
 
