@@ -6,18 +6,16 @@ from pathlib import Path
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
-from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.validation import read_model
 from housewise.experiments.experiment_file import Experiment
 
 FOLDER = Path(__file__).parent
-"""Folder with the bundled experiments, by system."""
+"""Folder with the bundled experiments, by system, and those of ``bench``."""
 
 
 def bundled_experiments() -> dict[str, Path]:
     """Return the files of the bundled experiments by name, such as ``personalize/new_houses``."""
-    paths = (path for system in sorted(plugin_names(SYSTEMS)) for path in find_paths(FOLDER / system, "*.yaml"))
-    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in paths}
+    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in find_paths(FOLDER, "*/*.yaml")}
 
 
 def find_experiment(name: str) -> tuple[str, Path]:

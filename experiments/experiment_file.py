@@ -22,7 +22,6 @@ SEED = "seed"
 """Axis whose levels may be plain numbers. Each is a number of the random stream."""
 MEASURE = "measure"
 """Stands for the measures among the axes of a table."""
-
 _RUNS = "runs"
 _RESERVED = frozenset({"run", "task", "repeat", MEASURE, "value", "weight", "error", "count"})
 """Columns of results tables that are no axes."""
@@ -129,14 +128,15 @@ class Level(Settings):
         settings: Settings of every run that depends on the axis.
         runs: Further changes by run.
         trainings: Settings of trainings that depend on the axis, by training.
-        function: ``module:function`` that measures in place of runs, such as a control without an agent; see
-            ``Experiment.function``.
+        function: ``module:function`` that measures in place of runs; see ``Experiment.function``.
+        needs: Optional Python modules. Without them, the level is left out.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
     runs: dict[Name, RunChanges] = Field(default_factory=dict)
     trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     function: FunctionName | None = None
+    needs: tuple[str, ...] = ()
 
 
 class Measure(Settings):

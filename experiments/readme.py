@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
@@ -18,6 +18,7 @@ from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import fill_marks
 from housewise.experiments.documents.settings import SETTINGS_TABLES
 from housewise.experiments.documents.tables import TABLES
+from housewise.experiments.tables import describe_change
 
 
 def documents(root: Path) -> list[Path]:
@@ -36,7 +37,7 @@ def main(
     root: Annotated[Path, typer.Option(help="The project's folder.")] = Path(),
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 where a figure differs.")] = False,
 ) -> None:
-    """Fill in the figures of README.md and docs/*.md from results/*/*.json, and the tables of settings.
+    """Fill in the figures of README.md and docs/*.md from results/, and the tables of settings.
 
     Examples:
 
@@ -44,7 +45,9 @@ def main(
     """
     console = Console(soft_wrap=True, highlight=False)
     files, wrong = FigureFiles(root / "results"), 0
-    files.read_all()
+    for name, table in files.read_all().items():
+        for adapter in table.header.changed_adapters:
+            print_note(f"results/{name}: {describe_change(adapter)}")
     tables = TABLES | SETTINGS_TABLES
     for path in documents(root):
         name = path.relative_to(root).as_posix()

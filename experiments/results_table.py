@@ -24,7 +24,7 @@ from housewise.core.validation import read_model
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
-from housewise.language.adapters import adapter_fingerprint
+from housewise.language.adapters import adapter_fingerprint, bundled_adapters
 from housewise.rollout.data_frames import import_pandas
 from housewise.rollout.scores import USAGE
 from housewise.rollout.system import find_system, system_scores
@@ -69,7 +69,8 @@ class ResultsHeader(BaseModel):
         quick: Whether it was made with ``--quick``.
         missing_episodes: Number of episodes that were not finished.
         rows: Number of rows of the table.
-        settings: Settings of each measured run that differ from the system's defaults, by its label.
+        settings: Settings of each measured run that differ from the system's defaults, or of each call of a function,
+            by its label.
         adapters: Names of adapters and the SHA-256 of their weights, by name.
         made: Commit, software, command, machine and date; see ``core.provenance``.
     """
@@ -88,6 +89,12 @@ class ResultsHeader(BaseModel):
     settings: dict[str, Any] = {}
     adapters: dict[str, Any] = {}
     made: dict[str, Any] = {}
+
+    @property
+    def changed_adapters(self) -> list[str]:
+        """Names of the bundled adapters that are no longer those that the table was made with."""
+        bundled = bundled_adapters()
+        return [name for name, made in self.adapters.items() if name in bundled and adapter_fingerprint(name) != made]
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,12 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
         measures=_measure_units(experiment),
         quick=runner.quick,
         missing_episodes=runner.count_missing_episodes(),
-        settings={run.label: _own_settings(runner, run) for run in runner.measured_runs},
+        settings={
+            **{run.label: _own_settings(runner, run) for run in runner.measured_runs},
+            **{
+                ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
+            },
+        },
         adapters=_adapters(runner),
         made=made,
     )
@@ -214,4 +226,5 @@ def _own_settings(runner: ExperimentRunner, run: PlannedRun) -> dict[str, Any]:
 
 def _adapters(runner: ExperimentRunner) -> dict[str, Any]:
     named = {runner.settings(run).models.agent.adapter for run in runner.measured_runs if run.model is None}
+    named |= {runner.function_settings(cell).get("adapter") for cell, _ in runner.grid.function_cells}
     return {Path(name).name: adapter_fingerprint(name) for name in sorted(filter(None, named))}

@@ -201,13 +201,17 @@ class ExperimentRunner:
     def _values_file(self, cell: Cell) -> Path:
         return self.folder / cell_folder("values", cell) / "values.json"
 
-    def _call_function(self, cell: Cell, reference: str) -> None:
-        """Call a function for some levels, and keep what it measures."""
-        path, experiment = self._values_file(cell), self.experiment
+    def function_settings(self, cell: Cell) -> dict[str, Any]:
+        """Return the arguments of a function for some levels. The names of inputs stand in place of their paths."""
+        experiment = self.experiment
         layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
         layers += [experiment.quick.settings] if self.quick else []
         layers += [dict(_parse_override(word) for word in self.overrides)]
-        settings = {key: self._fill_in(value) for layer in layers for key, value in layer.items()}
+        return {key: value for layer in layers for key, value in layer.items()}
+
+    def _call_function(self, cell: Cell, reference: str) -> None:
+        """Call a function for some levels, and keep what it measures."""
+        path, settings = self._values_file(cell), self._fill_in(self.function_settings(cell))
         if path.exists():
             earlier = _read_measured(path)["settings"]
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:

@@ -94,9 +94,14 @@ def format_results(
         for row in row_keys
     ]
     headings = [_join_levels(header, columns, key) for key in column_keys]
-    notes = experiment.notes if experiment else ()
+    notes = [*(experiment.notes if experiment else ()), *map(describe_change, header.changed_adapters)]
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
     return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
+
+
+def describe_change(adapter: str) -> str:
+    """Return a note on results whose adapter has been replaced since."""
+    return f"These results are of an adapter {adapter} that has been replaced since; measure them again."
 
 
 def format_differences(
@@ -129,7 +134,7 @@ def format_differences(
 
 
 def _complete_layout(header: ResultsHeader, layout: TableLayout) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    columns = layout.columns or (MEASURE,)
+    columns = layout.columns or (() if MEASURE in layout.rows else (MEASURE,))
     rows = layout.rows or tuple(axis for axis in header.axes if axis not in (SEED, *columns))
     return (rows, columns) if MEASURE in (*rows, *columns) else (rows, (*columns, MEASURE))
 

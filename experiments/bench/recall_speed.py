@@ -1,127 +1,110 @@
-"""How long it takes to recall something from a memory of many notes."""
+"""Time that it takes to recall something from a memory of many notes."""
 
 from __future__ import annotations
 
 import random
-import statistics
 import time
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-import typer
+import numpy as np
 
-from housewise.core.console import Console
-from housewise.core.exit_codes import run_cli
-from housewise.core.files import check_writable_file, write_json
-from housewise.core.provenance import provenance
-from housewise.language.embedder import Embedder, MiniLM
+from housewise.experiments.runner import MeasuredValue
+from housewise.language.embedder import Embedder, MiniLM, Vectors
 from housewise.people.memory import About, Memory, Note
 
-_MOST = 10
-_LAYOUTS = {"a few of each kind": (150, 120), "all different": (2000, 1000), "all about one thing": (1, 12)}
-"""Kinds of things and of places that notes are about."""
+_MAX_RESULTS = 10
+_SEED = 0
 
 
-def contradictory_memory(count: int, things: int, places: int, seed: int) -> Memory:
-    """A memory of reactions, of which many contradict each other."""
-    draw = random.Random(seed)
-    return Memory(
-        "ada",
-        (
-            Note(
-                person="ada",
-                kind="reaction",
-                text=f"reaction {number}",
-                about=About(
-                    things=(f"thing {draw.randrange(things)}",),
-                    room=f"room {draw.randrange(8)}",
-                    receptacle=f"place {draw.randrange(places)}",
-                ),
-                value=draw.choice((1.0, -1.0)),
-                time=f"2026-11-23T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}Z",
-            )
-            for number in range(count)
-        ),
-    )
+def time_recall(
+    things: int, places: int, notes: int, questions: int, by_meaning: bool = False
+) -> Iterator[MeasuredValue]:
+    """Measure recall, and a scan of all notes in turns with it.
 
+    The first question is apart: it builds the index, and embeds the notes.
 
-def recall_times(memory: Memory, queries: int, seed: int, embedder: Embedder | None = None) -> dict[str, float]:
-    """Milliseconds a recall takes, of questions with one to three fields.
-
-    The first question is not counted: it sorts the notes, and embeds what they say.
+    Args:
+        things, places: Numbers of kinds of things and of places that notes are about.
+        notes: Number of notes.
+        questions: Number of questions, with one to three fields.
+        by_meaning: Whether notes of similar meaning are recalled if fewer match by key; takes MiniLM.
     """
-    draw = random.Random(seed)
-    asked = [draw.choice(memory.notes).about for _ in range(queries)]
-    partly = [
-        about if draw.random() < 0.4 else About(things=about.things, receptacle=draw.choice((None, about.receptacle)))
-        for about in asked
-    ]
-    begun = time.perf_counter()
-    memory.recall(About(things=("unheard of",)), _MOST, embedder=embedder, min_similarity=-1)
-    first = 1000 * (time.perf_counter() - begun)
+    memory, embedder = make_memory(notes, things, places), MiniLM() if by_meaning else None
+    rng = random.Random(_SEED)
+    asked = [_leave_open(rng.choice(memory.notes).about, rng) for _ in range(questions)]
+
+    def recall(about: About) -> Any:
+        return memory.recall(about, _MAX_RESULTS, embedder=embedder, min_similarity=-1)
+
+    def scan(about: About) -> Any:
+        return scan_notes(memory.notes, about, vectors, embedder)
+
+    first = _milliseconds(recall, About(things=("unheard of",)))
+    vectors = embedder.embed([note.about.phrase for note in memory.notes]) if embedder else None
     if embedder is not None:
-        # What a network takes to read a question is another matter.
-        embedder.embed([about.phrase for about in partly])
-    times = []
-    for about in partly:
-        begun = time.perf_counter()
-        memory.recall(about, _MOST, embedder=embedder, min_similarity=-1)
-        times.append(1000 * (time.perf_counter() - begun))
-    times.sort()
-    return {
-        "mean_ms": statistics.fmean(times),
-        "median_ms": statistics.median(times),
-        "p99_ms": times[int(0.99 * (len(times) - 1))],
-        "first_ms": first,
-        **_after_copying(memory, embedder),
-    }
+        # The time that the network takes to read a question is not measured.
+        embedder.embed([about.phrase for about in asked])
+    yield MeasuredValue("first", 0, "first_ms", first)
+    total = [0.0, 0.0]
+    for number, about in enumerate(asked):
+        times = [_milliseconds(recall, about), _milliseconds(scan, about)]
+        yield MeasuredValue(f"question {number}", 0, "ms", times[0])
+        yield MeasuredValue(f"question {number}", 0, "scan_ms", times[1])
+        total = [sum(pair) for pair in zip(total, times, strict=True)]
+    yield MeasuredValue("all", 0, "times_faster", total[1] / total[0])
 
 
-def _after_copying(memory: Memory, embedder: Embedder | None) -> dict[str, float]:
-    """Milliseconds until a copy has recalled something, and until it has once more after a note was added to it."""
-    nothing, begun = About(things=("unheard of",)), time.perf_counter()
-    copy = memory.copy()
-    copy.recall(nothing, _MOST, embedder=embedder, min_similarity=-1)
-    copied = time.perf_counter()
-    about, later = memory.notes[0].about, "2026-11-25T00:00:00Z"
-    copy.add(Note(person="ada", kind="reaction", text="another", about=about, value=1.0, time=later))
-    copy.recall(nothing, _MOST, embedder=embedder, min_similarity=-1)
-    return {"copied_ms": 1000 * (copied - begun), "added_to_copy_ms": 1000 * (time.perf_counter() - copied)}
+def make_memory(count: int, things: int, places: int) -> Memory:
+    """Return a memory of reactions, many of which contradict each other."""
+    rng = random.Random(_SEED)
+
+    def draw(number: int) -> Note:
+        about = About(
+            things=(f"thing {rng.randrange(things)}",),
+            room=f"room {rng.randrange(8)}",
+            receptacle=f"place {rng.randrange(places)}",
+        )
+        time = f"2026-11-23T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}Z"
+        value = rng.choice((1.0, -1.0))
+        return Note(person="ada", kind="reaction", text=f"reaction {number}", about=about, value=value, time=time)
+
+    return Memory("ada", tuple(map(draw, range(count))))
 
 
-def main(
-    notes: Annotated[int, typer.Option(min=1, help="In each memory.")] = 10_000,
-    queries: Annotated[int, typer.Option(min=1, help="Questions asked of each.")] = 500,
-    seed: Annotated[int, typer.Option(help="Of notes and questions.")] = 0,
-    meaning: Annotated[bool, typer.Option("--meaning", help="By meaning as well; takes MiniLM.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
-    ] = None,
-) -> None:
-    """Time recall: ten notes or fewer of many, by key, and with --meaning by meaning of what is not found by key.
-
-    Examples:
-
-      python -m housewise.experiments.bench.recall_speed --json recall_speed.json
-    """
-    embedder = MiniLM() if meaning else None
-    figures = {}
-    for name, (things, places) in _LAYOUTS.items():
-        memory = contradictory_memory(notes, things, places, seed)
-        figures[name] = {"by key": recall_times(memory, queries, seed)}
-        if embedder is not None:
-            figures[name]["by key, then meaning"] = recall_times(memory, queries, seed, embedder)
-        for way, found in figures[name].items():
-            Console().print(
-                f"{notes} notes, {name}, {way}: {found['mean_ms']:.3f} ms on average, {found['median_ms']:.3f} in the "
-                f"median, {found['p99_ms']:.3f} at the 99th percentile; {found['first_ms']:.0f} ms the first time",
-                highlight=False,
-                soft_wrap=True,
-            )
-    if json_file is not None:
-        content = {"notes": notes, "queries": queries, "seed": seed, "most": _MOST, "recall": figures}
-        write_json(json_file, {**content, **provenance()})
+def scan_notes(
+    notes: Sequence[Note], about: About, vectors: Vectors | None = None, embedder: Embedder | None = None
+) -> list[Note]:
+    """Return the notes that match a question as ``Memory.recall`` says, without an index and without conflicts."""
+    asked = about.model_dump(exclude_none=True)
+    scores = [_agreement(note.about, asked) for note in notes]
+    best = sorted((n for n, score in enumerate(scores) if score > 0), key=lambda n: (scores[n], n), reverse=True)
+    if vectors is not None and embedder is not None and len(best) < _MAX_RESULTS:
+        best += np.argsort(-(vectors @ embedder.embed([about.phrase])[0])).tolist()
+    return [notes[n] for n in best[:_MAX_RESULTS]]
 
 
-if __name__ == "__main__":
-    run_cli(lambda: typer.run(main))
+def _agreement(about: About, asked: dict[str, Any]) -> int:
+    """Return the number of fields that agree with a question, or -1 if one disagrees."""
+    agreed = 0
+    for name, value in asked.items():
+        stated = getattr(about, name)
+        if stated:
+            same = not set(stated).isdisjoint(value) if name == "things" else stated == value
+            if not same:
+                return -1
+            agreed += 1
+    return agreed
+
+
+def _leave_open(about: About, rng: random.Random) -> About:
+    """Return a question about the same, mostly with fewer fields."""
+    if rng.random() < 0.4:
+        return about
+    return About(things=about.things, receptacle=rng.choice((None, about.receptacle)))
+
+
+def _milliseconds(work: Callable[[About], Any], about: About) -> float:
+    start = time.perf_counter()
+    work(about)
+    return 1000 * (time.perf_counter() - start)

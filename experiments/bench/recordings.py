@@ -1,4 +1,4 @@
-"""Recorded LLM-Personalize episodes, and the houses that they happened in."""
+"""Recorded episodes of LLM-Personalize, and the houses that they happened in."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """One recorded action, in the data's keys.
+    """A recorded action, with the data's keys.
 
     Attributes:
-        raw: as the model wrote it.
-        kind: what the published parser made of it, None when it made nothing.
-        thing, place: the object and the receptacle that it resolved to.
-        steps: low-level steps that it took.
-        before, after: receptacle of every object, None for the hand.
-        discovered: keys of what it brought into view for the first time.
+        raw: Text of the model.
+        kind: What the published parser understood; None if nothing.
+        thing, place: Object and receptacle that it resolved to.
+        steps: Number of low-level steps that it took.
+        before, after: Receptacle of every object; None for the hand.
+        discovered: Keys of what it brought into view for the first time.
     """
 
     raw: str
@@ -63,35 +63,28 @@ class Recording:
     Args:
         path: ``<scene>/<condition>/<episode>.json``, or a log as LLM-Personalize published it,
             ``<run>/demo/<scene>/data_<time>.json``, whose episode is found by how it begins.
-        data: the Housekeep folder.
-
-    Attributes:
-        scene: name of the scene.
-        condition: what was recorded: a row of the paper, or the name of a published run.
+        data: The Housekeep folder.
 
     Raises:
-        DataError: when it is no recording, or of an episode that the data does not have.
+        DataError: It is not a recording, or of an episode that the data does not have.
     """
 
     def __init__(self, path: Path, data: HousekeepData) -> None:
         plans = read_json(path, "fetch the file again")
         try:
-            self.scene, self.condition, episode = _origin(path, plans, data)
-            self.task = RearrangementTask(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, episode))
-            self._take(plans)
+            scene, episode = _find_episode(path, plans, data)
+            self.task = RearrangementTask(with_recorded_navmesh(data.scene(scene)), data.episode(scene, episode))
+            places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
+            self.keys = {place.name: place.key for place in places}
+            self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
+            self.usable = {place.key for place in places if place.usable}
+            self.steps = list(self._read(plans))
         except (AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
             raise DataError(f"{path}: not a recording ({excerpt(repr(error))}); fetch the file again") from error
 
-    def _take(self, plans: list[dict[str, Any]]) -> None:
-        places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
-        self.keys = {place.name: place.key for place in places}
-        self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
-        self.usable = {place.key for place in places if place.usable}
-        self.steps = list(self._read(plans))
-
     @property
     def vocabulary(self) -> Vocabulary:
-        """Every name of the house: the published parser knew them all."""
+        """All names of the house, since the published parser knew them all."""
         names = {key: name for name, key in self.keys.items()}
         return Vocabulary(
             tuple(room.name for room in self.task.scene.rooms),
@@ -123,35 +116,35 @@ class Recording:
         return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
 
 
-def recordings_in(folder: Path) -> list[Path]:
-    """The recordings of a folder, in either layout; see Recording."""
-    published = find_paths(folder, "*/demo/*/data_*.json")
-    return published or find_paths(folder, "*/*/*.json")
+def list_recordings(folder: Path) -> list[Path]:
+    """Return the recordings of a folder, in either layout; see ``Recording``."""
+    return find_paths(folder, "*/demo/*/data_*.json") or find_paths(folder, "*/*/*.json")
 
 
 def _is_published(path: Path) -> bool:
     return path.parts[-3:-2] == ("demo",)
 
 
-def place_of(path: Path) -> tuple[str, str]:
-    """Scene and condition of a recording, as its folders name them."""
-    return (path.parts[-2], path.parts[-4]) if _is_published(path) else (path.parts[-3], path.parts[-2])
+def scene_and_condition(path: Path) -> tuple[str, str]:
+    """Return the scene of a recording, in lower case, and its condition, as its folders name them."""
+    scene, condition = (path.parts[-2], path.parts[-4]) if _is_published(path) else path.parts[-3:-1]
+    return scene.lower(), condition
 
 
-def _origin(path: Path, plans: Any, data: HousekeepData) -> tuple[str, str, int]:
-    """Scene, condition and episode of a recording."""
-    scene, condition = place_of(path)
+def _find_episode(path: Path, plans: Any, data: HousekeepData) -> tuple[str, int]:
+    """Return scene and episode of a recording."""
+    lower, _ = scene_and_condition(path)
+    scene = next((name for name in data.scenes() if name.lower() == lower), lower)
     if not _is_published(path):
-        return scene, condition, int(path.stem)
-    scene = next((name for name in data.scenes() if name.lower() == scene.lower()), scene)
+        return scene, int(path.stem)
     start = frozenset(plans[0]["current_mapping"]["start"].items())
     episode = data.episodes_by_start(scene).get(start) if data.has_episodes(scene) else None
     if episode is None:
         raise MissingEpisodeError(f"{path}: no episode of {scene} in the data begins like this recording; leave it out")
-    return scene, condition, episode
+    return scene, episode
 
 
 @lru_cache(maxsize=2)
-def walked_as_recorded(scene: Scene) -> Scene:
-    """A scene with Habitat's way of walking, where the file of its navigation mesh is at hand."""
+def with_recorded_navmesh(scene: Scene) -> Scene:
+    """Return a scene with the polygons on which Habitat walks, if the file of its navigation mesh is there."""
     return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from housewise.core.errors import DataError, UserError
 from housewise.experiments.catalogue import FOLDER, load_experiment
 from housewise.experiments.experiment_file import Experiment, TableLayout
-from housewise.experiments.results_table import VALUE, ResultsTable
+from housewise.experiments.results_table import VALUE, WEIGHT, ResultsTable
 from housewise.experiments.statistics import (
     DIFFERENCE,
     ERROR_OVER_EPISODES,
@@ -21,8 +22,15 @@ from housewise.experiments.statistics import (
 )
 from housewise.experiments.tables import format_differences, format_results
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _MINUS = " - "
-_STATISTICS = ("sum", "max")
+_STATISTICS: Mapping[str, Callable[[pd.DataFrame, float], float]] = {
+    "sum": lambda frame, scale: scale * float((frame[VALUE] * frame[WEIGHT]).sum()),
+    "weight": lambda frame, scale: float(frame[WEIGHT].sum()),
+    "max": lambda frame, scale: scale * float(frame[VALUE].max()),
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,8 @@ class Address:
         file: Name of the CSV file, below the folder of results.
         levels: Levels of axes, and names of measures by ``measure``.
         options: ``rows`` and ``columns`` of a table (axes with commas between them), ``compare=AXIS=LEVEL`` for a table
-            of paired differences, and ``statistic=sum`` or ``max`` in place of a mean.
+            of paired differences, and ``statistic=NAME`` in place of a mean: ``sum`` (of the values, each times its
+            weight), ``weight`` (the sum of the weights) or ``max``.
     """
 
     file: str
@@ -80,7 +89,7 @@ def find_mean(table: ResultsTable, address: Address) -> tuple[float, float | Non
         if (statistic := address.options.get("statistic")) is not None:
             if statistic not in _STATISTICS:
                 raise DataError(f"no statistic {statistic!r}; available: {', '.join(_STATISTICS)}")
-            return unit.scale * float(chosen.frame[VALUE].agg(statistic)), None
+            return _STATISTICS[statistic](chosen.frame, unit.scale), None
         if compared:
             ((axis, (_, base)),) = compared.items()
             found, column = paired_differences(chosen.frame, axis, base), DIFFERENCE

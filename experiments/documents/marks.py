@@ -1,12 +1,12 @@
-"""Marks in Markdown, unseen where it is shown, between which text is filled in from files of results.
+"""Marks in Markdown, unseen where it is shown, between which text is filled in from results tables of experiments.
 
 A table stands between lines of its own, and a figure in a line::
 
-    <!-- figures: fidelity -->
-    | what | figure |
+    <!-- figures: personalize/memory_value.csv#measure=success_rate; rows=row,stage -->
+    | row | success, % |
     <!-- /figures -->
 
-    in <!-- = bench/fidelity.json#/effect_agreement .1% -->99.1 %<!-- / --> of all cases
+    in <!-- = bench/fidelity.csv#measure=effects_as_recorded .1f -->98.5<!-- / --> % of all cases
 
 A page without such comments names the file in a link, whose text is the figure::
 
@@ -14,13 +14,8 @@ A page without such comments names the file in a link, whose text is the figure:
 
     [tidy]: results/personalize/new_houses.csv "#adapter=tidy,measure=success_rate .0f"
 
-A table of an experiment is marked by its results table (see ``addresses.Address``)::
-
-    <!-- figures: personalize/memory_value.csv#measure=success_rate; rows=row,stage -->
-    <!-- /figures -->
-
-The words before the last are an address (see FigureFiles), the last word a format of Python's; with ``%`` a share is
-shown in percent, and with ``±`` before the format a mean with its standard error.
+The words before the last are an address (see ``addresses.Address``), the last word a format of Python's; with ``±``
+before the format a mean is shown with its standard error.
 """
 
 from __future__ import annotations
@@ -110,25 +105,23 @@ def fill_marks(
 
 
 def figure(address: str, form: str, files: FigureFiles) -> str:
-    """A figure in words.
+    """Return a figure as text.
 
     Args:
-        address: see FigureFiles.
+        address: See ``addresses.Address``.
         form: Python's format, after ``±`` for a mean with its standard error.
-        files: with the figure.
+        files: The files with the figure.
 
     Raises:
-        UserError: there is no such figure, or it cannot be shown so.
+        UserError: There is no such figure, or it cannot be shown so.
     """
-    unit = " %" if form.endswith("%") else ""
-    spec = f"{form.lstrip('±').removesuffix('%')}f" if unit else form.lstrip("±")
-    numbers: list[float | None] = [*files.with_error(address)] if form.startswith("±") else [files.number(address)]
+    mean, error = files.mean(address)
+    numbers = (mean, error) if form.startswith("±") else (mean,)
     try:
-        shares = (each if not unit or each is None else 100 * each for each in numbers)
-        return " ± ".join(format(each, spec) for each in shares if each is not None) + unit
-    except ValueError as error:
+        return " ± ".join(format(each, form.lstrip("±")) for each in numbers if each is not None)
+    except ValueError as problem:
         raise DataError(
-            f"{excerpt(address)} cannot be shown as {form!r} ({error}); give a format such as .1f"
+            f"{excerpt(address)} cannot be shown as {form!r} ({problem}); give a format such as .1f"
         ) from None
 
 
@@ -191,8 +184,8 @@ def _check_marks(text: str, name: str) -> None:
     for part in _PART.finditer(text):
         if not any(start <= part.start() < end for start, end in whole):
             raise UserError(
-                f"{name}, line {_line(text, part.start())}: {excerpt(part[0])} is no whole mark; it takes "
-                "`<!-- = FILE#/FIELD FORMAT -->...<!-- / -->`, or `<!-- figures: NAME -->` and `<!-- /figures -->`"
+                f"{name}, line {_line(text, part.start())}: {excerpt(part[0])} is no whole mark; it takes `<!-- = "
+                "FILE.csv#AXIS=LEVEL FORMAT -->...<!-- / -->`, or `<!-- figures: NAME -->` and `<!-- /figures -->`"
             )
     if first := _FIRST_IN_LINE.search(text):
         # Markdown takes the whole line for HTML, and a paragraph for ended.

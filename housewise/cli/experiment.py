@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 from housewise.terminal.options import OutOption, Overrides, RayOption, WorkersOption, execution_option, task_option
 
@@ -72,6 +74,8 @@ def experiment(
         # The name of a level may hold a comma.
         levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
     chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
+    if not show:
+        chosen = chosen.with_levels(_leave_out_missing(chosen, levels))
     base = Path("runs") / "experiments"
     folder = out or base / f"{spec.folder or found}{'-quick' if quick else ''}"
     execution = {key: value for key, value in (("workers", workers), ("ray", ray)) if value is not None}
@@ -90,6 +94,21 @@ def experiment(
         runner.play()
     made = make_table(found, runner)
     _print(made, chosen, folder, found.rpartition("/")[2], results, console)
+
+
+def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, list[str]]:
+    """Return the levels whose optional modules are installed, by axis, and print the others. Named axes keep all."""
+    playable: dict[str, list[str]] = {axis: [] for axis in spec.axes if axis not in named}
+    for axis, kept in playable.items():
+        for name, level in spec.axes[axis].items():
+            missing = [module for module in level.needs if find_spec(module) is None]
+            if missing:
+                print_note(f"{axis} {name} is left out: {', '.join(missing)} is not installed")
+            else:
+                kept.append(name)
+        if not kept:
+            raise UserError(f"axis {axis}: no level can be played without the modules that are not installed")
+    return playable
 
 
 def _split_pair(text: str) -> tuple[str, str]:

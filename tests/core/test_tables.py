@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from housewise.core.tables import table
-from housewise.experiments.results import Cell, Figure, Results
+from housewise.experiments.tables import FormattedTable
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal.run_progress import summary_table
 
@@ -27,7 +27,7 @@ ROW = {
 def printed(shown: object, width: int) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=width)
-    shown.show(console) if isinstance(shown, Results) else console.print(shown)
+    console.print(shown)
     return stream.getvalue()
 
 
@@ -62,17 +62,14 @@ def test_what_nobody_has_a_figure_of_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 200])
-def test_a_papers_table_fits(width: int) -> None:
+def test_an_experiments_table_fits(width: int) -> None:
     scenes = ("Benevolence_2_int", "Pomaria_2_int")
-    cells = [
-        Cell(row, f"{scene} {tasks}", Figure(44.4, 12.3, 20), Figure(33.3, 3.3), True, 25)
-        for row in ("LLM-Planner", "after the second iteration")
-        for scene in scenes
-        for tasks in ("train", "test")
-    ]
-    shown = printed(Results("success", cells), width)
+    columns = ["", *(f"{scene}, {tasks}" for scene in scenes for tasks in ("train", "test"))]
+    rows = [[row, *(["44.4 ± 12.3 [33.3 ± 3.3]"] * 4)] for row in ("LLM-Planner", "after the second iteration")]
+    shown = printed(FormattedTable("success", columns, rows).fitted, width)
     assert max(map(len, shown.splitlines())) <= width
-    assert shown.count("44.4 ± 12.3") == shown.count("(33.3 ± 3.3)") == shown.count("n=20 of 25") == 8
+    words = shown.split()
+    assert words.count("44.4") == words.count("[33.3") == 8
     assert all(shown.count(scene) == 2 for scene in scenes)
 
 

@@ -107,7 +107,7 @@ def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     assert done.returncode == 2 and "none" in done.stderr
 
 
-def draws(sides: int, throws: int = 4) -> list[tuple[str, int, str, float]]:
+def draws(sides: int, throws: int = 4, adapter: str | None = None) -> list[tuple[str, int, str, float]]:
     """An experiment's function: values without runs."""
     return [(f"throw {number}", 0, "points", float(number % sides)) for number in range(throws)]
 
@@ -143,11 +143,16 @@ def test_a_level_can_be_a_function_and_a_memory_can_be_made_by_one(file: Path, t
 
 def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     (tmp_path / "dice.yaml").write_text(
-        "title: Dice\nshows: Points of dice.\nsystem: personalize\naxes: {die: {coin: {sides: 2}, cube: {sides: 6}}}\n"
+        "title: Dice\nshows: Points of dice.\nsystem: personalize\nsettings: {adapter: tidy}\n"
+        "axes:\n  die: {coin: {sides: 2}, cube: {sides: 6}, loaded: {settings: {sides: 1}, needs: [no_such_module]}}\n"
         "function: tests.experiments.test_runner:draws\nmeasures: [{points: {decimals: 2}}]\n"
     )
-    told = experiment(tmp_path, "dice.yaml")
-    assert "coin  0.50 ± 0.29" in told and "cube  1.50 ± 0.65" in told
+    told = run_module("housewise", ["experiment", "dice.yaml", "--out", "out"], cwd=tmp_path, code=0)
+    assert "coin  0.50 ± 0.29" in told.stdout and "cube  1.50 ± 0.65" in told.stdout
+    assert told.stderr == "note: die loaded is left out: no_such_module is not installed\n"
+    header = read_table(tmp_path / "out" / "dice.csv").header
+    assert header.settings["coin"] == {"adapter": "tidy", "sides": 2} and header.adapters.keys() == {"tidy"}
+    assert header.changed_adapters == [] and "replaced" not in told.stdout
 
 
 def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:

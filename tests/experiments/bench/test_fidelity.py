@@ -9,9 +9,9 @@ import pytest
 
 from housewise.agent.personalize.plan_normalizer import parse_any_step
 from housewise.core.errors import UserError
-from housewise.experiments.bench.fidelity import compare, figures
+from housewise.experiments.bench.fidelity import compare_recording, play_recordings
 from housewise.experiments.bench.recorded_player import Player
-from housewise.experiments.bench.recordings import Recording, recordings_in
+from housewise.experiments.bench.recordings import Recording
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.housekeep_folder import BED, COUNTER, SCENE, make_folder
@@ -83,19 +83,24 @@ def altered(path: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
     path.write_text(json.dumps(plans), encoding="utf-8")
 
 
-def compared(path: Path) -> dict[str, Any]:
-    return figures([compare(path, path.parents[3] / "data")])
+def compared(path: Path) -> dict[str, tuple[float, float]]:
+    """Mean and weight of each measure of a recording."""
+    found = compare_recording(path, str(path.parents[3] / "data"))
+    assert found is not None and found[0] == f"{SCENE}-0003"
+    return {measure: (mean, weight) for measure, mean, weight in found[1]}
 
 
 def test_a_recording_of_our_own_robot_is_matched(recorded: Path) -> None:
     logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
     assert logs[-1]["current_mapping"]["end"]["mug 1"] == "kitchen 0 counter 1"
     found = compared(recorded)
-    assert found["parse_agreement"] == found["parse_left_open_agreement"] == found["room_agreement"] == 1.0
-    assert (found["parsed_steps"], found["left_open_steps"]) == (len(STEPS) - 1, 1)
-    assert found["effect_agreement"] == found["final_placement_agreement"] == 1.0
-    assert found["low_level_steps"] == found["low_level_steps_recorded"] > 1
-    assert found["success_rate"] == found["success_rate_recorded"] == 100.0
+    assert found["steps_parsed_as_recorded"] == (1.0, len(STEPS) - 1)
+    assert found["skipped_steps_left_open"] == (1.0, 1)
+    assert found["effects_as_recorded"] == (1.0, 2) and found["final_places_as_recorded"][0] == 1.0
+    assert found["steps_per_action"] == found["recorded_steps_per_action"] and found["steps_per_action"][0] > 1
+    assert found["success_rate"] == found["recorded_success_rate"] == (1.0, 1)
+    assert found["discovery_f1"][0] == found["discovery_recall"][0] == 1.0
+    assert found["discovery_f1"][1] == found["discovery_precision"][1] + found["discovery_recall"][1]
 
 
 def test_another_effect_is_told(recorded: Path) -> None:
@@ -104,18 +109,16 @@ def test_another_effect_is_told(recorded: Path) -> None:
 
     altered(recorded, stays)
     found = compared(recorded)
-    assert found["effect_agreement"] == 0.5
-    assert (found["success_rate"], found["success_rate_recorded"]) == (100.0, 0.0)
+    assert found["effects_as_recorded"] == (0.5, 2)
+    assert (found["success_rate"][0], found["recorded_success_rate"][0]) == (1.0, 0.0)
 
 
 def test_another_target_is_told(recorded: Path) -> None:
     altered(recorded, lambda logs: logs[1]["step_parsed"].update(target_receptacle=COUNTER))
-    found = compared(recorded)
-    assert found["parse_agreement"] == pytest.approx(6 / 7)
-    assert (found["room_steps"], found["room_agreement"]) == (2, 0.5)
+    assert compared(recorded)["steps_parsed_as_recorded"] == (pytest.approx(6 / 7), 7)
 
 
-def test_discoveries_count_apart_until_a_walk_differs(recorded: Path) -> None:
+def test_discoveries_are_in_step_until_a_walk_differs(recorded: Path) -> None:
     def longer(logs: list[dict[str, Any]]) -> None:
         logs[5]["end"] += 3
         logs[5]["outcome"]["recs_discovered"].append("kitchen 0 stove 2")
@@ -123,8 +126,9 @@ def test_discoveries_count_apart_until_a_walk_differs(recorded: Path) -> None:
     same = compared(recorded)
     altered(recorded, longer)
     found = compared(recorded)
-    assert found["discovery_f1_in_step"] == pytest.approx(same["discovery_f1_in_step"])
-    assert found["low_level_steps_recorded"] > found["low_level_steps"]
+    assert found["discovery_f1_in_step"][0] == pytest.approx(same["discovery_f1_in_step"][0])
+    assert found["recorded_steps_per_action"][0] > found["steps_per_action"][0]
+    assert found["actions_of_recorded_length"] == (pytest.approx(6 / 7), 7)
 
 
 def test_what_is_known_is_brought_up_to_date_with_the_record(recorded: Path) -> None:
@@ -135,36 +139,25 @@ def test_what_is_known_is_brought_up_to_date_with_the_record(recorded: Path) -> 
     number, name = late[0]
     altered(recorded, lambda logs: logs[0]["outcome"]["recs_discovered"].append(name))
     altered(recorded, lambda logs: logs[number]["outcome"]["recs_discovered"].remove(name))
-    assert compared(recorded)["discovery_precision"] == 1.0
-
-
-def test_what_is_kept_is_not_played_again(recorded: Path, tmp_path: Path) -> None:
-    data, kept = recorded.parents[3] / "data", tmp_path / "kept"
-    first = compare(recorded, data, kept=kept)
-    file = kept / "raycast" / SCENE / "IL" / "0003.json"
-    assert figures([compare(recorded, data, kept=kept)]) == figures([first])
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**fields, "success": 0.25}), encoding="utf-8")
-    assert compare(recorded, data, kept=kept).success == 0.25
-    for damage in ("", "[]", '{"found": 3}'):
-        file.write_text(damage, encoding="utf-8")
-        with pytest.raises(UserError, match="delete it") as refused:
-            compare(recorded, data, kept=kept)
-        assert str(file) in str(refused.value) and "\n" not in str(refused.value)
+    assert compared(recorded)["discovery_precision"][0] == 1.0
 
 
 def test_where_discoveries_differ_is_told(recorded: Path) -> None:
+    def counts() -> dict[str, float]:
+        hows = ("missed", "early", "only")
+        return {measure: mean for measure, (mean, _) in compared(recorded).items() if measure.startswith(hows) and mean}
+
     logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
     number, name = next((number, name) for number, log in enumerate(logs) for name in log["outcome"]["recs_discovered"])
+    assert counts() == {}
     altered(recorded, lambda logs: logs[number]["outcome"]["recs_discovered"].remove(name))
-    assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"only": 1}, "out of step": {}}
+    assert counts() == {"only_in_step": 1}
     altered(recorded, lambda logs: logs[-1]["outcome"]["recs_discovered"].append(name))
-    assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"early": 1}, "out of step": {}}
+    assert counts() == {"early_in_step": 1}
 
 
-def test_a_published_log_is_matched_to_its_episode_by_how_it_begins(recorded: Path, tmp_path: Path) -> None:
-    root = recorded.parents[3] / "data"
-    data = HousekeepData(root)
+def test_published_logs_are_matched_to_their_episode_by_how_they_begin(recorded: Path, tmp_path: Path) -> None:
+    data = HousekeepData(tmp_path / "data")
     plans = json.loads(recorded.read_text(encoding="utf-8"))
     [start] = (dict(each) for each, number in data.episodes_by_start(SCENE).items() if number == 3)
     logs = tmp_path / "logs" / "first_run" / "demo" / SCENE.lower()
@@ -173,11 +166,14 @@ def test_a_published_log_is_matched_to_its_episode_by_how_it_begins(recorded: Pa
         content = [{**plans[0], "current_mapping": {"start": begins}}]
         (logs / name).write_text(json.dumps(content), encoding="utf-8")
     (logs / "._data_2024-01-01.json").write_bytes(b"\x00\xff")
-    first, second = recordings_in(tmp_path / "logs")
-    found = compare(first, root, kept=tmp_path / "kept")
-    assert found and figures([found]) == figures([compare(recorded, root)])
-    assert (found.scene, found.condition) == (SCENE, "first_run")
-    assert compare(second, root) is None
+
+    def played(recordings: Path, *conditions: str) -> list[tuple[str, int, str, float, float]]:
+        folders = {"data": str(tmp_path / "data"), "recordings": str(recordings)}
+        return [tuple(value) for value in play_recordings(SCENE, conditions, workers=1, **folders)]
+
+    assert played(tmp_path / "logs", "IL", "first_run") == played(tmp_path / "recordings", "IL")
+    with pytest.raises(UserError, match=f"no recordings of {SCENE} \\(ST1\\) whose episodes the data has"):
+        played(tmp_path / "logs", "ST1")
     (logs / "data_2024-01-02.json").write_text('[{"logs": 3}]')
     with pytest.raises(UserError, match="not a recording"):
-        compare(second, root)
+        played(tmp_path / "logs", "first_run")
