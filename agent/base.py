@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -59,13 +59,7 @@ def total_usage(replies: Iterable[Reply]) -> Usage:
 
 
 class Agent(Protocol[O, A]):
-    """Chooses actions.
-
-    Attributes:
-        name: Name in records.
-    """
-
-    name: str
+    """Chooses actions."""
 
     def decide(self, observation: O, history: History[O]) -> Decision[A]:
         """Choose the next actions.
@@ -77,6 +71,10 @@ class Agent(Protocol[O, A]):
         Raises:
             UserError: If a model or a person cannot be asked.
         """
+
+
+Decide = Callable[[O, History[O]], Decision[A]]
+"""A function like ``Agent.decide``."""
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint
+from housewise.rollout.data_frames import import_pandas
 from housewise.rollout.scores import USAGE
 from housewise.rollout.system import find_system, system_scores
 
@@ -181,19 +182,6 @@ def read_table(path: Path) -> ResultsTable:
     if unknown := sorted(set(frame[MEASURE]) - header.measures.keys()):
         raise DataError(f"{path}: measure {unknown[0]!r} is not in {about.name}; make the table again")
     return ResultsTable(header, frame)
-
-
-def import_pandas() -> Any:
-    """Return pandas.
-
-    Raises:
-        UserError: It is not installed.
-    """
-    try:
-        import pandas
-    except ImportError as error:
-        raise UserError("tables of results need pandas; pip install 'housewise[experiments]'") from error
-    return pandas
 
 
 def _to_frame(axes: Sequence[str], measurements: Iterable[Measurement]) -> pd.DataFrame:

@@ -20,8 +20,8 @@ from housewise.experiments.results_table import (
     TASK,
     VALUE,
     WEIGHT,
-    import_pandas,
 )
+from housewise.rollout.data_frames import import_pandas
 from housewise.rollout.scores import standard_error
 
 if TYPE_CHECKING:

@@ -12,11 +12,22 @@ from housewise.core.migrations import install_former_modules
 from housewise.worlds.registration import register_environments
 
 if TYPE_CHECKING:
-    from housewise.api import compare, generated_task, load_run, make_env, play, read_records
+    from housewise.api import compare, episodes, events, generated_task, load_run, make_env, play, read_records, runs
 
     __version__: str
 
-__all__ = ["__version__", "compare", "generated_task", "load_run", "make_env", "play", "read_records"]
+__all__ = [
+    "__version__",
+    "compare",
+    "episodes",
+    "events",
+    "generated_task",
+    "load_run",
+    "make_env",
+    "play",
+    "read_records",
+    "runs",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Python interface of Housewise: play a task, load and compare runs, make a Gymnasium environment."""
+"""Python interface of Housewise: play a task, load and compare runs, read them as data frames, make an environment."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from housewise.core.record_files import RecordWriter
 from housewise.core.render_devices import ANY, GpuSetting
 from housewise.language.base import Sampling
 from housewise.rollout import comparison
+from housewise.rollout.data_frames import episodes, events, runs
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import load_run
@@ -32,7 +33,17 @@ from housewise.worlds.house.generated_env import make_generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 
-__all__ = ["compare", "generated_task", "load_run", "make_env", "play", "read_records"]
+__all__ = [
+    "compare",
+    "episodes",
+    "events",
+    "generated_task",
+    "load_run",
+    "make_env",
+    "play",
+    "read_records",
+    "runs",
+]
 
 Episodes = Path | str | Iterable[Record | HouseRecord]
 """Folder of a run or of its records, or the records themselves."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ class TrainingSettings:
     """Settings of a training.
 
     Attributes:
-        load: Loads the settings in which nothing is set.
+        load: Loads settings, optionally from a configuration.
         defaults: Returns the default of every setting.
     """
 
-    load: Callable[[], BaseModel]
+    load: Callable[[Path | None], BaseModel]
     defaults: Callable[[], DictConfig]
 
 

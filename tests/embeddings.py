@@ -26,7 +26,10 @@ def share_embeddings(path: Path) -> None:
 
     def read_new() -> None:
         nonlocal read
-        records = np.fromfile(path, _RECORD, offset=read * _RECORD.itemsize) if path.is_file() else ()
+        size = path.stat().st_size if path.is_file() else 0
+        # A test process that ends deletes the file; the others start a new one.
+        read = read if size >= read * _RECORD.itemsize else 0
+        records = np.fromfile(path, _RECORD, offset=read * _RECORD.itemsize) if size else ()
         known.update((record["key"].tobytes(), record["vector"]) for record in records)
         read += len(records)
 

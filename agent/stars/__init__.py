@@ -1,12 +1,19 @@
 """STARS (AAAI 2024, arXiv 2306.06770): learn where things belong from goals that a language model suggests.
 
-The method, in order: :mod:`retrieval` asks for goals with the :mod:`search_tree`, :mod:`analysis` checks whether they
-can be understood, perceived and done, :mod:`repair` asks for better ones, :mod:`selection` picks one,
-:mod:`oversight` lets the user confirm or state it, :mod:`planning` finds actions, and :mod:`goal_memory` learns and
-recalls goals. :mod:`stars_loop` runs these steps for one object after the other.
+The published method is in three modules:
 
-Language: :mod:`goal_grammar` parses sentences into :mod:`goal_clauses` over a :mod:`vocabulary`; :mod:`situation`
-grounds them in what is perceived. Data: :mod:`data_files`, :mod:`tasks`, :mod:`prompts`. Experiments:
-:mod:`experiment_conditions`, :mod:`episode_measures`, :mod:`model_usage`, and the baselines :mod:`viable_goals` and
-:mod:`nearest_meaning`.
+- :mod:`search_tree`: template-based prompting (``construct_goal_prompt``, ``construct_repair_prompt``, the baseline
+  ``sample_goals``) and the search tree (``SearchTree.grow``).
+- :mod:`analysis_and_repair`: analysis of language, situation and affordances (``GoalAnalyser.analyse``) and repair
+  (``repair_candidates``).
+- :mod:`stars_loop`: the approach for one object (``GoalLearner.learn_object``), selection (``NumberedSelector``) and
+  user oversight.
+
+They use the types in :mod:`responses`, :mod:`lessons`, :mod:`situation`, :mod:`goal_clauses`, :mod:`tasks` and
+:mod:`model_usage`; the robot's language (:mod:`vocabulary`, :mod:`goal_grammar`); and templates (:mod:`prompts`).
+Beside them stand internal :mod:`planning`, the :mod:`experiment_conditions`, the :mod:`episode_measures` and
+:mod:`data_files`.
+
+Ours: :mod:`goal_memory` and :mod:`goal_notes` (learned goals as notes that people can edit), users in :mod:`oversight`,
+other ways of :mod:`retrieval` and :mod:`selection`, and the baselines :mod:`viable_goals` and :mod:`nearest_meaning`.
 """

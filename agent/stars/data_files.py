@@ -10,8 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from housewise.agent.stars.analysis import RobotAbilities, TargetRequirement
-from housewise.agent.stars.situation import PerceivedThing
+from housewise.agent.stars.situation import PerceivedThing, RobotAbilities, TargetRequirement
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
 from housewise.agent.template_text import Template, template_text
@@ -29,6 +28,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*( [a-z0-9'-]+)*$", max
 VOCABULARY = "vocabulary"
 ROBOT = "robot"
 DIALOGUE = "dialogue"
+KNOWN_PLACES = "known_places.json"
+"""File beside an adapter: where the things that it learned from belong. See load_examples."""
 TASKS = ("tidy kitchen", "store groceries", "organize office")
 """Bundled tasks."""
 

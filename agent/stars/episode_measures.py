@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from housewise.agent.stars.stars_loop import StarsEpisode
+from housewise.agent.stars.lessons import StarsEpisode
 
 
 def episode_measures(episode: StarsEpisode) -> dict[str, float]:

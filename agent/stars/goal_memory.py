@@ -1,4 +1,4 @@
-"""Learning: store a confirmed goal with the policy that achieved it, and recall it later. (STARS, learning)
+"""Learning: store a confirmed goal with the policy that achieved it, and recall it later.
 
 A goal is stored in the words of a person ("if the object is a mug then the goal is that the object is in the
 cupboard"). When it is recalled it is parsed, grounded and checked again, so that goals that are no longer possible are
@@ -8,13 +8,15 @@ not recalled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from pydantic import Field
 
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.goal_clauses import GoalClause, NounPhrase, PlacementClause
-from housewise.agent.stars.planning import GoalState, goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.lessons import LearnedGoal, Plan, RecalledGoal
+from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import RobotVocabulary
@@ -23,37 +25,6 @@ from housewise.worlds.kitchen.manipulation import ImpossibleManipulation, Manipu
 from housewise.worlds.kitchen.state import State
 
 SELF = "<object>"
-
-
-@dataclass(frozen=True)
-class LearnedGoal:
-    """A goal for objects of a name in a subtask, and its policy.
-
-    Attributes:
-        task: Name of the task.
-        subtask: What was done with the objects of a place. It distinguishes the mug in the dish rack from the mug on
-            the counter.
-        place: Where the object was found.
-        noun: Noun of the object.
-        statement: The goal as a person would state it.
-        policy: Actions that achieved it, with ``<object>`` for the object. Empty if the goal held already.
-        confirmed: Whether a person confirmed the goal.
-        kind: Kind of the object, for rooms whose vocabulary does not know the noun.
-    """
-
-    task: str
-    subtask: str
-    place: str
-    noun: str
-    statement: str
-    policy: tuple[dict[str, str | None], ...] = ()
-    confirmed: bool = False
-    kind: str | None = None
-
-    def lineage(self, vocabulary: RobotVocabulary) -> tuple[str, ...]:
-        """Return the object's noun and its kinds, most specific first."""
-        known = vocabulary.lineage(self.noun)
-        return known if len(known) > 1 or self.kind is None else (self.noun, *vocabulary.lineage(self.kind))
 
 
 class GoalGeneralisation(Settings):
@@ -68,23 +39,35 @@ class GoalGeneralisation(Settings):
     """Whether only goals that a person confirmed are applied."""
 
 
-@dataclass(frozen=True)
-class RecalledGoal:
-    """A learned goal that is possible for an object here and now.
+class LearnedGoals:
+    """The goals and policies that were learned; see LongTermMemory.
 
-    Attributes:
-        note: The learned goal.
-        analysis: Its analysis in the current scene.
-        goal: The facts that it requires.
-        path: Actions to take: the learned policy if it still achieves the goal, otherwise a new plan.
-        by_policy: Whether ``path`` is the learned policy.
+    Args:
+        task: Current task.
+        analyser: Checks recalled goals.
+        known: Goals learned earlier.
+        generalisation: How far goals are generalised. None means not at all.
     """
 
-    note: LearnedGoal
-    analysis: GoalAnalysis
-    goal: GoalState
-    path: tuple[ManipulationAction, ...]
-    by_policy: bool
+    def __init__(
+        self,
+        task: StarsTask,
+        analyser: GoalAnalyser,
+        known: Iterable[LearnedGoal] = (),
+        generalisation: GoalGeneralisation | None = None,
+    ) -> None:
+        self._task, self._analyser, self._generalisation = task, analyser, generalisation
+        self._known = keep_latest(known)
+
+    def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
+        """See LongTermMemory.recall."""
+        return recall_goal(self._known, self._task, about, state, self._analyser, self._generalisation)
+
+    def learn(self, about: TaskObject, used: GoalAnalysis, path: Plan, confirmed: bool) -> LearnedGoal:
+        """See LongTermMemory.learn."""
+        learned = learn_goal(self._task, about, used, path, confirmed, self._analyser.language.vocabulary)
+        self._known = keep_latest([*self._known, learned])
+        return learned
 
 
 def recall_goal(
@@ -174,11 +157,11 @@ def _possible(
     policy = _policy(note, about.thing.name)
     try:
         if policy is not None and goal.holds(simulate_actions(state, policy)):
-            return RecalledGoal(note, analysis, goal, policy, by_policy=True)
+            return RecalledGoal(note, analysis, policy, by_policy=True)
     except ImpossibleManipulation:
         pass
     path = plan_actions(state, goal)
-    return None if path is None else RecalledGoal(note, analysis, goal, path, by_policy=False)
+    return None if path is None else RecalledGoal(note, analysis, path, by_policy=False)
 
 
 def _policy(note: LearnedGoal, name: str) -> tuple[ManipulationAction, ...] | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.goal_clauses import PlacementClause
-from housewise.agent.stars.goal_memory import LearnedGoal, keep_latest
+from housewise.agent.stars.goal_memory import keep_latest
+from housewise.agent.stars.lessons import LearnedGoal
 from housewise.agent.stars.oversight import goal_place
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About, Note
 from housewise.people.memory.note import MAX_TEXT_CHARACTERS

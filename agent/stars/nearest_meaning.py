@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
+from housewise.agent.stars.lessons import GoalSelection
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.oversight import closes_what_it_opens, goal_place
-from housewise.agent.stars.repair import GoalCandidate
-from housewise.agent.stars.search_tree import RetrievedGoal
-from housewise.agent.stars.selection import GoalSelection
+from housewise.agent.stars.responses import GoalCandidate, RetrievedGoal, RetrievedTexts
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.viable_goals import list_viable_goals
 from housewise.language.embedder import Embedder, cosine
@@ -80,3 +79,24 @@ class NearestMeaning:
         """Return the highest cosine of a text with others; 0 if there are none, or if all are negative."""
         words = [text.replace("-", " ") for text in (one, *others)]
         return max(0.0, float(cosine(self._embedder, words[:1], words[1:]).max())) if others else 0.0
+
+
+class MeaningRetriever:
+    """Retrieves goals by the similarity of meanings; see ResponseRetriever.
+
+    Args:
+        nearest: Compares meanings.
+        task: The task.
+        analyser: Determines which goals are viable.
+    """
+
+    max_calls = 0
+
+    def __init__(self, nearest: NearestMeaning, task: StarsTask, analyser: GoalAnalyser) -> None:
+        self._nearest, self._task, self._analyser = nearest, task, analyser
+
+    def retrieve(
+        self, about: TaskObject, wrong: GoalCandidate | None, seen: RetrievedTexts, usage: ModelUsage
+    ) -> list[RetrievedGoal]:
+        """See ResponseRetriever.retrieve. No model is asked, and nothing has to be repaired."""
+        return self._nearest.goals(self._task, about, self._analyser)

@@ -1,51 +1,21 @@
-"""Oversight: the user confirms a goal or states one. (STARS, oversight)"""
+"""Users who confirm or state goals: a simulated one, and people who are asked in words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.goal_clauses import PlacementClause, StateClause
+from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About
 from housewise.people.respondent import Question as Asked
 from housewise.people.respondent import Respondent
 
-MAX_QUESTIONS = 5
-YES, NO = "yes", "no"
 _MAX_REQUESTS = 3
 """How often a person is asked for the same goal."""
-
-
-@dataclass(frozen=True)
-class GoalQuestion:
-    """Asks the user whether a goal is right.
-
-    Attributes:
-        about: Object of the goal.
-        goal: Goal sentence.
-        analysis: Analysis of the goal.
-    """
-
-    about: TaskObject
-    goal: str
-    analysis: GoalAnalysis
-
-    def __str__(self) -> str:
-        goal = self.goal.strip().rstrip(".")
-        return f"For {self.about.description}: is it right that {goal[:1].lower()}{goal[1:]}?"
-
-
-@dataclass(frozen=True)
-class GoalRequest:
-    """Asks the user to state the goal, once no candidate is left to confirm."""
-
-    about: TaskObject
-
-    def __str__(self) -> str:
-        return f"What is the goal for {self.about.description}?"
 
 
 class OversightUser(Protocol):
@@ -129,7 +99,7 @@ class RespondentUser:
         statement = self._analyser.language.statement(said)
         if statement is None:
             return "That is no goal that I understand. "
-        analysis = analyse_stated_goal(said, about, self._analyser, self._task)
+        analysis = self._analyser.analyse_statement(said, self._task.situation.with_focus(about.thing))
         if analysis is None:
             return f"That is about a {statement.name}. "
         wrong = next(iter(analysis.mismatches), None)
@@ -141,16 +111,6 @@ class RespondentUser:
 
 def _goal_opening(about: TaskObject) -> str:
     return f"If the object is a {about.thing.noun} then the goal is that the object is"
-
-
-def analyse_stated_goal(
-    sentence: str, about: TaskObject, analyser: GoalAnalyser, task: StarsTask
-) -> GoalAnalysis | None:
-    """Analyse a goal that a user states. Return None if it is not understood or is about another object."""
-    statement = analyser.language.statement(sentence)
-    if statement is None or statement.name not in (about.thing.noun, "object"):
-        return None
-    return analyser.check(statement.clauses, task.situation.with_focus(about.thing))
 
 
 def goal_place(analysis: GoalAnalysis, thing: PerceivedThing) -> str | None:
@@ -169,41 +129,3 @@ def closes_what_it_opens(analysis: GoalAnalysis) -> bool:
     moves = [clause for clause in analysis.clauses if isinstance(clause, PlacementClause)]
     targets = [analysis.first_thing(clause.target) for clause in moves]
     return all(target in closed for target in targets if target and "openable" in target.affordances)
-
-
-@dataclass
-class UserDialogue:
-    """Everything that the user said, counted as in the paper.
-
-    Attributes:
-        turns: Utterances in order. Each yes or no is one turn.
-        yes: Number of confirmed goals.
-        no: Number of refused goals.
-        stated: Number of goals that the user stated.
-    """
-
-    turns: list[str] = field(default_factory=list)
-    yes: int = 0
-    no: int = 0
-    stated: int = 0
-
-    def answer(self, confirmed: bool) -> None:
-        """Count a yes or a no."""
-        self.turns.append("yes" if confirmed else "no")
-        self.yes += confirmed
-        self.no += not confirmed
-
-    def goal(self, sentence: str) -> None:
-        """Count a stated goal."""
-        self.turns.append(sentence)
-        self.stated += 1
-
-    @property
-    def questions(self) -> int:
-        """Number of goals that were put to the user."""
-        return self.yes + self.no
-
-    @property
-    def words(self) -> int:
-        """Number of words of all turns, split at spaces."""
-        return sum(len(turn.split()) for turn in self.turns)

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.goal_clauses import NounPhrase, PlacementClause
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.worlds.kitchen.manipulation import (
     OPEN_TAG,
     ManipulationAction,
@@ -40,6 +40,12 @@ class GoalState:
         return all(state.place(id) == place for id, place in self.places.items()) and all(
             state.has_tag(id, OPEN_TAG) == is_open for id, is_open in self.open.items()
         )
+
+
+def plan_goal(analysis: GoalAnalysis, state: State) -> tuple[ManipulationAction, ...] | None:
+    """Return the shortest plan for an analysed goal; see plan_actions. None if the goal is not viable."""
+    goal = goal_state(analysis) if analysis.viable else None
+    return plan_actions(state, goal) if goal is not None else None
 
 
 def goal_state(analysis: GoalAnalysis) -> GoalState | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import field_validator
 
-from housewise.agent.stars.analysis import Mismatch, MismatchKind
 from housewise.agent.stars.data_files import read_data_file
+from housewise.agent.stars.responses import Mismatch, MismatchKind
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.template_text import Template, template_text
 from housewise.core.validation import StrictModel
@@ -39,6 +39,11 @@ class _SelectionPrompts(Template):
     def system_message(self, hints: bool) -> str:
         """Return the system message, with or without facts about the house."""
         return "\n".join(filter(None, (self.system, self.hints if hints else "")))
+
+    def question_with(self, task: str, room: str, seen: str, options: str) -> str:
+        """Return an example of the question, and the question with its context and numbered options."""
+        question: str = self.question.format(task=task, room=room, seen=seen, options=options)
+        return self.example + question.rstrip("\n")
 
 
 class StarsPrompts(Template):
@@ -80,31 +85,37 @@ class StarsPrompts(Template):
             raise ValueError("at least one example is needed")
         return found
 
-    def for_goal(self, task: StarsTask, about: TaskObject) -> str:
-        """Return a prompt that ends where the goal for an object begins."""
-        shown = [self._example(each, self._good(each.goal)) for each in self.examples.values()]
-        return self._prompt(shown, task, about, self.goal)
+    def prompt_with(self, examples: Sequence[str], task: StarsTask, about: TaskObject, exchange: str) -> str:
+        """Return a prompt: examples, and then the task at hand with what has been said of its goal.
 
-    def for_repair(self, task: StarsTask, about: TaskObject, wrong: str, mismatch: Mismatch) -> str:
-        """Return a prompt that ends where a new goal begins.
-
-        It contains an example of a repair, the refused goal and the reason for the refusal.
+        Args:
+            examples: Examples of other tasks; see ``example_of``.
+            task: The task.
+            about: The object.
+            exchange: Ends where the model continues.
         """
-        first, *others = self.examples.values()
-        mended = self.mended[_reason_key(mismatch)]
-        bad = self._bad(mended.wrong, self._reason(_reason_key(mismatch), mended.what, mended.thing))
-        good = self._good(self.mended_goal)
-        shown = [self._example(first, bad + "\n" + good, self.mended_plan)]
-        shown += [self._example(each, self._good(each.goal)) for each in others]
-        exchange = self._bad(wrong, self.reason(mismatch)) + "\n" + self.goal
-        return self._prompt(shown, task, about, exchange)
+        job = self.job.format(task=task.name, room=task.room.noun, seen=about.description, exchange=exchange)
+        # The prompt has no trailing space, because the space belongs to the first token of the goal.
+        return "".join((self.opening, *examples, self.closing, job)).rstrip()
 
-    def for_selection(self, task: StarsTask, about: TaskObject, options: Sequence[str]) -> str:
-        """Return a numbered question which of some goals is best."""
-        numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
-        where = {"task": task.name, "room": task.room.noun, "seen": about.description}
-        question: str = self.selection.question.format(**where, options=numbered)
-        return self.selection.example + question.rstrip("\n")
+    def example_of(self, each: _Example, exchange: str, plan: str | None = None) -> str:
+        """Return an example: a task, what was said of its goal, and the plan."""
+        return self.example.format(
+            task=each.task, room=each.room, seen=each.seen, exchange=exchange, plan=each.plan if plan is None else plan
+        )
+
+    def good_goal(self, goal: str) -> str:
+        """Return a goal that the robot accepts."""
+        return f"{self.goal}{goal}{self.goal_end}{self.accepted}"
+
+    def bad_goal(self, goal: str, reason: str) -> str:
+        """Return a goal that the robot refuses, with the reason."""
+        return f"{self.goal}{goal}{self.goal_end}{self.refused.format(reason=reason)}"
+
+    def repair_example(self, mismatch: Mismatch) -> str:
+        """Return a refused goal with a mismatch of the same kind, for an example of its repair."""
+        key = _reason_key(mismatch)
+        return self.bad_goal(self.mended[key].wrong, self._reason(key, self.mended[key].what, self.mended[key].thing))
 
     def reason(self, mismatch: Mismatch) -> str:
         """Return why a goal is refused, in the robot's words."""
@@ -112,22 +123,6 @@ class StarsPrompts(Template):
 
     def _reason(self, key: str, what: str, thing: str) -> str:
         return self.reasons[key].replace("{what}", what).replace("{thing}", thing)
-
-    def _good(self, goal: str) -> str:
-        return f"{self.goal}{goal}{self.goal_end}{self.accepted}"
-
-    def _bad(self, goal: str, reason: str) -> str:
-        return f"{self.goal}{goal}{self.goal_end}{self.refused.format(reason=reason)}"
-
-    def _example(self, each: _Example, exchange: str, plan: str | None = None) -> str:
-        return self.example.format(
-            task=each.task, room=each.room, seen=each.seen, exchange=exchange, plan=each.plan if plan is None else plan
-        )
-
-    def _prompt(self, shown: Sequence[str], task: StarsTask, about: TaskObject, exchange: str) -> str:
-        job = self.job.format(task=task.name, room=task.room.noun, seen=about.description, exchange=exchange)
-        # The prompt has no trailing space, because the space belongs to the first token of the goal.
-        return "".join((self.opening, *shown, self.closing, job)).rstrip()
 
 
 def load_prompts(name_or_path: str = PROMPTS) -> StarsPrompts:
@@ -143,8 +138,3 @@ def _reason_key(mismatch: Mismatch) -> str:
     if mismatch.kind is not MismatchKind.AFFORDANCE:
         return str(mismatch.kind.value)
     return mismatch.what if mismatch.what and mismatch.what in _REASONS else "state"
-
-
-def _sentence(goal: str) -> str:
-    goal = " ".join(goal.split()).rstrip(".")
-    return f"{goal[:1].upper()}{goal[1:]}."

@@ -1,21 +1,21 @@
-"""Retrieval of goals by the search tree, by sampling, by rating viable goals, or without a model. (STARS, retrieval)"""
+"""Retrieval beside the paper's: goals that begin as told, servers without alternatives, and ratings of viable goals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.experiment_conditions import StarsCondition
+from housewise.agent.stars.lessons import ResponseRetriever
 from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.nearest_meaning import NearestMeaning
+from housewise.agent.stars.nearest_meaning import MeaningRetriever, NearestMeaning
 from housewise.agent.stars.prompts import StarsPrompts
-from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.responses import GoalCandidate, RetrievedGoal, RetrievedTexts
 from housewise.agent.stars.search_tree import (
+    PromptingRetriever,
     PromptKind,
-    RetrievedGoal,
-    RetrievedTexts,
-    SearchTree,
     TreeThresholds,
+    construct_goal_prompt,
     sample_goals,
 )
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -46,78 +46,75 @@ class RetrievalConfig:
     max_tokens: int = 50
     nearest: NearestMeaning | None = None
 
-    @property
-    def bounds(self) -> GenerationLimits:
-        """Limits of a reply."""
-        return GenerationLimits(self.max_tokens, self.prompts.stop)
+    def make_retriever(self, task: StarsTask, analyser: GoalAnalyser, condition: StarsCondition) -> ResponseRetriever:
+        """Return what retrieves goals under a condition.
+
+        Args:
+            task: The task.
+            analyser: Determines which goals are viable, for conditions in which the model only rates goals.
+            condition: Determines the kind of retrieval.
+        """
+        if condition.retrieval == "grounded":
+            return RatingRetriever(task, analyser, self.model, self.prompts)
+        if condition.retrieval == "meaning":
+            assert self.nearest is not None, "a condition that goes by meaning compares meanings"
+            return MeaningRetriever(self.nearest, task, analyser)
+        return PrefixRetriever(task, self, by_tree=condition.retrieval == "tree")
 
 
-class GoalRetriever:
-    """Retrieves goals for one object after the other.
+class PrefixRetriever(PromptingRetriever):
+    """Retrieves goals that begin with given words, and samples if the model returns no alternative tokens.
 
     Args:
         task: The task.
-        analyser: Determines which goals are viable, for conditions in which the model only rates goals.
-        condition: Determines the kind of retrieval.
         how: Model and prompts.
+        by_tree: Whether the search tree is used.
     """
 
-    def __init__(
-        self, task: StarsTask, analyser: GoalAnalyser, condition: StarsCondition, how: RetrievalConfig
-    ) -> None:
-        self._task, self._analyser, self._condition, self._how = task, analyser, condition, how
-        self._tree = SearchTree(how.model, how.bounds, how.thresholds)
+    def __init__(self, task: StarsTask, how: RetrievalConfig, by_tree: bool) -> None:
+        bounds = GenerationLimits(how.max_tokens, how.prompts.stop)
+        super().__init__(task, how.model, how.prompts, bounds, how.thresholds if by_tree else None)
+        self.max_calls = how.thresholds.max_calls
+        self._goal_prefix = how.goal_prefix
 
-    @property
-    def max_calls(self) -> int:
-        """Number of calls for one object after which nothing more is repaired."""
-        return self._how.thresholds.max_calls
-
-    def goals(self, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage) -> list[RetrievedGoal]:
-        """Return new goals for an object, most probable first.
-
-        Args:
-            about: The object.
-            seen: Texts retrieved for it so far. New ones are added.
-            usage: Receives calls and tokens.
-
-        Raises:
-            UserError: The model lacks what the condition needs.
-        """
-        prompt = self._how.prompts.for_goal(self._task, about)
-        if self._condition.retrieval == "grounded":
-            return self._rate_viable_goals(prompt, about, usage)
-        if self._condition.retrieval == "meaning":
-            assert self._how.nearest is not None, "a condition that goes by meaning compares meanings"
-            return self._how.nearest.goals(self._task, about, self._analyser)
-        return self._query_model(prompt, about, seen, usage, "initial")
-
-    def retrieve_repairs(
-        self, about: TaskObject, wrong: GoalCandidate, seen: RetrievedTexts, usage: ModelUsage
-    ) -> list[RetrievedGoal]:
-        """Return new goals in place of one that is not viable; see goals."""
-        prompt = self._how.prompts.for_repair(self._task, about, wrong.text, wrong.analysis.mismatches[0])
-        return self._query_model(prompt, about, seen, usage, "repair")
-
-    def _query_model(
+    def query(
         self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
     ) -> list[RetrievedGoal]:
-        how = self._how
-        lead = how.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
-        prompt += f" {lead}" if lead else ""
+        """See PromptingRetriever.query."""
+        seen.lead = self._goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
+        prompt += f" {seen.lead}" if seen.lead else ""
         found: list[RetrievedGoal] = []
-        if self._condition.retrieval == "tree" and how.model.can_branch:
-            found = self._tree.grow(prompt, seen, usage, kind, lead)
-            if how.model.can_branch:
+        if self._tree is not None and self._model.can_branch:
+            found = self._tree.grow(prompt, seen, usage, kind)
+            if self._model.can_branch:
                 return found
         # Without alternative tokens the tree has only the first reply; further goals are sampled.
-        drawn = sample_goals(how.model, prompt, seen, usage, how.bounds, lead, kind)
+        drawn = sample_goals(self._model, prompt, seen, usage, self._bounds, kind)
         return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
 
-    def _rate_viable_goals(self, prompt: str, about: TaskObject, usage: ModelUsage) -> list[RetrievedGoal]:
-        """Return the most probable of all viable goals."""
+
+class RatingRetriever:
+    """Retrieves the goals that a model finds most probable among all viable ones.
+
+    Args:
+        task: The task.
+        analyser: Determines which goals are viable.
+        model: Rates texts.
+        prompts: Prompt templates.
+    """
+
+    max_calls = 0
+
+    def __init__(self, task: StarsTask, analyser: GoalAnalyser, model: CompletionModel, prompts: StarsPrompts) -> None:
+        self._task, self._analyser, self._model, self._prompts = task, analyser, model, prompts
+
+    def retrieve(
+        self, about: TaskObject, wrong: GoalCandidate | None, seen: RetrievedTexts, usage: ModelUsage
+    ) -> list[RetrievedGoal]:
+        """See ResponseRetriever.retrieve. Nothing has to be repaired."""
+        prompt = construct_goal_prompt(self._prompts, self._task, about)
         goals = list_viable_goals(self._task, about, self._analyser)
-        ratings = require_text_scorer(self._how.model).score_texts(prompt, [f" {goal}" for goal in goals])
+        ratings = require_text_scorer(self._model).score_texts(prompt, [f" {goal}" for goal in goals])
         usage.add("rating", ratings)
         found = [RetrievedGoal(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
         return sorted(found, key=lambda response: -response.probability)[:_MAX_RATED_GOALS]

@@ -1,23 +1,36 @@
-"""The search tree over a model's continuations, and sampling at a temperature. (STARS, search tree; baseline TBP)"""
+"""Template-based prompting (TBP) and the search tree (ST): how STARS retrieves goals from a language model.
+
+Source: Kirk et al., AAAI 2024 (arXiv 2306.06770v4), sections "Prior Baseline: Template-based Prompting" and "The STARS
+Approach: Search Tree (ST)"; appendix B, "Prompt Construction", "Search Tree" and "Repair". What the paper calls a log
+probability is a probability, and its mean is the arithmetic mean over the tokens of a response.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from statistics import fmean
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.prompts import StarsPrompts
+from housewise.agent.stars.responses import (
+    GoalCandidate,
+    Mismatch,
+    RetrievedGoal,
+    RetrievedTexts,
+    Sentence,
+    is_sentence_end,
+    join_tokens,
+    lowercase_token,
+    mean_probability,
+    says_something_else,
+)
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.settings import Settings
-from housewise.language.completion import CompletionModel, Continuation, DecodingStep, GenerationLimits, Token
+from housewise.language.completion import CompletionModel, GenerationLimits, Token
 
 PromptKind = Literal["initial", "repair"]
-
-# A sentence ends at the first of these characters, even inside a token.
-_END = re.compile(r"[.(\[\n\r]")
 
 
 class TreeThresholds(Settings):
@@ -35,120 +48,70 @@ class TreeThresholds(Settings):
     """Maximum number of calls of one tree, and of all repairs of an object."""
 
 
-@dataclass(frozen=True)
-class RetrievedGoal:
-    """A goal sentence that a model wrote.
+def construct_goal_prompt(templates: StarsPrompts, task: StarsTask, about: TaskObject) -> str:
+    """Instantiate the template for a goal with the context of task and object. (Appendix B, Prompt Construction)
 
-    Attributes:
-        text: The sentence in lower case, with the object's name hyphenated.
-        probability: Arithmetic mean of the tokens' probabilities.
-        source: Kind of the prompt, with the suffix ``end_branch`` if the sentence ends with an alternative token.
+    The prompt has two examples of other tasks, and ends where the goal begins.
     """
-
-    text: str
-    probability: float
-    source: str
+    examples = [templates.example_of(each, templates.good_goal(each.goal)) for each in templates.examples.values()]
+    return templates.prompt_with(examples, task, about, templates.goal)
 
 
-@dataclass
-class RetrievedTexts:
-    """The texts retrieved for an object so far, over all its prompts."""
+def construct_repair_prompt(
+    templates: StarsPrompts, task: StarsTask, about: TaskObject, wrong: str, mismatch: Mismatch
+) -> str:
+    """Instantiate the template that repairs a kind of mismatch. (Analyze and Repair; appendix B, Repair)
 
-    name: str
-    texts: set[str] = field(default_factory=set)
-
-    def add(self, sentence: str) -> str | None:
-        """Normalise a sentence and add it. Return None if it is blank or was retrieved before."""
-        text = hyphenate_name(" ".join(sentence.lower().split()), self.name)
-        if not text or text in self.texts:
-            return None
-        self.texts.add(text)
-        return text
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A completion together with the branch it continues, up to the end of the sentence."""
-
-    steps: tuple[DecodingStep, ...]
-    first: int  # index of the first token after the branch
-    level: int
-
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        return tuple(step.token for step in self.steps)
+    It has an example of repairing that kind of mismatch, and then the offending response with the specific mismatch.
+    """
+    first, *others = templates.examples.values()
+    repaired = templates.repair_example(mismatch) + "\n" + templates.good_goal(templates.mended_goal)
+    examples = [templates.example_of(first, repaired, templates.mended_plan)]
+    examples += [templates.example_of(each, templates.good_goal(each.goal)) for each in others]
+    refused = templates.bad_goal(wrong, templates.reason(mismatch))
+    return templates.prompt_with(examples, task, about, refused + "\n" + templates.goal)
 
 
-class SearchTree:
-    """Grows the tree of responses to a prompt.
+class PromptingRetriever:
+    """Retrieves goals from the model with the search tree, or by sampling as the baseline TBP does.
 
     Args:
-        model: Completion model.
+        task: The task.
+        model: Language model.
+        templates: Prompt templates.
         bounds: Limits of each completion.
-        thresholds: Where the tree branches.
+        thresholds: Where the search tree branches. None samples instead.
     """
 
     def __init__(
-        self, model: CompletionModel, bounds: GenerationLimits, thresholds: TreeThresholds | None = None
+        self,
+        task: StarsTask,
+        model: CompletionModel,
+        templates: StarsPrompts,
+        bounds: GenerationLimits,
+        thresholds: TreeThresholds | None,
     ) -> None:
-        self._model, self._bounds, self._thresholds = model, bounds, thresholds or TreeThresholds()
+        self._task, self._templates, self._model, self._bounds = task, templates, model, bounds
+        self._tree = None if thresholds is None else SearchTree(model, bounds, thresholds)
+        self.max_calls = (thresholds or TreeThresholds()).max_calls
 
-    def grow(
-        self, prompt: str, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind = "initial", lead: str = ""
+    def retrieve(
+        self, about: TaskObject, wrong: GoalCandidate | None, seen: RetrievedTexts, usage: ModelUsage
     ) -> list[RetrievedGoal]:
-        """Return all new responses to a prompt, most probable first. Each level of the tree is one call.
+        """Return new goals for an object, or in place of a goal that is not viable. See ResponseRetriever."""
+        if wrong is None:
+            return self.query(construct_goal_prompt(self._templates, self._task, about), about, seen, usage, "initial")
+        mismatch = wrong.analysis.mismatches[0]
+        prompt = construct_repair_prompt(self._templates, self._task, about, wrong.text, mismatch)
+        return self.query(prompt, about, seen, usage, "repair")
 
-        The first completion of a repair counts as a branch, so that trees of repairs have one level less.
-
-        Args:
-            prompt: Prompt that ends where the goal sentence begins.
-            seen: Texts retrieved for the object so far. New ones are added.
-            usage: Receives calls and tokens.
-            kind: Kind of the prompt.
-            lead: Words of the goal that the prompt already ends with.
-        """
-        found: list[RetrievedGoal] = []
-        branched: set[str] = set()
-        calls = 0
-        branches: list[tuple[Token, ...]] = [()]
-        for level in range(0 if kind == "initial" else 1, self._thresholds.levels):
-            branches = branches[: self._thresholds.max_calls - calls]
-            if not branches:
-                break
-            calls += len(branches)
-            source = kind if branches == [()] else f"{kind}_recursion"
-            replies = self._model.extend(prompt, branches, self._bounds)
-            usage.add(source, replies)
-            sentences = [_cut_sentence(branch, reply, level) for branch, reply in zip(branches, replies, strict=True)]
-            for sentence in sentences:
-                _add_goal(found, seen, sentence.tokens, source, lead)
-            branches = []
-            if level == self._thresholds.levels - 1:
-                break
-            for sentence in sentences:
-                for branch in self._branches(sentence):
-                    if is_sentence_end(branch[-1]):
-                        _add_goal(found, seen, branch, f"{source}_end_branch", lead)
-                    elif (text := _join_tokens(branch).lower()) not in branched:
-                        branched.add(text)
-                        branches.append(branch)
-        return sorted(found, key=lambda response: -response.probability)
-
-    def _branches(self, sentence: _Sentence) -> Iterator[tuple[Token, ...]]:
-        """Yield the alternative beginnings of a sentence."""
-        rules = self._thresholds
-        for place in range(sentence.first, len(sentence.steps)):
-            step = sentence.steps[place]
-            if step.token.probability >= rules.branch_below:
-                continue
-            for other in step.alternatives:
-                if other.probability <= rules.min_alternative or not _is_different(step.token, other):
-                    continue
-                branch = (*sentence.tokens[:place], _lowercase_token(other))
-                is_inner = sentence.level >= 1 and not is_sentence_end(other)
-                if is_inner and _mean_probability(branch) < rules.min_branch_mean:
-                    continue
-                yield branch
+    def query(
+        self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
+    ) -> list[RetrievedGoal]:
+        """Return new responses to a prompt, most probable first."""
+        if self._tree is not None:
+            return self._tree.grow(prompt, seen, usage, kind)
+        return sample_goals(self._model, prompt, seen, usage, self._bounds, kind)
 
 
 def sample_goals(
@@ -157,21 +120,11 @@ def sample_goals(
     seen: RetrievedTexts,
     usage: ModelUsage,
     bounds: GenerationLimits,
-    lead: str = "",
     kind: PromptKind = "initial",
 ) -> list[RetrievedGoal]:
-    """Template-based prompting: sample until there are three different goals.
+    """Query the model at varying temperatures until there are three different goals. (Baseline TBP, figure 1)
 
     The first reply has temperature 0. Then four replies are sampled at 0.9, and up to four single ones at 1.0.
-
-    Args:
-        model: Completion model.
-        prompt: Prompt that ends where the goal sentence begins.
-        seen: Texts retrieved for the object so far. New ones are added.
-        usage: Receives calls and tokens.
-        bounds: Limits of each reply.
-        lead: Words of the goal that the prompt already ends with.
-        kind: Kind of the prompt.
     """
     found: list[RetrievedGoal] = []
     rounds: list[tuple[float, int]] = [(0.0, 1), (0.9, 4), *[(1.0, 1)] * 4]
@@ -185,87 +138,61 @@ def sample_goals(
         usage.add(kind, replies)
         for reply in replies:
             if len(found) < 3:
-                _add_goal(found, seen, _cut_sentence((), reply, 0).tokens, kind, lead)
+                found += seen.add(Sentence.from_reply((), reply).tokens, kind)
     return sorted(found, key=lambda response: -response.probability)
 
 
-def is_sentence_end(token: Token) -> bool:
-    """Return whether a token ends the sentence."""
-    return _END.search(token.text) is not None
+class SearchTree:
+    """Grows the tree of responses to a prompt with a beam search. (Search Tree (ST); appendix B, tables 9 and 10)"""
 
+    def __init__(
+        self, model: CompletionModel, bounds: GenerationLimits, thresholds: TreeThresholds | None = None
+    ) -> None:
+        self._model, self._bounds, self._thresholds = model, bounds, thresholds or TreeThresholds()
 
-def text_before_end(token: Token) -> str:
-    """Return a token's text up to the end of the sentence."""
-    return _END.split(token.text, maxsplit=1)[0]
+    def grow(
+        self, prompt: str, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind = "initial"
+    ) -> list[RetrievedGoal]:
+        """Return all new responses to a prompt, most probable first. Each level of the tree is one call.
 
+        The first completion of a repair counts as a branch, so that trees of repairs have one level less.
+        """
+        found: list[RetrievedGoal] = []
+        branched: set[str] = set()
+        calls = 0
+        branches: list[tuple[Token, ...]] = [()]
+        for level in range(0 if kind == "initial" else 1, self._thresholds.levels):
+            branches = branches[: self._thresholds.max_calls - calls]
+            if not branches:
+                break
+            calls += len(branches)
+            source = kind if branches == [()] else f"{kind}_recursion"
+            replies = self._model.extend(prompt, branches, self._bounds)
+            usage.add(source, replies)
+            sentences = [Sentence.from_reply(*each) for each in zip(branches, replies, strict=True)]
+            for sentence in sentences:
+                found += seen.add(sentence.tokens, source)
+            branches = []
+            for sentence in sentences if level < self._thresholds.levels - 1 else ():
+                for branch in self._branches(sentence, level):
+                    if is_sentence_end(branch[-1]):
+                        found += seen.add(branch, f"{source}_end_branch")
+                    elif (text := join_tokens(branch).lower()) not in branched:
+                        branched.add(text)
+                        branches.append(branch)
+        return sorted(found, key=lambda response: -response.probability)
 
-def hyphenate_name(sentence: str, name: str) -> str:
-    """Replace the first mention of an object by its hyphenated name, however the model wrote it.
-
-    Forms are tried in this order, as whole words: the name with hyphens or spaces; either side of "a-of-b"; the outer
-    and the last two of three words; the name without "box"; its last word.
-
-    Args:
-        sentence: Sentence in lower case.
-        name: Hyphenated name, for example ``box-of-aluminum-foil``.
-    """
-    words = name.split("-")
-    ways = [words]
-    if "of" in words[1:-1]:
-        middle = words.index("of", 1)
-        ways += [words[:middle], words[middle + 1 :]]
-    elif len(words) == 3:
-        ways += [[words[0], words[2]], words[1:]]
-    ways += [[word for word in words if word != "box"], words[-1:]]
-    for way in ways:
-        said = "[- ]".join(map(re.escape, way))
-        if way and re.search(pattern := rf"(?<![\w-]){said}(?![\w-])", sentence):
-            return re.sub(pattern, name, sentence, count=1)
-    return sentence
-
-
-def _add_goal(
-    found: list[RetrievedGoal], seen: RetrievedTexts, tokens: Sequence[Token], source: str, lead: str = ""
-) -> None:
-    said = _join_tokens(tokens)
-    # Chat models may repeat the beginning of the sentence in their reply.
-    repeated = lead and said.strip().lower().startswith(lead.lower())
-    text = seen.add(said if repeated else f"{lead} {said}") if tokens else None
-    if text is not None:
-        found.append(RetrievedGoal(text, _mean_probability(tokens), source))
-
-
-def _cut_sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sentence:
-    """Join a branch and its continuation, up to the end of the sentence."""
-    steps = [DecodingStep(token) for token in branch]
-    for step in reply.steps:
-        if is_sentence_end(step.token):
-            if text_before_end(step.token).strip():
-                last = Token(text_before_end(step.token), step.token.probability)
-                steps.append(DecodingStep(last, step.alternatives))
-            break
-        steps.append(step)
-    return _Sentence(tuple(steps), len(branch), level)
-
-
-def _join_tokens(tokens: Sequence[Token]) -> str:
-    return "".join(text_before_end(token) if is_sentence_end(token) else token.text for token in tokens)
-
-
-def _mean_probability(tokens: Sequence[Token]) -> float:
-    """Return the mean probability of a sentence's tokens.
-
-    The end of the sentence counts only in a branch that chose it.
-    """
-    return fmean(token.probability for token in tokens) if tokens else 0.0
-
-
-def _is_different(chosen: Token, other: Token) -> bool:
-    """Return whether an alternative token says something else, beyond case, spaces, hyphens and commas."""
-    one, two = chosen.text.strip().lower(), other.text.strip().lower()
-    return one != two and "-" not in (one, two) and two != ","
-
-
-def _lowercase_token(token: Token) -> Token:
-    text = token.text.lower()
-    return token if text == token.text else Token(text, token.probability)
+    def _branches(self, sentence: Sentence, level: int) -> Iterator[tuple[Token, ...]]:
+        """Yield the alternative beginnings of a sentence."""
+        rules = self._thresholds
+        for place in range(sentence.first, len(sentence.steps)):
+            step = sentence.steps[place]
+            if step.token.probability >= rules.branch_below:
+                continue
+            for other in step.alternatives:
+                if other.probability <= rules.min_alternative or not says_something_else(step.token, other):
+                    continue
+                branch = (*sentence.tokens[:place], lowercase_token(other))
+                is_inner = level >= 1 and not is_sentence_end(other)
+                if not is_inner or mean_probability(branch) >= rules.min_branch_mean:
+                    yield branch

@@ -1,89 +1,42 @@
-"""Selection: which of several goals is used, the most probable one or one that a model selects. (STARS, selection)"""
+"""Selectors beside the paper's: likelihood over all rotations of the options, ratings of goals, and a shortlist."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
+from housewise.agent.stars.lessons import GoalSelection, GoalSelector
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import StarsPrompts
-from housewise.agent.stars.repair import GoalCandidate
+from housewise.agent.stars.responses import GoalCandidate, most_probable
+from housewise.agent.stars.search_tree import construct_goal_prompt
+from housewise.agent.stars.stars_loop import NumberedSelector, construct_selection_prompt
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.language.completion import CompletionModel, require_text_scorer
 
-_NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
+MAX_OPTIONS = 40
+"""Maximum number of goals for one selection. Of more goals the most probable ones are used."""
+_NUMBER = re.compile(r"\s*(\d{1,3})")
 
 
-@dataclass(frozen=True)
-class GoalSelection:
-    """The selected goal.
-
-    Attributes:
-        candidate: The goal.
-        options: Goals in the order shown to the model; empty if no model was asked.
-        answer: Reply of the model, or None if no model was asked.
-        fallback: Whether the reply named no option, so that the most probable goal was used.
-    """
-
-    candidate: GoalCandidate
-    options: tuple[str, ...] = ()
-    answer: str | None = None
-    fallback: bool = False
-
-
-class GoalSelector(Protocol):
-    """Selects one of at least one goals."""
-
-    def select(
-        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
-    ) -> GoalSelection:
-        """Return the goal to use."""
-
-
-class LikeliestSelector:
-    """Selects the goal with the highest mean token probability. No model is asked."""
-
-    def select(
-        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
-    ) -> GoalSelection:
-        """See GoalSelector.select."""
-        return GoalSelection(most_probable(candidates))
-
-
-class NumberedSelector:
-    """Asks a model for the number of the best goal, with one token at temperature 0.
+class RotatedSelector(NumberedSelector):
+    """Asks the paper's question with rotated options, because models prefer certain positions.
 
     Args:
-        model: Answers the question.
-        prompts: Prompt templates.
-        rotation: Number of places by which the options are rotated, because models prefer certain positions. Without
-            rotation the most probable goal is listed last.
-        hints: Whether the prompt includes facts about the house (STARS*).
+        model: See NumberedSelector.
+        templates: See NumberedSelector.
+        rotation: Number of places by which the options are rotated.
     """
 
-    def __init__(self, model: CompletionModel, prompts: StarsPrompts, rotation: int = 0, hints: bool = False) -> None:
-        self._model, self._prompts, self._rotation = model, prompts, rotation
-        self._system = prompts.selection.system_message(hints)
+    def __init__(self, model: CompletionModel, templates: StarsPrompts, rotation: int) -> None:
+        super().__init__(model, templates)
+        self._rotation = rotation
 
-    def select(
-        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
-    ) -> GoalSelection:
-        """Select the goal that the model names, or the most probable goal if it names none."""
-        if len(candidates) == 1:
-            return GoalSelection(candidates[0])
-        shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
+    def order(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:
+        """See NumberedSelector.order."""
+        shown = super().order(candidates)
         turn = self._rotation % len(shown)
-        shown = shown[turn:] + shown[:turn]
-        options = tuple(candidate.text for candidate in shown)
-        [reply] = self._model.answer(self._system, [self._prompts.for_selection(task, about, options)])
-        usage.add("selection", [reply])
-        said = _NUMBER.match(reply.text)
-        number = int(said[1]) if said else 0
-        if 1 <= number <= len(shown):
-            return GoalSelection(shown[number - 1], options, reply.text)
-        return GoalSelection(most_probable(candidates), options, reply.text, fallback=True)
+        return shown[turn:] + shown[:turn]
 
 
 class RotationSelector:
@@ -109,7 +62,9 @@ class RotationSelector:
             return GoalSelection(candidates[0])
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
         turns = [shown[turn:] + shown[:turn] for turn in range(len(shown))]
-        questions = [self._prompts.for_selection(task, about, [each.text for each in order]) for order in turns]
+        questions = [
+            construct_selection_prompt(self._prompts, task, about, [each.text for each in order]) for order in turns
+        ]
         replies = self._model.answer(self._system, questions)
         usage.add("selection", replies)
         scores = [0.0] * len(shown)
@@ -148,13 +103,28 @@ class RatingSelector:
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         options = tuple(candidate.text for candidate in candidates)
-        ratings = self._model.score_texts(self._prompts.for_goal(task, about), [f" {text}" for text in options])
+        prompt = construct_goal_prompt(self._prompts, task, about)
+        ratings = self._model.score_texts(prompt, [f" {text}" for text in options])
         usage.add("selection", ratings)
         probabilities = [rating.probability for rating in ratings]
         best = probabilities.index(max(probabilities))
         return GoalSelection(candidates[best], options, str(best + 1))
 
 
-def most_probable(candidates: Sequence[GoalCandidate]) -> GoalCandidate:
-    """Return the goal with the highest mean token probability, and the first retrieved one of equal goals."""
-    return max(candidates, key=lambda candidate: candidate.response.probability)
+class ShortlistSelector:
+    """Lets another selector select among the most probable goals only.
+
+    Args:
+        selector: Selects among them.
+    """
+
+    def __init__(self, selector: GoalSelector) -> None:
+        self._selector = selector
+
+    def select(
+        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection:
+        """See GoalSelector.select."""
+        best = sorted(candidates, key=lambda each: -each.response.probability)[:MAX_OPTIONS]
+        options = [each for each in candidates if each in best] if len(candidates) > MAX_OPTIONS else candidates
+        return self._selector.select(task, about, options, usage)

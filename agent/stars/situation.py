@@ -1,8 +1,8 @@
-"""The perceived scene: things with their kinds and affordances, and the things that a noun phrase can mean."""
+"""The perceived scene and the robot in it: things with their affordances, and what the robot can do with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from housewise.agent.stars.goal_clauses import NounPhrase
@@ -55,3 +55,40 @@ class PerceivedScene:
         noun = vocabulary.meaning(referent.noun)
         found = tuple(thing for thing in self.things if thing.can_be_called(noun, referent.modifiers))
         return (self.about,) if self.about in found and self.about is not None else found
+
+
+@dataclass(frozen=True)
+class TargetRequirement:
+    """What a relation requires of its target.
+
+    Attributes:
+        needs: Affordance that the target must have.
+        forbids: Affordance that the target must not have.
+        reason: Property that is reported as missing.
+    """
+
+    reason: str
+    needs: str | None = None
+    forbids: str | None = None
+
+    def is_met_by(self, thing: PerceivedThing) -> bool:
+        """Return whether a thing can be the target."""
+        return (self.needs is None or self.needs in thing.affordances) and self.forbids not in thing.affordances
+
+
+@dataclass(frozen=True)
+class RobotAbilities:
+    """What the robot can do. A robot with another gripper is another data file.
+
+    Attributes:
+        moves: Affordance of things that the robot can carry.
+        relations: Requirements of relations on their targets. Other relations require nothing.
+    """
+
+    moves: str = "grabbable"
+    relations: Mapping[str, TargetRequirement] = field(
+        default_factory=lambda: {
+            "in": TargetRequirement("receptacle", needs="receptacle"),
+            "on": TargetRequirement("surface", forbids="receptacle"),
+        }
+    )

@@ -1,141 +1,54 @@
-"""The loop of STARS for one object: retrieve, analyse, repair, select, confirm, plan, act, learn.
+"""The STARS approach for one object: retrieve goals, analyse and repair, select, ask the user, plan, and learn once.
 
-A known goal is recalled and needs none of these steps.
+Source: Kirk et al., AAAI 2024 (arXiv 2306.06770v4), sections "The STARS Approach" (figure 2), "Selection (S)", "User
+Oversight (O)" and "Experiment Design" (figure 4, learning goals and policy; table 1, conditions); appendix B.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+import re
+from collections.abc import Generator, Iterator, Sequence
 
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser, repair_candidates
 from housewise.agent.stars.experiment_conditions import StarsCondition
-from housewise.agent.stars.goal_memory import (
-    GoalGeneralisation,
-    LearnedGoal,
-    RecalledGoal,
-    keep_latest,
-    learn_goal,
-    recall_goal,
-)
-from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.oversight import (
-    MAX_QUESTIONS,
+from housewise.agent.stars.lessons import (
     YES,
     GoalQuestion,
     GoalRequest,
+    GoalSelection,
+    GoalSelector,
+    GoalsRetrieved,
+    LearningEvent,
+    LearningSteps,
+    LongTermMemory,
+    ObjectLesson,
+    Planner,
+    ResponseRetriever,
     UserDialogue,
-    analyse_stated_goal,
 )
-from housewise.agent.stars.planning import goal_state, plan_actions
-from housewise.agent.stars.repair import GoalCandidate, repair_candidates
-from housewise.agent.stars.retrieval import GoalRetriever, RetrievalConfig
-from housewise.agent.stars.search_tree import RetrievedGoal, RetrievedTexts
-from housewise.agent.stars.selection import GoalSelection, GoalSelector, LikeliestSelector
-from housewise.agent.stars.tasks import StarsTask, TaskCompletion, TaskObject
-from housewise.worlds.kitchen.manipulation import ManipulationAction
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.prompts import StarsPrompts
+from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal, RetrievedTexts, most_probable
+from housewise.agent.stars.tasks import StarsTask, TaskObject
+from housewise.language.completion import CompletionModel
 from housewise.worlds.kitchen.state import State
 
-MAX_OPTIONS = 40
-"""Maximum number of goals for one selection. Of more goals the most probable ones are used."""
-
-
-@dataclass(frozen=True)
-class GoalsRetrieved:
-    """The result of asking a model for goals once.
-
-    Attributes:
-        candidates: New goals with their analyses.
-        mends: Goal that they are to replace, or None for goals of the first prompt.
-    """
-
-    candidates: tuple[GoalCandidate, ...]
-    mends: GoalCandidate | None = None
-
-
-LearningEvent = GoalsRetrieved | GoalSelection | GoalQuestion | GoalRequest
-"""One step of learning a goal. A GoalQuestion or GoalRequest waits for the user's answer."""
-LearningSteps = Generator[LearningEvent, str | None, "ObjectLesson"]
-"""Generator of the steps for one object. It receives the user's answers and returns the lesson."""
-
-
-class EarlierModelReplies(Protocol):
-    """Replies of models from attempts that were interrupted. Models are not asked for them again."""
-
-    def find_goals(
-        self, about: TaskObject, mends: GoalCandidate | None, usage: ModelUsage
-    ) -> list[RetrievedGoal] | None:
-        """Return the earlier retrieved or repaired goals, or None if there are none. Adds their usage to ``usage``."""
-
-    def find_selection(
-        self, about: TaskObject, pool: Sequence[GoalCandidate], usage: ModelUsage
-    ) -> GoalSelection | None:
-        """Return the earlier selection among candidates, or None if there is none. Adds its usage to ``usage``."""
-
-
-@dataclass(frozen=True)
-class ObjectLesson:
-    """Everything that happened with one object, enough to count, show and replay it.
-
-    Attributes:
-        about: The object.
-        recalled: The recalled goal, or None. With a recalled goal nobody was asked.
-        candidates: Retrieved goals with their analyses and parents.
-        choices: The selections, one per goal that was put to use or to the user.
-        answers: The user's yes or no to goals, in order.
-        stated: Goal that the user stated, or None.
-        used: Analysis of the goal that was used, or None.
-        path: Actions of the plan, or None if there is no plan.
-        learned: Goal that was learned, or None.
-    """
-
-    about: TaskObject
-    recalled: RecalledGoal | None = None
-    candidates: tuple[GoalCandidate, ...] = ()
-    choices: tuple[GoalSelection, ...] = ()
-    answers: tuple[tuple[str, bool], ...] = ()
-    stated: str | None = None
-    used: GoalAnalysis | None = None
-    path: tuple[ManipulationAction, ...] | None = None
-    learned: LearnedGoal | None = None
-
-    @property
-    def uses_model_goal(self) -> bool:
-        """Whether the used goal came from the model, was viable and was not true already."""
-        return self.recalled is None and self.stated is None and bool(self.path)
-
-
-@dataclass(frozen=True)
-class StarsEpisode:
-    """One task under one condition.
-
-    Attributes:
-        lessons: Lessons in the order of the objects.
-        dialogue: Everything that the user said.
-        usage: Model usage.
-        completion: How much of the task is done.
-    """
-
-    lessons: tuple[ObjectLesson, ...]
-    dialogue: UserDialogue
-    usage: ModelUsage
-    completion: TaskCompletion
+MAX_QUESTIONS = 5
+_NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 
 
 class GoalLearner:
-    """Learns goals for the objects of a task, and plans how to achieve them.
+    """Learns goals for the objects of a task, and plans how to achieve them. (Figure 4)
 
     Args:
         task: The task.
         analyser: Analyses goal sentences.
-        condition: Which parts of STARS are active.
-        retrieval: How a model is asked for goals.
-        selector: Selects among goals. Defaults to the most probable goal.
-        known_goals: Goals learned earlier.
-        generalisation: How far learned goals are generalised.
+        condition: Which parts of STARS are active. (Table 1)
+        retriever: Retrieves goals from a model, for example with the search tree.
+        memory: Recalls and keeps learned goals.
+        plan: Internal planning.
+        selector: Selects among goals. Defaults to the most probable goal, as in the baseline.
         max_questions: Maximum number of goals per object that are put to the user.
-        earlier_replies: Replies of models from interrupted attempts, or None.
     """
 
     def __init__(
@@ -143,29 +56,21 @@ class GoalLearner:
         task: StarsTask,
         analyser: GoalAnalyser,
         condition: StarsCondition,
-        retrieval: RetrievalConfig,
+        retriever: ResponseRetriever,
+        memory: LongTermMemory,
+        plan: Planner,
         *,
         selector: GoalSelector | None = None,
-        known_goals: Iterable[LearnedGoal] = (),
-        generalisation: GoalGeneralisation | None = None,
         max_questions: int = MAX_QUESTIONS,
-        earlier_replies: EarlierModelReplies | None = None,
     ) -> None:
-        self._task, self._analyser, self._condition = task, analyser, condition
-        self._retriever = GoalRetriever(task, analyser, condition, retrieval)
-        self._max_questions, self._earlier_replies = max_questions, earlier_replies
-        self._selector = selector if selector and condition.choice != "likeliest" else LikeliestSelector()
-        self.known = keep_latest(known_goals)
-        self._generalisation = generalisation
+        self._task, self._analyser, self._condition, self._retriever = task, analyser, condition, retriever
+        self.memory, self._plan, self._max_questions = memory, plan, max_questions
+        self._selector = selector or LikeliestSelector()
         self.usage = ModelUsage()
         self.dialogue = UserDialogue()
 
-    def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
-        """Return the learned goal for an object, or None."""
-        return recall_goal(self.known, self._task, about, state, self._analyser, self._generalisation)
-
     def learn_object(self, about: TaskObject, state: State) -> LearningSteps:
-        """Find out where one object belongs and plan how to get it there.
+        """Find out where one object belongs and plan how to get it there. A known goal needs no model and no user.
 
         Yields:
             The steps. The user's answer to a GoalQuestion or GoalRequest has to be sent to the generator.
@@ -173,95 +78,120 @@ class GoalLearner:
         Returns:
             The lesson.
         """
-        known = self.recall(about, state)
+        known = self.memory.recall(about, state)
         if known is not None:
             return ObjectLesson(about, recalled=known, used=known.analysis, path=known.path)
         candidates: list[GoalCandidate] = []
-        for brought in self._retrieve_and_repair(about):
-            candidates += brought.candidates
-            yield brought
+        for retrieved in self._retrieve_analyse_and_repair(about):
+            candidates += retrieved.candidates
+            yield retrieved
+        # With repair, only viable goals are used.
+        pool = [each for each in candidates if each.analysis.viable or not self._condition.repairs]
         choices: list[GoalSelection] = []
-        answers: list[tuple[str, bool]] = []
+        answers: list[bool] = []
         stated, used = None, None
         if self._condition.user:
-            used = yield from self._confirm_goal(about, candidates, choices, answers)
+            used = yield from self._solicit_feedback(about, pool, choices, answers)
             if used is None:
-                stated, used = yield from self._request_goal(about)
-        elif pool := self._selectable_goals(candidates):
-            choices.append(self._select(about, pool))
+                stated = (yield GoalRequest(about)) or ""
+                self.dialogue.goal(stated)
+                used = self._analyser.analyse_statement(stated, self._task.situation.with_focus(about.thing))
+        elif pool:
+            choices.append(self._selector.select(self._task, about, pool, self.usage))
             used = choices[0].candidate.analysis
             yield choices[0]
-        path = self._plan(used, state)
+        path = self._plan(used, state) if used is not None else None
         learned = None
         if used is not None and path is not None:
-            confirmed = stated is not None or any(answer for _, answer in answers)
-            learned = learn_goal(self._task, about, used, path, confirmed, self._analyser.language.vocabulary)
-            self.known = keep_latest([*self.known, learned])
-        return ObjectLesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path, learned)
+            learned = self.memory.learn(about, used, path, confirmed=stated is not None or any(answers))
+        return ObjectLesson(about, None, candidates, choices, answers, stated, used, path, learned)
 
-    def _retrieve_and_repair(self, about: TaskObject) -> Iterator[GoalsRetrieved]:
-        """Yield goals for an object: retrieved, analysed and, depending on the condition, repaired."""
-        retriever, seen, before = self._retriever, RetrievedTexts(about.thing.noun), self.usage.copy()
+    def _retrieve_analyse_and_repair(self, about: TaskObject) -> Iterator[GoalsRetrieved]:
+        """Yield goals for an object: retrieved, analysed and, depending on the condition, repaired. (Figure 2)"""
+        seen, before = RetrievedTexts(about.thing.noun), self.usage.copy()
+
+        def retrieve(wrong: GoalCandidate | None) -> list[RetrievedGoal]:
+            return self._retriever.retrieve(about, wrong, seen, self.usage)
 
         def analyse(text: str) -> GoalAnalysis:
             return self._analyser.analyse(text, self._task.situation.with_focus(about.thing))
 
-        def ask(wrong: GoalCandidate | None) -> list[RetrievedGoal]:
-            told = self._earlier_replies.find_goals(about, wrong, self.usage) if self._earlier_replies else None
-            if told is not None:
-                seen.texts.update(response.text for response in told)
-                return told
-            if wrong is None:
-                return retriever.goals(about, seen, self.usage)
-            return retriever.retrieve_repairs(about, wrong, seen, self.usage)
-
-        first = [GoalCandidate(response, analyse(response.text)) for response in ask(None)]
+        first = [GoalCandidate(response, analyse(response.text)) for response in retrieve(None)]
         yield GoalsRetrieved(tuple(first))
         if not self._condition.repairs:
             return
-        for wrong, found in repair_candidates(first, ask, analyse):
+        for wrong, found in repair_candidates(first, retrieve, analyse):
             yield GoalsRetrieved(tuple(found), wrong)
-            # The limit of calls of one tree applies to all trees of an object, because a model may never stop.
-            if sum(self.usage.since(before).calls.values()) >= retriever.max_calls:
+            if sum(self.usage.since(before).calls.values()) >= self._retriever.max_calls:
                 return
 
-    def _selectable_goals(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:
-        """Return the goals that may be used. Conditions with repair use viable goals only."""
-        return [each for each in candidates if each.analysis.viable or not self._condition.repairs]
-
-    def _select(self, about: TaskObject, pool: Sequence[GoalCandidate]) -> GoalSelection:
-        best = sorted(pool, key=lambda each: -each.response.probability)[:MAX_OPTIONS]
-        options = [each for each in pool if each in best] if len(pool) > MAX_OPTIONS else pool
-        told = self._earlier_replies.find_selection(about, options, self.usage) if self._earlier_replies else None
-        return told or self._selector.select(self._task, about, options, self.usage)
-
-    def _confirm_goal(
-        self,
-        about: TaskObject,
-        candidates: Sequence[GoalCandidate],
-        choices: list[GoalSelection],
-        answers: list[tuple[str, bool]],
+    def _solicit_feedback(
+        self, about: TaskObject, pool: list[GoalCandidate], choices: list[GoalSelection], answers: list[bool]
     ) -> Generator[LearningEvent, str | None, GoalAnalysis | None]:
-        """Return the first goal that the user confirms. None when questions or goals run out."""
-        pool = self._selectable_goals(candidates)
+        """Return the first goal that the user confirms, or None if all are rejected. (User Oversight (O))
+
+        Selection determines which goal to present. It is repeated with the rejected one removed.
+        """
         while pool and len(answers) < self._max_questions:
-            choices.append(self._select(about, pool))
+            choices.append(self._selector.select(self._task, about, pool, self.usage))
             yield choices[-1]
             candidate = choices[-1].candidate
             pool.remove(candidate)
-            yes = (yield GoalQuestion(about, candidate.text, candidate.analysis)) == YES
-            answers.append((candidate.text, yes))
-            self.dialogue.answer(yes)
-            if yes:
+            answers.append((yield GoalQuestion(about, candidate.text, candidate.analysis)) == YES)
+            self.dialogue.answer(answers[-1])
+            if answers[-1]:
                 return candidate.analysis
         return None
 
-    def _request_goal(self, about: TaskObject) -> Generator[LearningEvent, str | None, tuple[str, GoalAnalysis | None]]:
-        """Return the goal that the user states and its analysis. The analysis is None if it is not understood."""
-        sentence = (yield GoalRequest(about)) or ""
-        self.dialogue.goal(sentence)
-        return sentence, analyse_stated_goal(sentence, about, self._analyser, self._task)
 
-    def _plan(self, used: GoalAnalysis | None, state: State) -> tuple[ManipulationAction, ...] | None:
-        goal = goal_state(used) if used is not None and used.viable else None
-        return plan_actions(state, goal) if goal is not None else None
+class LikeliestSelector:
+    """Selects the goal with the highest mean token probability. No model is asked. (Baseline TBP, figure 1)"""
+
+    def select(
+        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection:
+        """See GoalSelector.select."""
+        return GoalSelection(most_probable(candidates))
+
+
+class NumberedSelector:
+    """Asks a model for the number of the most reasonable goal. (Selection (S); appendix B, Selection)
+
+    Args:
+        model: Answers the question, with one token at temperature 0.
+        templates: Prompt templates.
+        hints: Whether the prompt includes facts about the house (STARS*).
+    """
+
+    def __init__(self, model: CompletionModel, templates: StarsPrompts, hints: bool = False) -> None:
+        self._model, self._templates = model, templates
+        self._system = templates.selection.system_message(hints)
+
+    def select(
+        self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
+    ) -> GoalSelection:
+        """Select the goal that the model names, or the most probable goal if it names none."""
+        if len(candidates) == 1:
+            return GoalSelection(candidates[0])
+        shown = self.order(candidates)
+        options = tuple(candidate.text for candidate in shown)
+        [reply] = self._model.answer(self._system, [construct_selection_prompt(self._templates, task, about, options)])
+        usage.add("selection", [reply])
+        said = _NUMBER.match(reply.text)
+        number = int(said[1]) if said else 0
+        if 1 <= number <= len(shown):
+            return GoalSelection(shown[number - 1], options, reply.text)
+        return GoalSelection(most_probable(candidates), options, reply.text, fallback=True)
+
+    def order(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:
+        """Return the goals in the order of the question. The most probable goal is the last."""
+        return sorted(candidates, key=lambda candidate: candidate.response.probability)
+
+
+def construct_selection_prompt(
+    templates: StarsPrompts, task: StarsTask, about: TaskObject, options: Sequence[str]
+) -> str:
+    """Return a numbered question which of some goals is the most reasonable. (Appendix B, Selection)"""
+    goals = (" ".join(option.split()).rstrip(".") for option in options)
+    numbered = "\n".join(f"{number}. {goal[:1].upper()}{goal[1:]}." for number, goal in enumerate(goals, 1))
+    return templates.selection.question_with(task.name, task.room.noun, about.description, numbered)

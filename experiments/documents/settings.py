@@ -68,7 +68,7 @@ def _list_own_of_training(name: str) -> Iterator[SettingReference]:
     known = [replace(each, name=f"run.{each.name}") for each in run]
     for prefix in _TRAINER_SECTIONS:
         known += [replace(each, name=f"{prefix}{each.name.partition('.')[2]}") for each in _list_trainers()]
-    return _leave_out(_list_rows(training.load(), training.defaults()), known)
+    return _leave_out(_list_rows(training.load(None), training.defaults()), known)
 
 
 def _leave_out(rows: Iterable[SettingReference], known: Iterable[SettingReference]) -> Iterator[SettingReference]:

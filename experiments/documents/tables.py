@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
-from housewise.experiments.documents import stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 from housewise.experiments.documents.results_page import draw_results
@@ -47,10 +45,6 @@ TABLES: dict[str, Drawn] = {
     "all results": draw_results,
     "engines": engines,
     "fidelity": fidelity,
-    "stars completion": partial(stars.conditions, "completion_percent"),
-    "stars held out": partial(stars.conditions, "held_out_percent"),
-    "stars oversight": stars.oversight,
-    "stars selecting": stars.selecting,
 }
 """How each table is drawn, by the name that a mark says."""
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.oversight import closes_what_it_opens, goal_place
+from housewise.agent.stars.responses import GoalAnalysis, MismatchKind
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 
 
@@ -22,6 +22,7 @@ class Category(Enum):
     UNCLASSIFIED = "unclassified"
 
 
+CATEGORIES = (*(kind.value for kind in MismatchKind), *(each.value for each in Category))
 _INSTEAD = {"pantry": "cupboard", "cupboard": "pantry"}
 # What the robot cannot see: that dishes are dirty, that bottles are empty.
 _UNSEEN = {"cupboard": {"dishwasher", "sink"}, "fridge": {"garbage", "recycling bin"}}

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -33,27 +33,30 @@ MISSING_STATES: Mapping[str, tuple[str, ...]] = {"organize office": ("empty",)}
 # "In the kitchen" was taken for a place to put things, "in the office" was not.
 ROOMS_THAT_HOLD = frozenset({"kitchen"})
 
+_REMEDY = "give a folder of recorded STARS responses"
 
-class _Line(BaseModel):
+
+class _Recorded(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Line(_Recorded):
     task: str
     condition: str
     object: str
 
 
-class RecordedMismatch(BaseModel):
+class RecordedMismatch(_Recorded):
     """What the published agent found wrong."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
     kind: str
     what: str | None = None
     object: str | None = None
 
 
-class Offer(BaseModel):
+class Offer(_Recorded):
     """A question to the user, and what was answered."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
     order: int
     answer: Literal["yes", "no"]
 
@@ -64,7 +67,6 @@ class Response(_Line):
     type: Literal["response"] = "response"
     text: str
     source: Literal["first", "repair"]
-    position: int
     rank: int | None = None
     viable: bool
     kind: str | None = None
@@ -72,7 +74,6 @@ class Response(_Line):
     viable_position: int | None = None
     used: bool = False
     offered: Offer | None = None
-    figure6: str | None = None
 
 
 class HumanGoal(_Line):
@@ -86,33 +87,30 @@ class Calls(_Line):
     """What a language model was asked for an object."""
 
     type: Literal["calls"] = "calls"
-    prompt_type: str
     calls: int
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
 
 
-RecordedLine = Annotated[Response | HumanGoal | Calls, Field(discriminator="type")]
+Line = Response | HumanGoal | Calls
+_AnyLine = Annotated[Line, Field(discriminator="type")]
 
 
-class RecordedFixture(BaseModel):
+class RecordedFixture(_Recorded):
     """Furniture of a recorded world."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
     name: str
     noun: str
     modifier: str | None = None
     affordances: frozenset[str]
-    openable: bool
     initially: str | None = None
     goal_state: str | None = None
 
 
-class RecordedObject(BaseModel):
+class RecordedObject(_Recorded):
     """An object of a recorded world, with where the user wants it."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
     name: str
     order: int
@@ -123,28 +121,25 @@ class RecordedObject(BaseModel):
     goal: tuple[str, ...]
 
 
-class RecordedTask(BaseModel):
+class RecordedTask(_Recorded):
     """A task as the published agent met it."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
     room: str
     instructions: tuple[str, ...]
     fixtures: tuple[RecordedFixture, ...]
     objects: tuple[RecordedObject, ...]
 
 
-class _Worlds(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _Worlds(_Recorded):
     tasks: dict[str, RecordedTask]
 
 
-class _RecordedKind(BaseModel):
+class _RecordedKind(_Recorded):
     kind_of: str | None = None
     affordances: frozenset[str] = frozenset()
 
 
-class _RecordedWords(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _RecordedWords(_Recorded):
     words: dict[str, frozenset[str]]
     kinds: dict[str, _RecordedKind]
     means: dict[str, str]
@@ -168,11 +163,13 @@ class Recordings:
         self.tasks: Mapping[str, RecordedTask] = worlds.tasks
         self._words = _load(folder / "vocabulary.json", TypeAdapter(_RecordedWords))
 
-    def lines(self, task: str) -> list[Response | HumanGoal | Calls]:
+    def lines(self, task: str) -> list[Line]:
         """All lines of a task, in the order in which the robot took the objects."""
         path = self.folder / f"{task.replace(' ', '_')}.jsonl"
-        adapter: TypeAdapter[Response | HumanGoal | Calls] = TypeAdapter(RecordedLine)
-        return list(_lines(path, adapter))
+        adapter: TypeAdapter[Line] = TypeAdapter(_AnyLine)
+        return [
+            _valid(path, line, adapter, f" line {number}") for number, line in numbered_lines(read_text(path, _REMEDY))
+        ]
 
     def expected_figures(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The figures that a correct replay gives, by task and condition."""
@@ -241,16 +238,7 @@ def with_unique_names(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str
 
 
 def _load(path: Path, adapter: TypeAdapter[T]) -> T:
-    return _valid(path, _text(path), adapter)
-
-
-def _lines(path: Path, adapter: TypeAdapter[T]) -> Iterator[T]:
-    for number, line in numbered_lines(_text(path)):
-        yield _valid(path, line, adapter, f" line {number}")
-
-
-def _text(path: Path) -> str:
-    return read_text(path, "give a folder of recorded STARS responses")
+    return _valid(path, read_text(path, _REMEDY), adapter)
 
 
 def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T:
@@ -258,8 +246,3 @@ def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T
         return adapter.validate_python(parse_json(text, f"{path}{where}", "restore the file"))
     except ValidationError as error:
         raise DataError(f"{path}{where}: {describe_validation_error(error)}; restore the file") from error
-
-
-def responses(lines: Sequence[Response | HumanGoal | Calls]) -> list[Response]:
-    """The retrieved goals among recorded lines."""
-    return [line for line in lines if isinstance(line, Response)]

@@ -1,31 +1,30 @@
-"""Plays the paper's runs again: recorded retrieval and choices through our analysis, user, execution and scores.
-
-``python -m housewise.experiments.stars.replay --data FOLDER --json OUT``
-"""
+"""Plays the paper's runs again: recorded retrieval and choices through our analysis, user, execution and scores."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from statistics import fmean
+from typing import Any
 
-import typer
-
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.experiment_conditions import CONDITIONS, StarsCondition
-from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser, UserDialogue
-from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
+from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
+from housewise.agent.stars.oversight import SimulatedUser
+from housewise.agent.stars.planning import plan_goal, simulate_actions
+from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.tasks import StarsTask, TaskObject
-from housewise.core.files import check_writable_file, write_json
-from housewise.core.provenance import provenance
-from housewise.experiments.stars.breakdown import Category, category, published_category
-from housewise.experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
+from housewise.core.console import print_note
+from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.stars.breakdown import CATEGORIES, Category, category, published_category
+from housewise.experiments.stars.recorded import Calls, HumanGoal, Line, Recordings, Response
 from housewise.worlds.kitchen.state import State
 
 Analysed = Sequence[tuple[Response, GoalAnalysis]]
 Choose = Callable[[TaskObject, Analysed], GoalAnalysis | None]
+"""Selects the goal to use for an object in place of the recorded choice."""
 
 _USAGE = ("calls", "prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -35,14 +34,65 @@ class Outcome:
     """One condition of one task, played again.
 
     Attributes:
-        expected: the figures that the recordings' ``expected.json`` has.
-        further: the user's words, and the categories by their definition, which it does not have.
-        differences: where we do not do what was recorded, a line each.
+        expected: The figures that the recordings' ``expected.json`` has.
+        further: The user's words, categories by their definition, and agreement with the recorded analysis.
+        differences: Where we differ from what was recorded, a line each.
     """
 
     expected: dict[str, Any]
     further: dict[str, Any]
     differences: list[str] = field(default_factory=list)
+
+    def check(self, task: str, condition: str, expected: dict[str, Any]) -> list[str]:
+        """Return all differences from what was recorded, and from the expected figures."""
+        wrong = [
+            f"{task}, {condition}: {figure} is {self.expected.get(figure)}, expected {value}"
+            for figure, value in expected.items()
+            if _without_zeros(value) != _without_zeros(self.expected.get(figure))
+        ]
+        return [*self.differences, *wrong]
+
+
+def replay_condition(recordings: str, condition: str) -> Iterator[MeasuredValue]:
+    """Replay one condition of all recorded tasks, and count differences from what was recorded.
+
+    Args:
+        recordings: Folder of recorded responses.
+        condition: Condition by name.
+    """
+    recorded = Recordings(Path(recordings))
+    expected = recorded.expected_figures()
+    for task in recorded.tasks:
+        lines = [line for line in recorded.lines(task) if line.condition == condition]
+        outcome = replay_task(recorded, task, condition, lines)
+        differences = outcome.check(task, condition, expected.get(task, {}).get(condition, {}))
+        for difference in differences:
+            print_note(difference)
+        yield MeasuredValue(task, 0, "differences", len(differences))
+        for name, value in (outcome.expected | outcome.further).items():
+            if name in ("figure6", "categories"):
+                prefix = "published " if name == "figure6" else ""
+                yield from (MeasuredValue(task, 0, f"{prefix}{each}", value.get(each, 0)) for each in CATEGORIES)
+            elif name != "kinds":
+                weight = outcome.expected["responses"] if name.endswith("_agreement") else 1.0
+                yield MeasuredValue(task, 0, name, value, weight)
+
+
+def replay_task(
+    recordings: Recordings, task: str, condition: str, lines: Sequence[Line], choose: Choose | None = None
+) -> Outcome:
+    """Replay one condition of a recorded task.
+
+    Args:
+        recordings: The recordings.
+        task: Task by name.
+        condition: Condition by name.
+        lines: Recorded lines of task and condition.
+        choose: Selects goals in place of the recorded choice.
+    """
+    analyser = recordings.analyser(task)
+    room = recordings.task(task, analyser.language.vocabulary)
+    return RecordedReplay(room, analyser, CONDITIONS[condition], choose).play(lines)
 
 
 class RecordedReplay:
@@ -66,14 +116,14 @@ class RecordedReplay:
         self._differences: list[str] = []
         self._analyses: list[tuple[Response, TaskObject, GoalAnalysis]] = []
 
-    def play(self, lines: Sequence[Response | HumanGoal | Calls]) -> Outcome:
+    def play(self, lines: Sequence[Line]) -> Outcome:
         """Play all objects of some recorded lines of this condition."""
         objects = [self._task[name] for name in dict.fromkeys(line.object for line in lines)]
         for about in objects:
             self._object(about, [line for line in lines if line.object == about.thing.name])
         return self._outcome(objects, [line for line in lines if isinstance(line, Calls)])
 
-    def _object(self, about: TaskObject, lines: Sequence[Response | HumanGoal | Calls]) -> None:
+    def _object(self, about: TaskObject, lines: Sequence[Line]) -> None:
         situation = self._task.situation.with_focus(about.thing)
         analysed = [
             (line, self._analyser.analyse(line.text, situation)) for line in lines if isinstance(line, Response)
@@ -133,8 +183,7 @@ class RecordedReplay:
 
     def _pursue(self, analysis: GoalAnalysis) -> bool:
         """Carry a goal out; tells whether there was something to do that could be done."""
-        goal = goal_state(analysis) if analysis.viable and analysis.clauses else None
-        path = plan_actions(self._state, goal) if goal else None
+        path = plan_goal(analysis, self._state)
         self._state = simulate_actions(self._state, path or ())
         return bool(path)
 
@@ -169,6 +218,7 @@ class RecordedReplay:
             "instructions": len(self._dialogue.turns),
             "words": self._dialogue.words,
             "categories": dict(Counter(category(analysis, about) for _, about, analysis in self._analyses)),
+            **_agreement(self._analyses),
         }
         return Outcome(expected, further, self._differences)
 
@@ -176,64 +226,24 @@ class RecordedReplay:
         self._differences.append(f"{self._task.name}, {self._condition.name}, {about.thing.name}: {what}")
 
 
-def replay(recordings: Recordings) -> dict[str, dict[str, Outcome]]:
-    """Play all recorded conditions of all tasks again."""
-    outcomes: dict[str, dict[str, Outcome]] = {}
-    for name in recordings.tasks:
-        analyser, lines = recordings.analyser(name), recordings.lines(name)
-        task = recordings.task(name, analyser.language.vocabulary)
-        outcomes[name] = {
-            condition: RecordedReplay(task, analyser, CONDITIONS[condition]).play(
-                [line for line in lines if line.condition == condition]
-            )
-            for condition in dict.fromkeys(line.condition for line in lines)
-        }
-    return outcomes
+def _agreement(analyses: Sequence[tuple[Response, TaskObject, GoalAnalysis]]) -> dict[str, float]:
+    """Return the share of responses on which our analysis agrees with the recorded one."""
 
+    def mismatches(analysis: GoalAnalysis) -> set[tuple[str, str | None, str | None]]:
+        return {(found.kind.value, found.what, found.thing) for found in analysis.mismatches}
 
-def differences(outcomes: dict[str, dict[str, Outcome]], expected: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
-    """All figures that are not the expected ones, and all that we do otherwise than recorded."""
-    found = [
-        line for conditions in outcomes.values() for outcome in conditions.values() for line in outcome.differences
+    agrees = [
+        (
+            analysis.viable == response.viable,
+            (analysis.kind.value if analysis.kind else None) == response.kind,
+            mismatches(analysis) == {(found.kind, found.what, found.object) for found in response.mismatches},
+        )
+        for response, _, analysis in analyses
     ]
-    for task, conditions in expected.items():
-        for condition, figures in conditions.items():
-            outcome = outcomes.get(task, {}).get(condition)
-            ours = outcome.expected if outcome else {}
-            for figure, value in figures.items():
-                if (_counts(value) if isinstance(value, dict) else value) != (
-                    _counts(ours.get(figure)) if isinstance(value, dict) else ours.get(figure)
-                ):
-                    found.append(f"{task}, {condition}: {figure} is {ours.get(figure)}, expected {value}")
-    return found
+    names = ("viable_agreement", "kind_agreement", "set_agreement")
+    return {name: fmean(each) for name, each in zip(names, zip(*agrees, strict=True), strict=False)}
 
 
-def _counts(figures: Any) -> dict[str, int]:
-    """Counts without those that are 0."""
-    return {name: count for name, count in (figures or {}).items() if count}
-
-
-def main(
-    data: Annotated[Path, typer.Option(help="folder of recorded responses")],
-    output: Annotated[Path, typer.Option("--json", callback=check_writable_file, help="file to write the figures to")],
-) -> None:
-    """Play the recorded runs again and compare with what is expected."""
-    recordings = Recordings(data)
-    outcomes = replay(recordings)
-    wrong = differences(outcomes, recordings.expected_figures())
-    figures = {
-        "exact": not wrong,
-        "differences": wrong,
-        "figures": {
-            task: {condition: outcome.expected | outcome.further for condition, outcome in conditions.items()}
-            for task, conditions in outcomes.items()
-        },
-    }
-    write_json(output, {**figures, **provenance()})
-    typer.echo("exact" if not wrong else "\n".join(wrong))
-
-
-if __name__ == "__main__":
-    from housewise.core.exit_codes import run_cli
-
-    run_cli(lambda: typer.run(main))
+def _without_zeros(figure: Any) -> Any:
+    """Return a figure, or counts without those that are 0."""
+    return {name: count for name, count in figure.items() if count} if isinstance(figure, dict) else figure

@@ -54,14 +54,15 @@ def copy(
         raise UserError(f"no kind of file is called {kind}; {suggest_names(kind, list(_KINDS))}")
     files = bundled_files(_KINDS[kind])
     if kind == "config" and name not in files:
-        from housewise.core.settings_loading import find_config
+        from housewise.core.configs import find_config
 
-        find_config(Path(name))  # says what replaces a former file
+        find_config(Path(name))  # says what there is instead
     if name not in files:
         raise UserError(f"no {kind} {name!r} is bundled; {suggest_names(name, list(files))}")
-    target = to or Path(f"{name}.yaml")
+    own_name = f"{Path(name).name}.yaml"
+    target = to or Path(own_name)
     if target.is_dir():
-        target /= f"{name}.yaml"
+        target /= own_name
     try:
         # Mode x: a file that another program creates at this moment is not overwritten either.
         with files[name].open("rb") as source, target.open("xb") as copied:

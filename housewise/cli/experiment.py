@@ -59,8 +59,9 @@ def experiment(
         _list(console)
         return
     from housewise.experiments.catalogue import find_experiment, load_experiment
-    from housewise.experiments.results_table import import_pandas, make_table
+    from housewise.experiments.results_table import make_table
     from housewise.experiments.runner import ExperimentRunner
+    from housewise.rollout.data_frames import import_pandas
     from housewise.terminal.selftrain_progress import TrainingDisplay
 
     import_pandas()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.terminal.option_values import (
     check_settings,
     configured_system,
@@ -89,6 +89,9 @@ def run(
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
           --model my-model --base-url http://localhost:8000/v1
 
+      # LLM-Personalize as its paper describes it, without the help for a small model
+      housewise run --config paper --model my-model --base-url http://localhost:8000/v1
+
       # CLIPR: choices follow the rules of a simulated person (docs/clipr.md)
       housewise run --system clipr --repeats 5 --workers 2
 
@@ -96,6 +99,7 @@ def run(
     list prints the names that --planner, --person and other options accept, and housewise settings personalize prints
     all settings.
     """
+    from housewise.core.settings_loading import describe_own_part
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal.run_progress import play_run, quick_episodes
@@ -122,6 +126,8 @@ def run(
     }
     system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])
+    if note := describe_own_part(config, system_class.defaults()):
+        print_note(note)
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings)
     playing = system_class(settings)

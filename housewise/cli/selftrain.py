@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +25,9 @@ from housewise.terminal.options import (
     task_option,
 )
 from housewise.terminal.run_folders import dated_name, run_folder
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
 """Options of training in goals. All others only concern training in houses."""
@@ -101,18 +105,23 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; {names}")
     run_options = {"model": model, "adapter": adapter}
     if trained_system == "stars":
-        from housewise.selftrain.stars.settings import load_goal_training
+        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
         from housewise.terminal.selftrain_progress import run_goal_training
 
         if unused := given_options(context) - _GOAL_OPTIONS:
             raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train goals")
         goals = load_goal_training(config, drop_unset({"run": run_options}), overrides or [])
+        _print_own_part(config, goal_training_defaults())
         with run_folder(out, dated_name("selftrain-goals")) as folder:
             run_goal_training(goals, folder, Console(), log_to or [])
         return
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
-    from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
+    from housewise.selftrain.personalize.settings import (
+        generated_house_tasks,
+        load_selftraining,
+        selftraining_defaults,
+    )
     from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
@@ -120,9 +129,17 @@ def selftrain(
     tasks = {} if houses is None else generated_house_tasks(houses)
     chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, **tasks})
     settings = load_selftraining(config, merge_nested(chosen, QUICK) if quick else chosen, overrides or [])
+    _print_own_part(config, selftraining_defaults())
     check_settings(settings.run)
     if quick:
         settings = quick_config(settings)
         print_note(LEFT_OUT)
     with run_folder(out, dated_name("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
+
+
+def _print_own_part(config: Path | None, base: DictConfig) -> None:
+    from housewise.core.settings_loading import describe_own_part
+
+    if note := describe_own_part(config, base):
+        print_note(note)

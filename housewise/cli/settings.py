@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
 from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
+from housewise.terminal.options import option
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -41,6 +43,9 @@ def settings(
             autocompletion=_list_names,
         ),
     ],
+    config: Annotated[
+        Path | None, option("NAME|FILE", "Configuration whose values are shown beside the defaults.", names="configs")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     as_yaml: Annotated[bool, typer.Option("--yaml", help="Print a file for --config, with all defaults.")] = False,
 ) -> None:
@@ -52,6 +57,8 @@ def settings(
 
       housewise settings personalize --yaml > my.yaml
 
+      housewise settings personalize --config paper
+
       housewise settings selftrain --json
 
     Settings are given on the command line as KEY=VALUE, or in the YAML file of --config. A name may be written without
@@ -61,17 +68,23 @@ def settings(
 
     if as_json and as_yaml:
         raise UserError("--json and --yaml: give one of them")
-    found = _find_sections(name)
+    found = _find_sections(name, config)
     if as_json:
         rows = [asdict(each) for section in found for each in section.settings]
         Console().print(json.dumps(rows, indent=1), highlight=False, soft_wrap=True, markup=False)
     elif as_yaml:
         Console().print(format_settings_yaml(name, found), highlight=False, soft_wrap=True, markup=False, end="")
     else:
-        _print_tables([each for each in found if each.settings])
+        _print_tables([each for each in found if each.settings], str(config or "the other defaults"))
 
 
-def _print_tables(sections: Sequence[SettingSection]) -> None:
+def _print_tables(sections: Sequence[SettingSection], source: str) -> None:
+    """Print a table for each section.
+
+    Args:
+        sections: The sections.
+        source: What values that are no defaults follow from.
+    """
     console = Console()
     names = [each.name.rpartition(".")[2] for section in sections for each in _list_with_items(section.settings)]
     for number, section in enumerate(sections):
@@ -81,21 +94,25 @@ def _print_tables(sections: Sequence[SettingSection]) -> None:
             console.print(Text(section.name, "bold"))
         if section.description:
             console.print(Text(section.description))
-        console.print(_build_table(section.settings, max(map(len, names))))
+        console.print(_build_table(section.settings, max(map(len, names)), source))
 
 
-def _find_sections(name: str) -> list[SettingSection]:
+def _find_sections(name: str, config: Path | None) -> list[SettingSection]:
     """Return the sections of settings.
 
+    Args:
+        name: Name of a system, a planner or a training.
+        config: File or bundled configuration, or None for the defaults.
+
     Raises:
-        UserError: No system, planner or training has this name.
+        UserError: There is no such system, planner, training or configuration.
     """
     from omegaconf import OmegaConf
 
     from housewise.core.settings import merge_nested, nested_differences
     from housewise.core.settings_reference import list_sections
 
-    loaded, base = _load_defaults(name)
+    loaded, base = _load(name, config)
     defaults: Any = OmegaConf.to_container(base)
     if name in plugin_names(PLANNERS):
         defaults = merge_nested(defaults, {_PLANNER_SECTION: {"planner": name}})
@@ -106,23 +123,23 @@ def _find_sections(name: str) -> list[SettingSection]:
     return list(list_sections(loaded, "", defaults, derived))
 
 
-def _load_defaults(name: str) -> tuple[BaseModel, DictConfig]:
-    """Return the settings of a run in which nothing is set, and the default of every setting.
+def _load(name: str, config: Path | None) -> tuple[BaseModel, DictConfig]:
+    """Return settings in which only a configuration is set, and the default of every setting.
 
     Raises:
-        UserError: No system, planner or training has this name.
+        UserError: See ``_find_sections``.
     """
     from housewise.rollout.system import find_system
 
     if name in plugin_names(SYSTEMS):
-        return find_system(name).load(), find_system(name).defaults()
+        return find_system(name).load(config), find_system(name).defaults()
     if name in plugin_names(PLANNERS):
         system = find_system("personalize")
-        return system.load(overrides=[f"planner={name}"]), system.defaults()
+        return system.load(config, overrides=[f"planner={name}"]), system.defaults()
     if name not in TRAINING_SYSTEMS:
         raise UserError(f"no settings of {name!r}; {suggest_names(name, _list_names())}")
     training = find_training_settings(name)
-    return training.load(), training.defaults()
+    return training.load(config), training.defaults()
 
 
 def _list_with_items(settings: Iterable[SettingReference]) -> Iterator[SettingReference]:
@@ -132,25 +149,26 @@ def _list_with_items(settings: Iterable[SettingReference]) -> Iterator[SettingRe
         yield from (replace(item, name=f"  {item.name}") for item in setting.items)
 
 
-def _build_table(settings: Iterable[SettingReference], width: int) -> Table:
+def _build_table(settings: Iterable[SettingReference], width: int, source: str) -> Table:
     """Build a table of the settings of one section.
 
     Args:
         settings: The settings.
         width: Width of the longest name.
+        source: What values that are no defaults follow from.
     """
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=width + 2)
     grid.add_column(overflow="fold")
     for setting in _list_with_items(settings):
-        grid.add_row(Text(f"  {setting.name.rpartition('.')[2]}", "cyan"), _describe(setting))
+        grid.add_row(Text(f"  {setting.name.rpartition('.')[2]}", "cyan"), _describe(setting, source))
     return grid
 
 
-def _describe(setting: SettingReference) -> Text:
+def _describe(setting: SettingReference, source: str) -> Text:
     bounds = f", {setting.bounds}" if setting.bounds else ""
     default = "required" if setting.is_required else f"default {_shorten(setting.default)}"
-    derived = "" if setting.derived is None else f" ({_shorten(setting.derived)} with the other defaults)"
+    derived = "" if setting.derived is None else f" ({_shorten(setting.derived)} with {source})"
     text = Text(f"{setting.description}\n" if setting.description else "")
     return text.append(f"{setting.type}{bounds}; {default}{derived}", "dim")
 

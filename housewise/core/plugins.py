@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
-VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
+WRAPPERS, VIEWS, EXPORTS, TRACKERS = "housewise.wrappers", "housewise.views", "housewise.exports", "housewise.trackers"
 
 _PACKAGE = __name__.partition(".")[0]
 # Seconds after which a note says what is being imported; for other packages and for this one.

@@ -28,6 +28,7 @@ MOST = 10**12
 """Upper bound of counts and figures, so that sums of them remain finite."""
 
 _NAME = re.compile(r"[^\w.-]+")
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_NAME, _MOST_BYTES = 150, 200
 
 
@@ -50,6 +51,11 @@ Figure = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
 
 
+def snake_case(name: str) -> str:
+    """Return the name of a class in lower case, with underscores between its words."""
+    return _WORD_STARTS.sub("_", name).lower()
+
+
 class Frozen(BaseModel):
     """Part of a record: immutable, and unknown fields are ignored."""
 
@@ -60,10 +66,15 @@ class Event(Frozen):
     """Something that happened in an episode; each system defines its own types.
 
     Attributes:
-        type: Name of the type in records.
+        type: Name of the type in records. Defaults to the name of the class, ``put_away`` of ``PutAway``.
     """
 
     type: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not hasattr(cls, "type"):
+            cls.type = snake_case(cls.__name__)
 
     if not TYPE_CHECKING:
 

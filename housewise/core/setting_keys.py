@@ -43,8 +43,6 @@ def find_setting_path(key: str, base: Mapping[str, Any], source: str, prefix: st
             return meant[0]
     if paths:
         raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
-    if f"{prefix}{key}" in ("run", "training"):
-        raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
     names = list(dict.fromkeys(path.rpartition(".")[2] for path in setting_paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]

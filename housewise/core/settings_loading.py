@@ -6,7 +6,6 @@ Settings are grouped in sections. A key that occurs in one section only may be w
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,9 +15,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ValidationError
 
-from housewise.core.configs import CONFIGS
+from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
-from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.redaction import redact_passwords
 from housewise.core.setting_keys import expand_references, find_setting_path, setting_at, short_key
@@ -34,6 +32,8 @@ from housewise.core.text_files import read_text
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
 _LONGEST_VALUE = 200
+_RUN = "run"
+"""Section of a training with the settings of its runs."""
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -73,7 +73,8 @@ def load_settings(
     Args:
         model: Class of the settings.
         base: Defaults, with every existing key.
-        file: YAML file with some of the keys, or the name of one of ``packaged_configs()``.
+        file: YAML file with some of the keys, or the name of a bundled one; see ``core.configs.find_config``. Of a
+            recipe of training a run takes the section ``run``, and a training takes settings of a run as that section.
         settings: Values by key, from command-line options or records.
         overrides: Texts ``key=value``, with dots for nested keys.
         advised: Values by key that replace defaults.
@@ -83,14 +84,16 @@ def load_settings(
     """
     literals = Literals()
     known: Any = OmegaConf.to_container(base)
-    given, user_values = _read_config(find_config(file)) if file else OmegaConf.create(), _parse_overrides(overrides)
+    path = find_config(file, _system_of(known)) if file else None
+    given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
+    user_values = _parse_overrides(overrides)
     try:
         parts: list[Any] = [base]
         current: dict[str, Any] = dict(known)
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),
-            (given, str(file), file is not None and CONFIGS not in find_config(file).resolve().parents),
+            (given, str(file), path is not None and CONFIGS not in path.resolve().parents),
             (literals.hide(dict(settings or {})), "the command line", True),
             (user_values, "the command line", True),
         ):
@@ -113,21 +116,67 @@ def load_settings(
     return made
 
 
-def user_values(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
-    """Return the values that the user wrote for a key outside all sections; the last one wins.
+def configured_systems(file: Path | None, overrides: Sequence[str], default: str) -> list[str]:
+    """Return the names of systems in a file and in overrides, and that of a bundled file's folder; the last one wins.
 
     Args:
-        key: Name of the setting.
         file, overrides: See ``load_settings``.
+        default: System whose bundled configurations ``file`` may name.
 
     Raises:
         UserError: If the file or the overrides cannot be read.
     """
-    parts = [*([_read_config(find_config(file))] if file else []), _parse_overrides(overrides)]
+    path = find_config(file, default) if file else None
+    given = OmegaConf.create() if path is None else _read_config(path)
     try:
-        return [found for part in parts if (found := OmegaConf.select(part, key)) is not None]
+        parts = [given.get(_RUN), given, _parse_overrides(overrides)]
+        found = [each.get("system") for each in parts if isinstance(each, DictConfig)]
+        found = [None if path is None else system_of_config(path), *found]
+        return [str(name) for name in found if name is not None]
     except OmegaConfBaseException as error:
-        raise UserError(f"setting {key}: {redact_passwords(_first_line(error))}") from error
+        raise UserError(f"setting system: {redact_passwords(_first_line(error))}") from error
+
+
+def describe_own_part(file: Path | None, base: DictConfig) -> str:
+    """Return which part of a file is used, in a sentence; empty if it is the whole file.
+
+    Args:
+        file: See ``load_settings``.
+        base: Defaults, with every existing key.
+    """
+    known: Any = OmegaConf.to_container(base)
+    return "" if file is None else _own_part(_read_config(find_config(file, _system_of(known))), known)[1].format(file)
+
+
+def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, str]:
+    """Return the part of a file that concerns these settings, and a template of ``describe_own_part``.
+
+    Args:
+        given: Content of the file.
+        known: Defaults, with every existing key.
+    """
+    if _RUN not in known and (_RUN in given or "training" in given):
+        system = {key: given[key] for key in ("system",) if key in given}
+        if not isinstance(part := given.get(_RUN, {}), DictConfig | dict):
+            raise UserError(f"setting {_RUN}: has keys of its own, those of a run, in a recipe of training")
+        own = OmegaConf.merge(system, part)
+        assert isinstance(own, DictConfig)
+        return own, "{} holds a recipe of training; its section run is played"
+    if _RUN in known and given and not any(key in known for key in given if key != "system"):
+        try:
+            place_in_sections(OmegaConf.to_container(given), known[_RUN], "")
+        except UserError:
+            return given, ""
+        return OmegaConf.create(
+            {_RUN: given}
+        ), "{} holds settings of a run; they become the section run of the training"
+    return given, ""
+
+
+def _system_of(known: Mapping[str, Any]) -> str | None:
+    """Return the name of the system whose settings have these defaults."""
+    found: str | None = known.get("system") or known.get(_RUN, {}).get("system")
+    return found
 
 
 def validate_settings(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
@@ -150,7 +199,7 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
-        if first["type"] == "unknown_name":
+        if first["type"] in ("unknown_name", "wrapper_order"):
             raise UserError(f"setting {field}: {problem}") from error
         raise UserError(f"setting {field}: {problem}, not {_short_repr(first['input'])}") from error
 
@@ -208,37 +257,6 @@ def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict
         }
 
     return drop(migrate_settings(given, base, "saved settings"))
-
-
-def packaged_configs() -> dict[str, Path]:
-    """Return the bundled configuration files by name."""
-    return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
-
-
-_FORMER_CONFIGS = {"run": "personalize", "selftrain": "selftrain"}
-"""Names in ``housewise settings`` by former bundled files, which held all defaults."""
-
-
-def find_config(name_or_path: Path) -> Path:
-    """Return a configuration file: the path if there is such a file, else the bundled file of that name.
-
-    Raises:
-        UserError: If there is neither; the message lists the bundled ones.
-    """
-    with contextlib.suppress(OSError):
-        if name_or_path.exists() and not name_or_path.is_dir():
-            return name_or_path
-    known, name = packaged_configs(), str(name_or_path).removesuffix(".yaml")
-    if name in _FORMER_CONFIGS:
-        raise UserError(
-            f"{name_or_path}: is no longer a bundled file; `housewise settings {_FORMER_CONFIGS[name]} --yaml` prints "
-            "all settings as such a file"
-        )
-    if name not in known:
-        raise UserError(
-            f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, known)}"
-        )
-    return known[name]
 
 
 def _read_config(path: Path) -> DictConfig:

@@ -62,7 +62,8 @@ def load_plugin_or_code(group: str, name: str, what: str) -> Any:
         return load_plugin(group, name, what)
     module, _, attribute = name.rpartition(":")
     label, file = f"{what} {name!r}", referenced_file(name)
-    others = f"name one of {', '.join(plugin_names(group))}, or MODULE:NAME or ./FILE.py:NAME of your own"
+    known = f"one of {', '.join(names)}, or " if (names := plugin_names(group)) else ""
+    others = f"name {known}MODULE:NAME or ./FILE.py:NAME of your own"
     if file is not None and not file.is_file():
         raise UserError(f"{label}: {module}: no such file; {others}")
     with convert_import_errors(label, module, f"mend it, or {others}"):
@@ -79,6 +80,13 @@ def referenced_file(name: str) -> Path | None:
     """Return the file of a reference such as ``./file.py:Class``; None for ``module:Class`` and for plugins."""
     module = name.rpartition(":")[0]
     return Path(module).expanduser().resolve() if is_code_reference(name) and module.endswith(".py") else None
+
+
+def is_same_code(one: str, other: str) -> bool:
+    """Return whether two references are equal, or name the same attribute of the same file."""
+    files = referenced_file(one), referenced_file(other)
+    same_file = None not in files and files[0] == files[1]
+    return one == other or (same_file and one.rpartition(":")[2] == other.rpartition(":")[2])
 
 
 def _import_module(name: str) -> ModuleType:

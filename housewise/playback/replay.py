@@ -15,6 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.printable_text import excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
+from housewise.language.adapters import BUNDLED_WRAPPERS
 from housewise.playback.simulators import CameraImage, Picture, PlaybackSimulator, SensorlessSimulator
 from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
@@ -86,13 +87,18 @@ class Replay:
 def replay_settings(header: Header) -> PersonalizeSettings:
     """Return the settings of a record for its replay, ignoring those that this version does not know.
 
-    The planner is replaced by the replay planner: it is not asked again, and it may be a user's own code.
+    The planner is replaced by the replay planner: it is not asked again, and it may be a user's own code, as its
+    wrappers may.
 
     Raises:
         UserError: If the settings are damaged or from another system.
     """
     changes = {"planner": "replay"}
-    found = parse_saved_settings(header.system, header.settings, "the record", strict=False, changes=changes)
+    settings, agent = header.settings, header.settings.get("agent")
+    if isinstance(agent, dict) and isinstance(agent.get("wrappers"), list):
+        bundled = [name for name in BUNDLED_WRAPPERS if name in agent["wrappers"]]
+        settings = {**settings, "agent": {**agent, "wrappers": bundled}}
+    found = parse_saved_settings(header.system, settings, "the record", strict=False, changes=changes)
     assert isinstance(found, PersonalizeSettings)
     return found
 

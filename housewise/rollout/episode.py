@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from housewise.agent.base import Agent
+from housewise.agent.base import Agent, Decide
+from housewise.core.errors import UserError
 from housewise.core.record import Event, Frozen, record_name
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
@@ -82,6 +83,13 @@ class EpisodeContext:
     job_data: Any
     progress: Progress
 
+    @property
+    def own_memory(self) -> Memory:
+        """Memory of the person, for systems with ``uses_memory``."""
+        if self.memory is None:
+            raise UserError("this system has no memory; set uses_memory = True in its class")
+        return self.memory
+
 
 @dataclass(frozen=True)
 class EpisodeSetup:
@@ -89,12 +97,12 @@ class EpisodeSetup:
 
     Attributes:
         world: World in which it takes place.
-        agent: Agent that decides.
+        agent: Agent that decides, or a function in place of its method ``decide``.
         initial_state: Initial state for the record, or None if the task's name says everything.
         limits: When the episode ends early.
     """
 
     world: World[Any, Any]
-    agent: Agent[Any, Any]
+    agent: Agent[Any, Any] | Decide[Any, Any]
     initial_state: Frozen | None = None
     limits: EpisodeLimits = field(default_factory=EpisodeLimits)

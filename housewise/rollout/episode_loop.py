@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from housewise.agent.base import Agent, Decision, History
+from housewise.agent.base import Agent, Decide, Decision, History
 from housewise.core.record import EventWriter, Header, Result, Usage
 from housewise.worlds.base import World
 
@@ -41,7 +41,7 @@ class EpisodeLoop(Generic[O, A]):
 
     Args:
         world: World in which the episode takes place.
-        agent: Agent that decides.
+        agent: Agent that decides, or a function in place of its method ``decide``.
         writer: Receives the events of the record.
         limits: Limits of the episode, or None for the defaults.
         progress: Called before every decision.
@@ -50,12 +50,14 @@ class EpisodeLoop(Generic[O, A]):
     def __init__(
         self,
         world: World[O, A],
-        agent: Agent[O, A],
+        agent: Agent[O, A] | Decide[O, A],
         writer: EventWriter,
         limits: EpisodeLimits | None = None,
         progress: Progress = lambda done, of, words: None,
     ) -> None:
-        self._world, self._agent, self._writer = world, agent, writer
+        self._world, self._writer = world, writer
+        decide: Any = getattr(agent, "decide", agent)
+        self._decide_next: Decide[O, A] = decide
         self._limits, self._progress = limits or EpisodeLimits(), progress
         self._history: History[O] = History()
         self._usage = Usage()
@@ -91,7 +93,7 @@ class EpisodeLoop(Generic[O, A]):
     def _decide(self) -> Decision[A]:
         done = self._history.decisions
         self._progress(done, self._limits.plans or done + 1, f"plan {done}")
-        decision = self._agent.decide(self._observation, self._history)
+        decision = self._decide_next(self._observation, self._history)
         for event in decision.events:
             self._writer.write(event)
         self._history.decisions += 1

@@ -110,6 +110,8 @@ def is_same_setting(earlier: Any, now: Any) -> bool:
     """Return whether two values are equal, or name the same model or code at two paths."""
     if earlier == now:
         return True
+    if isinstance(earlier, list | tuple) and isinstance(now, list | tuple) and len(earlier) == len(now):
+        return all(map(is_same_setting, earlier, now))
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
     if (code := referenced_file(now)) is not None:

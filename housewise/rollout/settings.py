@@ -101,7 +101,7 @@ class ExecutionSettings(Settings):
 class RunSettings(Settings):
     """Settings of one run of a system."""
 
-    system: Annotated[str, NOT_COMPARED]
+    system: Annotated[str, NOT_COMPARED] = ""
     """Name of the system."""
     tasks: TaskSettings = TaskSettings()
     models: Annotated[ModelsSettings, NEEDS_MODEL] = ModelsSettings()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
@@ -21,7 +21,7 @@ from housewise.core.printable_text import excerpt
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
 from housewise.core.settings import merge_nested
-from housewise.core.settings_loading import load_with_derived_defaults, user_values
+from housewise.core.settings_loading import configured_systems, load_with_derived_defaults
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system
@@ -45,7 +45,7 @@ class System(OptionalCapabilities[S], ABC):
 
     Attributes:
         name: Name in settings, records and entry points.
-        Settings: Class of its settings.
+        Settings: Class of its settings. Defaults to ``S`` of a class that inherits from ``System[S]``.
         events: Types of the events that its episodes record.
         scores: Scores of its episodes, the main one first.
     """
@@ -58,9 +58,19 @@ class System(OptionalCapabilities[S], ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         adapt_legacy_system(cls)
+        for base in vars(cls).get("__orig_bases__", ()):
+            given = get_args(base)
+            if (
+                "Settings" not in vars(cls)
+                and given
+                and isinstance(given[0], type)
+                and issubclass(given[0], RunSettings)
+            ):
+                cls.Settings = given[0]
 
     def __init__(self, settings: S) -> None:
-        self.settings = settings
+        # Settings that a program made itself may not name the system.
+        self.settings = settings if settings.system else settings.model_copy(update={"system": self.name})
 
     @abstractmethod
     def tasks(self) -> Sequence[Task]:
@@ -94,7 +104,7 @@ class System(OptionalCapabilities[S], ABC):
         Raises:
             UserError: The settings are invalid, or belong to another system.
         """
-        for named in user_values("system", file, overrides):
+        for named in configured_systems(file, overrides, cls.name):
             if named != cls.name:
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core import plugins
+from housewise.core.configs import packaged_configs
 from housewise.core.files import find_paths
 
 Descriptions = dict[str, str]
@@ -35,6 +36,12 @@ PLANNERS: Descriptions = {
     "memory_nearest": "no model: memory_lookup that generalises to things close in meaning (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
+}
+WRAPPERS: Descriptions = {
+    "sort_by_distance": "prompts list near objects and places first",
+    "check_feasibility": "plans that cannot be executed are asked for again",
+    "loop_recovery": "a plan that repeats earlier actions is replaced",
+    "verify_completion": "when the model takes the task as done, the robot visits where it has not been",
 }
 SIMULATORS: Descriptions = {
     "raycast": "embedded, runs anywhere: ray tracing with Embree on the CPU",
@@ -64,7 +71,9 @@ class NameKind:
 
 def bundled_files(kind: str) -> dict[str, Path]:
     """Return the bundled YAML files of ``people``, ``prompts`` or ``configs``, by name."""
-    folders = {"people": (*_HOUSE_PEOPLE, _KITCHEN_PEOPLE), "prompts": ("prompts",), "configs": ("",)}[kind]
+    if kind == "configs":
+        return packaged_configs()
+    folders = {"people": (*_HOUSE_PEOPLE, _KITCHEN_PEOPLE), "prompts": ("prompts",)}[kind]
     return {name: file for folder in folders for name, file in _yaml_files(folder).items()}
 
 
@@ -159,6 +168,7 @@ def _describe_plugins(group: str, own: Descriptions) -> Callable[[Path | None], 
 NAME_KINDS: dict[str, NameKind] = {
     "systems": NameKind("--system", _describe_plugins(plugins.SYSTEMS, SYSTEMS)),
     "planners": NameKind("--planner", _describe_plugins(plugins.PLANNERS, PLANNERS)),
+    "wrappers": NameKind("wrappers=", _describe_plugins(plugins.WRAPPERS, WRAPPERS)),
     "simulators": NameKind("--simulator", _describe_plugins(plugins.SIMULATORS, SIMULATORS)),
     "people": NameKind("--person", find_people),
     "scenes": NameKind("--scene", _scenes),

@@ -28,12 +28,16 @@ def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
 def configured_system(config: Path | None, overrides: list[str]) -> str:
     """Return the name of the system in a file of settings or in overrides, by default ``personalize``.
 
+    Args:
+        config: The file, or the name of a bundled configuration, first of those of ``personalize``.
+        overrides: Texts ``key=value``.
+
     Raises:
         UserError: The settings cannot be read.
     """
-    from housewise.core.settings_loading import user_values
+    from housewise.core.settings_loading import configured_systems
 
-    return str(["personalize", *user_values("system", config, overrides)][-1])
+    return ["personalize", *configured_systems(config, overrides, "personalize")][-1]
 
 
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:

@@ -51,7 +51,7 @@ ConfigOption = Annotated[
     Path | None,
     option(
         "NAME|FILE",
-        "Settings: a bundled configuration (see housewise list configs) or a YAML file.",
+        "Settings: a bundled configuration (see housewise list configs), of the system first, or a YAML file.",
         names="configs",
     ),
 ]

@@ -32,7 +32,10 @@ class Step(Generic[O]):
 
 
 class World(Protocol[O, A_contra]):
-    """The place in which an episode is played. Each world defines its own types of observations and actions."""
+    """The place in which an episode is played. Each world defines its own types of observations and actions.
+
+    A class need not inherit from it; one that does gets the defaults.
+    """
 
     def reset(self) -> O:
         """Start the episode and return the first observation."""
@@ -43,9 +46,9 @@ class World(Protocol[O, A_contra]):
         ...
 
     def scores(self) -> Mapping[str, float]:
-        """Return the scores of the episode so far, by the names that its system declares."""
-        ...
+        """Return the scores of the episode so far, by the names that its system declares. Defaults to none."""
+        return {}
 
     def final(self) -> Mapping[str, Any]:
-        """Return the current state as JSON values, for the last line of the record."""
-        ...
+        """Return the current state as JSON values, for the last line of the record. Defaults to nothing."""
+        return {}

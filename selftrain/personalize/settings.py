@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
@@ -139,6 +139,8 @@ class EvaluationConfig(Settings):
 class SelfTrainingConfig(Settings):
     """Settings of a self-training in houses: what it starts from, and every phase."""
 
+    system: Literal["personalize"] = "personalize"
+    """Name of the system."""
     run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
     demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)

@@ -12,11 +12,14 @@ from itertools import chain
 
 import numpy as np
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import TASKS, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.goal_grammar import GoalGrammar, GoalLanguage
-from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser
+from housewise.agent.stars.lessons import GoalQuestion
+from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.prompts import StarsPrompts, load_prompts
+from housewise.agent.stars.search_tree import construct_goal_prompt
+from housewise.agent.stars.stars_loop import construct_selection_prompt
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.viable_goals import list_viable_goals
 from housewise.agent.stars.vocabulary import RobotVocabulary
@@ -127,7 +130,7 @@ class GoalLessons:
             raise UserError(
                 f"setting run.goal_prefix: goals in lessons begin differently ({goal[: len(lead)]!r}); leave it out"
             )
-        prompt = self._prompts.for_goal(case.task, about)
+        prompt = construct_goal_prompt(self._prompts, case.task, about)
         rest = goal.removeprefix(lead)
         return EpisodeDemonstration(
             prompt=(),
@@ -160,7 +163,8 @@ class GoalLessons:
 
 def _choice_prompt(prompts: StarsPrompts, case: GoalCase, options: Sequence[str]) -> str:
     """Return a question as a model that continues texts reads it; see LocalCompletionModel.answer."""
-    return f"{prompts.selection.system_message(False)}\n{prompts.for_selection(case.task, case.about, options)}"
+    question = construct_selection_prompt(prompts, case.task, case.about, options)
+    return f"{prompts.selection.system_message(False)}\n{question}"
 
 
 class _AnalyserFactory:

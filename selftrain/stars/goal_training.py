@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from housewise.agent.stars.data_files import KNOWN_PLACES
 from housewise.core.errors import UserError
-from housewise.core.files import remove_partial
+from housewise.core.files import remove_partial, write_json
 from housewise.selftrain.stars.goal_lessons import GoalLessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import (
-    CONFIG,
     IMITATE,
     PAIRS,
     TrainingFolder,
@@ -23,7 +23,8 @@ from housewise.selftrain.training_folder import (
 class GoalTraining:
     """Trains a model on right goals.
 
-    The folder has ``config.json`` and, in ``imitate/``, the examples ``pairs.jsonl``, the training curve and the model.
+    The folder has ``config.json`` and, in ``imitate/``, the examples ``pairs.jsonl``, where their objects belong
+    (``known_places.json``), the training curve and the model.
     Whatever is finished is not done again.
 
     Args:
@@ -58,10 +59,15 @@ class GoalTraining:
             remove_partial(training.path)
             training.write_settings(config)
             # The examples depend on the settings alone.
-            lessons = load_or_make_examples(
+            pairs = load_or_make_examples(
                 training.path / IMITATE / PAIRS, lambda: GoalLessons(config.run, config.lessons).demonstrations()
             )
-            return training.train(f"{IMITATE}: train", IMITATE, lessons, config.training, store=False)
+            known = training.path / IMITATE / KNOWN_PLACES
+            if not known.exists():
+                write_json(
+                    known, {"name": training.path.name, "seen": GoalLessons(config.run, config.lessons).known_places()}
+                )
+            return training.train(f"{IMITATE}: train", IMITATE, pairs, config.training, store=False)
 
     def _check_folder(self) -> None:
         training = self._training
@@ -70,16 +76,6 @@ class GoalTraining:
         learned = training.is_trained(IMITATE)
         earlier = _read_settings(training.config_file)
         training.check_settings(earlier.identity(learned), self._config.identity(learned), "training")
-
-
-def settings_of_adapter(adapter: Path) -> GoalTrainingConfig | None:
-    """Return the settings that an adapter was trained with, or None outside the folder of a goal training.
-
-    Raises:
-        UserError: The settings there are damaged.
-    """
-    path = adapter.parent.parent / CONFIG
-    return _read_settings(path) if adapter.parent.name == IMITATE and path.is_file() else None
 
 
 def _read_settings(path: Path) -> GoalTrainingConfig:

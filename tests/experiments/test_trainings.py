@@ -17,6 +17,7 @@ from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.stars.settings import load_goal_training
 from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.commands import run_module
 
@@ -99,7 +100,9 @@ def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
             settings: dict[str, Any] = {}
             for key, value in training.settings.items():
                 settings = merge_nested(settings, nest_value(key, value))
-            if spec.system == "adapt":
+            if spec.system == "stars":
+                assert load_goal_training(training.template.config, settings).run.tasks.seed in (1, 2, 3)
+            elif spec.system == "adapt":
                 load_adapt_training(training.template.config, settings)
             else:
                 assert load_selftraining(training.template.config, settings).evaluation.tasks == []

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from housewise.rollout.record_reader import read_records
+from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module, started_module
 
 DOCS = Path(__file__).parents[2] / "docs"
-LIKED = ["33", "67", "100"]
+LIKED = ["67", "83", "100"]
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +149,12 @@ def test_small_parts_are_found_by_name(beside: Path, tmp_path: Path) -> None:
     assert "generated-0-0000-run0" in out
     out = housewise(beside, *common, "--model", "parrot:step 1: go to the kitchen", "--out", tmp_path / "b")
     assert "generated-0-0000-run0" in out
-    assert "wanderer" in housewise(beside, "list", "planners")
+    out = housewise(
+        beside, *common[:3], "max_steps=1000", "--planner", "wanderer", "wrappers=hesitant", "--out", tmp_path / "c"
+    )
+    (record,) = read_house_records(tmp_path / "c" / "episodes")
+    assert "generated-0-0000-run0" in out and record.plans[-1].reply.endswith("mission complete")
+    assert "wanderer" in housewise(beside, "list", "planners") and "hesitant" in housewise(beside, "list", "wrappers")
     assert "wanderer" not in housewise(None, "list", "planners")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
@@ -16,9 +15,8 @@ from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, 
 from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
 from housewise.agent.personalize.wrappers.verify_completion import VerifyCompletion
+from housewise.language.adapters import Wrapper
 from housewise.language.base import ChatModel, Sampling
-
-Wrapper = Literal["check_feasibility", "loop_recovery", "verify_completion", "sort_by_distance"]
 
 
 @dataclass(frozen=True)
@@ -27,12 +25,14 @@ class PlannerConfig:
 
     Attributes:
         grounded: Restrict replies by a grammar to objects, receptacles and rooms of the scene graph.
+        normalize_steps: See LLMPlanner.
         wrappers: Names of wrappers. ``sort_by_distance`` has an effect if the planner is given a route.
         judging: Options of JudgingPlanner.
         repairs: With ``check_feasibility``, how often the model is asked to correct an infeasible plan.
     """
 
     grounded: bool = False
+    normalize_steps: bool = True
     wrappers: tuple[Wrapper, ...] = ()
     judging: JudgingConfig = field(default_factory=JudgingConfig)
     repairs: int = MAX_REPAIRS
@@ -61,7 +61,7 @@ def make_llm_planner(
             sorted by it (SortByDistance).
     """
     chosen, words = config or PlannerConfig(), context.template
-    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge)
+    llm = LLMPlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
     planner: Planner = llm
     if words.judging and (knowledge is not None or chosen.judging):
         planner = JudgingPlanner(llm, chosen.judging)

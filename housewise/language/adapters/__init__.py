@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,6 +25,7 @@ FORMER_CONFIG_FILE = "housewise.json"
 
 Wrapper = Literal["sort_by_distance", "check_feasibility", "loop_recovery", "verify_completion"]
 """Additions to the planner ``llm``."""
+BUNDLED_WRAPPERS: tuple[Wrapper, ...] = get_args(Wrapper)
 
 
 class AdapterSampling(StrictModel):

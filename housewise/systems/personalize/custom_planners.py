@@ -87,14 +87,14 @@ class CustomPlannerFactory:
         if not callable(plan):
             raise self._error(f"{_name_of(planner)} has no method plan{_ARGUMENTS} that returns text")
         if isinstance(planner, type):
-            if not (_accepts(planner, 0) or _accepts(planner, 1)):
+            if not (accepts(planner, 0) or accepts(planner, 1)):
                 raise self._error(
                     f"{_name_of(planner)} takes other arguments; it is called without any, or with a Situation"
                 )
             is_bound = isinstance(inspect.getattr_static(planner, "plan"), staticmethod | classmethod)
-            fits = _accepts(plan, 2 if is_bound else 3)
+            fits = accepts(plan, 2 if is_bound else 3)
         else:
-            fits = _accepts(plan, 2)
+            fits = accepts(plan, 2)
         if not fits:
             raise self._error(f"{_name_of(planner)} takes other arguments; it is called with {_ARGUMENTS}")
 
@@ -102,7 +102,7 @@ class CustomPlannerFactory:
         """See PlannerFactory."""
         planner = self._planner
         if isinstance(planner, type):
-            planner = planner() if _accepts(planner, 0) else planner(context)
+            planner = planner() if accepts(planner, 0) else planner(context)
         decide = getattr(planner, "plan", planner)
         name = getattr(planner, "name", None)
         return TextPlanner(
@@ -148,11 +148,14 @@ def is_custom_planner(planner: Any) -> bool:
         return not any("__call__" in vars(each) for each in planner.__mro__)
     if callable(getattr(planner, "plan", None)):
         return not callable(planner)
-    return inspect.isroutine(planner) and _accepts(planner, 2) and not _accepts(planner, 1)
+    return inspect.isroutine(planner) and accepts(planner, 2) and not accepts(planner, 1)
 
 
-def _accepts(function: Any, count: int) -> bool:
-    """Whether a function accepts this many arguments. Built-in functions without a signature count as accepting."""
+def accepts(function: Any, count: int) -> bool:
+    """Whether a function or class can be called with this many arguments.
+
+    Built-in functions without a signature count as accepting.
+    """
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:

@@ -14,13 +14,14 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, Wrapper, make_llm_planner
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
 from housewise.core.printable_text import excerpt
 from housewise.core.user_code import load_plugin_or_code
+from housewise.language.adapters import Wrapper
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.custom_planners import (
     CustomPlannerFactory,
@@ -28,6 +29,7 @@ from housewise.systems.personalize.custom_planners import (
     find_asks_model,
     is_custom_planner,
 )
+from housewise.systems.personalize.custom_wrappers import WrappedPlannerFactory
 from housewise.systems.personalize.planner_context import PlannerContext, route_lengths
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
@@ -46,11 +48,18 @@ class PlannerFactory(Protocol):
 
 
 def open_planner(settings: AgentSettings) -> PlannerFactory:
-    """Return the factory of the planner that the settings name.
+    """Return the factory of the planner that the settings name, with the user's own wrappers.
 
     Raises:
-        UserError: If its prompt cannot be read, or the name does not refer to a planner factory.
+        UserError: If its prompt cannot be read, or a name does not refer to a planner factory or a wrapper.
     """
+    factory, own = _open_unwrapped(settings), settings.own_wrappers
+    if not own:
+        return factory
+    return WrappedPlannerFactory(factory, factory.asks_model, own, open_context(settings).template.prefix)
+
+
+def _open_unwrapped(settings: AgentSettings) -> PlannerFactory:
     label = f"planner {settings.planner!r}"
     found = load_plugin_or_code(PLANNERS, settings.planner, "planner")
     if is_custom_planner(found):
@@ -84,7 +93,7 @@ class LLMFactory(_PromptedFactory):
         )
         confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
         options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence)
-        return PlannerConfig(chosen.grounded, chosen.wrappers, options)
+        return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
@@ -105,7 +114,8 @@ class ReplayFactory(_PromptedFactory):
         # The record contains repairs and completion checks as plans of their own. Names in prompts follow the order of
         # the list.
         kept: tuple[Wrapper, ...] = ("check_feasibility", "sort_by_distance")
-        config = PlannerConfig(chosen.grounded, tuple(each for each in kept if each in chosen.wrappers), repairs=0)
+        wrappers = tuple(each for each in kept if each in chosen.wrappers)
+        config = PlannerConfig(chosen.grounded, chosen.normalize_steps, wrappers, repairs=0)
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
         return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=context.route)

@@ -12,13 +12,13 @@ from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
-from housewise.core.plugins import PLANNERS, SIMULATORS, plugin_names
+from housewise.core.plugins import PLANNERS, SIMULATORS, WRAPPERS, plugin_names
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
 from housewise.core.setting_migrations import former_values
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, check_known_name, merge_nested
 from housewise.core.settings_loading import load_with_derived_defaults
-from housewise.core.user_code import CodeReference, is_code_reference
-from housewise.language.adapters import AUTO, BUNDLED, FamiliarKinds, Wrapper, adapter_defaults
+from housewise.core.user_code import CodeReference, is_code_reference, is_same_code
+from housewise.language.adapters import AUTO, BUNDLED, BUNDLED_WRAPPERS, FamiliarKinds, Wrapper, adapter_defaults
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person
@@ -131,17 +131,20 @@ class AgentSettings(Settings):
     grounded: Annotated[bool, NEEDS_MODEL] = False
     """Whether a grammar restricts replies to the four actions and to names that the robot knows. It needs llguidance
     (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect)."""
+    normalize_steps: Annotated[bool, NEEDS_MODEL] = True
+    """Whether plans in other forms than the prompt's are understood, such as lists in JSON or other verbs."""
     familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
     """Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds."""
     place_at_random: bool = False
     """Whether objects are placed even if the planner is not confident, so that people react and their memory grows: llm
     ignores the confidence thresholds, the planners without a model place objects at random."""
-    wrappers: Annotated[tuple[Wrapper, ...], NEEDS_MODEL] = ()
-    """Additions to the planner llm: sort_by_distance (prompts list near objects and places first, not in the order of
-    discovery), check_feasibility (plans that cannot be executed, as far as the robot knows, are asked for again, twice
-    at most, and infeasible actions are left out), loop_recovery (a plan that repeats earlier actions is replaced by
-    what follows from the judgements, or by visits), and verify_completion (when the model says that the task is
-    complete, the robot visits where it has not been, and asks again)."""
+    wrappers: tuple[CodeReference, ...] = ()
+    """Additions to the planner. Those of llm, in any order: sort_by_distance (prompts list near objects and places
+    first, not in the order of discovery), check_feasibility (plans that cannot be executed, as far as the robot
+    knows, are asked for again, twice at most, and infeasible actions are left out), loop_recovery (a plan that
+    repeats earlier actions is replaced by what follows from the judgements, or by visits), and verify_completion
+    (when the model says that the task is complete, the robot visits where it has not been, and asks again). Your own,
+    behind them and from the inside out: FILE.py:NAME, MODULE:NAME, or the name of a plugin."""
     judging: Annotated[JudgingSettings, NEEDS_MODEL] = JudgingSettings()
     demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
     records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = None
@@ -154,23 +157,44 @@ class AgentSettings(Settings):
 
     @field_validator("wrappers")
     @classmethod
-    def _check_unique(cls, wrappers: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
-        if len(set(wrappers)) < len(wrappers):
-            raise PydanticCustomError("repeated", "each wrapper at most once")
+    def _check_wrappers(cls, wrappers: tuple[str, ...]) -> tuple[str, ...]:
+        own = ""
+        for number, name in enumerate(wrappers):
+            _check_code_or_name(name, [*BUNDLED_WRAPPERS, *plugin_names(WRAPPERS)])
+            if any(is_same_code(name, other) for other in wrappers[:number]):
+                raise PydanticCustomError("wrapper_order", "{name} is named twice; name it once", {"name": name})
+            if own and name in BUNDLED_WRAPPERS:
+                message = "{name} changes how the model is asked and cannot stand behind {own}; write {name} before it"
+                raise PydanticCustomError("wrapper_order", message, {"name": name, "own": own})
+            own = "" if name in BUNDLED_WRAPPERS else name
         return wrappers
 
     @field_validator("planner")
     @classmethod
     def _check_name(cls, name: str) -> str:
-        if is_code_reference(name):
-            return name
-        if name.partition(":")[0].endswith(".py"):
-            raise PydanticCustomError(
-                "no_class",
-                "{name} does not name a class or function in the file; use {name}:NAME",
-                {"name": name.rstrip(":")},
-            )
-        return check_known_name(name, plugin_names(PLANNERS))
+        return _check_code_or_name(name, plugin_names(PLANNERS))
+
+    @property
+    def bundled_wrappers(self) -> tuple[Wrapper, ...]:
+        """The wrappers of the planner llm."""
+        return tuple(name for name in BUNDLED_WRAPPERS if name in self.wrappers)
+
+    @property
+    def own_wrappers(self) -> tuple[str, ...]:
+        """The user's wrappers, from the inside out."""
+        return tuple(name for name in self.wrappers if name not in BUNDLED_WRAPPERS)
+
+
+def _check_code_or_name(name: str, known: Sequence[str]) -> str:
+    if is_code_reference(name):
+        return name
+    if name.partition(":")[0].endswith(".py"):
+        raise PydanticCustomError(
+            "no_class",
+            "{name} does not name a class or function in the file; use {name}:NAME",
+            {"name": name.rstrip(":")},
+        )
+    return check_known_name(name, known)
 
 
 class PersonalizeSettings(RunSettings):

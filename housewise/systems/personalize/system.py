@@ -154,10 +154,12 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         check_simulator(self.settings.world.simulator)
 
     def files(self) -> dict[str, Path]:
-        """See System.files: the prompt, the person and the planner."""
+        """See System.files: the prompt, the person, the planner and its wrappers."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
-        if (planner := referenced_file(self.settings.agent.planner)) is not None:
-            named["planner"] = planner
+        wrappers = {f"wrapper-{number}": name for number, name in enumerate(self.settings.agent.own_wrappers, start=1)}
+        for setting, name in {"planner": self.settings.agent.planner, **wrappers}.items():
+            if (code := referenced_file(name)) is not None:
+                named[setting] = code
         return {setting: path for setting, path in named.items() if is_file(path)}
 
     def job_data(self, job: Job) -> ReplayChatModel | None:

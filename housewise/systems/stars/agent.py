@@ -9,11 +9,18 @@ from typing import Literal
 from housewise.agent.base import Decision, History
 from housewise.agent.stars.goal_memory import goal_statement
 from housewise.agent.stars.goal_notes import goal_to_notes
+from housewise.agent.stars.lessons import (
+    GoalQuestion,
+    GoalRequest,
+    GoalSelection,
+    GoalsRetrieved,
+    LearningEvent,
+    LearningSteps,
+    ObjectLesson,
+)
 from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.oversight import GoalQuestion, GoalRequest
 from housewise.agent.stars.prompts import StarsPrompts
-from housewise.agent.stars.selection import GoalSelection
-from housewise.agent.stars.stars_loop import GoalLearner, GoalsRetrieved, LearningEvent, LearningSteps, ObjectLesson
+from housewise.agent.stars.stars_loop import GoalLearner
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core import record
 from housewise.rollout.episode_loop import Progress

@@ -8,10 +8,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from housewise.agent.stars.analysis import GoalAnalysis
 from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.repair import GoalCandidate
-from housewise.agent.stars.search_tree import RetrievedGoal
+from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal
 from housewise.core.record import Count, Event, Figure, Frozen, Seconds, Words
 
 

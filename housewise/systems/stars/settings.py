@@ -10,9 +10,9 @@ from housewise.agent.stars.data_files import ROBOT, VOCABULARY
 from housewise.agent.stars.experiment_conditions import StarsCondition, find_condition
 from housewise.agent.stars.goal_grammar import PAPER_GRAMMAR
 from housewise.agent.stars.goal_memory import GoalGeneralisation
-from housewise.agent.stars.oversight import MAX_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
 from housewise.agent.stars.search_tree import TreeThresholds
+from housewise.agent.stars.stars_loop import MAX_QUESTIONS
 from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.core.setting_marks import NOT_COMPARED, SELECTION
 from housewise.core.settings import MAX_COUNT, Settings, check_known_name
@@ -89,7 +89,7 @@ class StarsAgentSettings(Settings):
     """Prompt templates: bundled ones by name, or a file."""
     examples: _Named | None = None
     """File of where things seen elsewhere belong, such as {name: mine, seen: {saucer on table: [dishwasher]}}, for the
-    condition nearest, which uses no language model."""
+    condition nearest, which uses no language model. By default, the things that the adapter learned from, if any."""
 
     @field_validator("condition")
     @classmethod

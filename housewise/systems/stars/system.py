@@ -6,21 +6,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.analysis import GoalAnalyser
-from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary, person_instructions
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
+from housewise.agent.stars.data_files import (
+    KNOWN_PLACES,
+    load_examples,
+    load_robot,
+    load_task,
+    load_vocabulary,
+    person_instructions,
+)
 from housewise.agent.stars.goal_grammar import GoalGrammar, GoalLanguage
+from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
+from housewise.agent.stars.lessons import GoalSelector
 from housewise.agent.stars.nearest_meaning import NearestMeaning
 from housewise.agent.stars.oversight import OversightUser, RespondentUser, SimulatedUser
+from housewise.agent.stars.planning import plan_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import RetrievalConfig
-from housewise.agent.stars.selection import GoalSelector, NumberedSelector, RatingSelector, RotationSelector
-from housewise.agent.stars.stars_loop import GoalLearner
+from housewise.agent.stars.selection import RatingSelector, RotationSelector, ShortlistSelector
+from housewise.agent.stars.stars_loop import GoalLearner, NumberedSelector
 from housewise.agent.stars.tasks import StarsTask as Room_Task
 from housewise.core.errors import UserError
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
 from housewise.language import ChatModel
+from housewise.language.adapters import adapter_folder
 from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
@@ -30,7 +41,7 @@ from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.systems.shared_simulator import SharedSimulatorSystem
 from housewise.systems.stars.agent import StarsAgent
-from housewise.systems.stars.earlier_replies import EarlierReplies
+from housewise.systems.stars.earlier_replies import EarlierReplies, ResumedRetriever, ResumedSelector
 from housewise.systems.stars.house_body import HouseBody, build_house_task, load_stand_ins
 from housewise.systems.stars.lazy_models import open_lazy_completion_model
 from housewise.systems.stars.record import EVENTS, GoalAnswerEvent, StarsInitialState
@@ -70,7 +81,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         self._stand_ins = load_stand_ins(settings.world.stand_ins)
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
         self._grammar, vocabulary = GoalGrammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
-        self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
+        self._examples = _load_examples(chosen.examples, settings.models.agent.adapter)
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
@@ -154,18 +165,19 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         chosen = self.settings.agent
         (task, analyser), told = self.reading(job.task.name), EarlierReplies(job.interrupted_events)
         model = open_lazy_completion_model(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
+        retrieval = RetrievalConfig(
+            model, self._prompts, chosen.tree, chosen.goal_prefix, chosen.max_goal_tokens, self._meaning_baseline()
+        )
+        selector = self._selector(model)
         learner = GoalLearner(
             task,
             analyser,
             chosen.parts,
-            RetrievalConfig(
-                model, self._prompts, chosen.tree, chosen.goal_prefix, chosen.max_goal_tokens, self._meaning_baseline()
-            ),
-            selector=self._selector(model),
-            known_goals=goals_from_notes(memory.notes),
-            generalisation=chosen.generalisation,
+            ResumedRetriever(retrieval.make_retriever(task, analyser, chosen.parts), told),
+            LearnedGoals(task, analyser, goals_from_notes(memory.notes), chosen.generalisation),
+            plan_goal,
+            selector=selector and ShortlistSelector(ResumedSelector(selector, told)),
             max_questions=chosen.max_questions,
-            earlier_replies=told,
         )
         learner.dialogue.turns += _instructions(task, learner)
         user = self._user(task, analyser, models, memory.person)
@@ -188,8 +200,11 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         by_meaning = self.settings.agent.parts.retrieval == "meaning"
         return NearestMeaning(shared_minilm(), self._examples) if by_meaning else None
 
-    def _selector(self, model: CompletionModel) -> GoalSelector:
+    def _selector(self, model: CompletionModel) -> GoalSelector | None:
+        """Return what selects goals, or None for the most probable one."""
         parts = self.settings.agent.parts
+        if parts.choice == "likeliest":
+            return None
         if parts.choice == "rating":
             return RatingSelector(model, self._prompts)
         if self.settings.agent.selection == "numbered":
@@ -210,10 +225,17 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         return self.settings.tasks.person == person and self.settings.agent.parts.user
 
 
+def _load_examples(examples: str | None, adapter: str | None) -> Mapping[str, Sequence[str]]:
+    """Return where things seen elsewhere belong: those of a file, or those that an adapter learned from."""
+    if examples is None and adapter is not None and is_file(known := adapter_folder(adapter).parent / KNOWN_PLACES):
+        examples = str(known)
+    return {} if examples is None else load_examples(examples)
+
+
 def _instructions(task: Room_Task, learner: GoalLearner) -> list[str]:
     """Return what the person says for the task: only its name if all goals are known (STARS, trial 2)."""
     start = task.start()
-    if all(learner.recall(about, start) is not None for about in task.objects):
+    if all(learner.memory.recall(about, start) is not None for about in task.objects):
         return [f"{task.name.capitalize()}."]
     return list(task.instructions)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from housewise.agent.stars.episode_measures import episode_measures
-from housewise.agent.stars.oversight import NO, YES, GoalQuestion, GoalRequest, OversightUser
-from housewise.agent.stars.stars_loop import GoalLearner, ObjectLesson, StarsEpisode
+from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, ObjectLesson, StarsEpisode
+from housewise.agent.stars.oversight import OversightUser
+from housewise.agent.stars.stars_loop import GoalLearner
 from housewise.agent.stars.tasks import StarsTask
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.house_body import HouseBody

@@ -41,6 +41,16 @@ def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph)
     assert plan.reply is not None and plan.text == plan.reply.text
 
 
+@pytest.mark.parametrize("normalize", [True, False])
+def test_other_forms_than_the_prompts_are_understood_unless_the_settings_say_no(
+    graph: SceneGraph, normalize: bool
+) -> None:
+    model, config = RecordingModel(" go to mug 1\nstep 2: grab the mug"), PlannerConfig(normalize_steps=normalize)
+    context = ContextGenerator(PromptTemplate.load("planner"), 10)
+    plan = make_llm_planner(model, context, config=config).plan(graph, [])
+    assert [step.action is not None for step in plan.steps] == [True, normalize]
+
+
 def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> None:
     plan = planner(RecordingModel("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
     assert [step.problem for step in plan.steps] == ["unknown: bedroom 0", "unknown: plate"]

@@ -2,9 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
-from housewise.agent.stars.analysis import GoalAnalyser, GoalAnalysis
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.goal_grammar import PAPER_GRAMMAR, GoalLanguage
+from housewise.agent.stars.responses import GoalAnalysis
 
 Analyse = Callable[..., GoalAnalysis]
 

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.stars.analysis import GoalAnalyser, Mismatch, MismatchKind, RobotAbilities, TargetRequirement
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.goal_grammar import WIDE_GRAMMAR, GoalLanguage
+from housewise.agent.stars.responses import Mismatch, MismatchKind
+from housewise.agent.stars.situation import RobotAbilities, TargetRequirement
 from housewise.core.errors import UserError
 from tests.agent.stars.conftest import Analyse
 

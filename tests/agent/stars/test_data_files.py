@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task, load_vocabulary
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.oversight import GoalQuestion, SimulatedUser
+from housewise.agent.stars.lessons import GoalQuestion
+from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
 from housewise.agent.stars.prompts import load_prompts
 from housewise.core.errors import DataError, UserError

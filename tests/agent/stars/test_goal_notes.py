@@ -4,12 +4,13 @@ from collections import Counter
 
 import pytest
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.experiment_conditions import CONDITIONS, find_condition
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.goal_memory import LearnedGoal, learn_goal, recall_goal
+from housewise.agent.stars.goal_memory import learn_goal, recall_goal
 from housewise.agent.stars.goal_notes import goal_to_notes, goals_from_notes, note_to_goal
+from housewise.agent.stars.lessons import LearnedGoal
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.planning import goal_state, plan_actions
 from housewise.core.errors import UserError

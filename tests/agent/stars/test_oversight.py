@@ -2,10 +2,11 @@
 
 import pytest
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.oversight import GoalQuestion, RespondentUser, SimulatedUser, analyse_stated_goal
+from housewise.agent.stars.lessons import GoalQuestion
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.tasks import StarsTask
 from housewise.people.terminal_respondent import TerminalRespondent
 
@@ -49,5 +50,5 @@ def test_a_wider_grammar_takes_what_people_say() -> None:
     person = TerminalRespondent(lambda question: "put the pen in the drawer and close it")
     found = RespondentUser(person, analyser, task).states(task["pen"])
     assert found == "If the object is a pen then put the pen in the drawer and close it"
-    analysis = analyse_stated_goal(found, task["pen"], analyser, task)
+    analysis = analyser.analyse_statement(found, task.situation.with_focus(task["pen"].thing))
     assert analysis is not None and SimulatedUser(task).confirms(GoalQuestion(task["pen"], found, analysis))

@@ -2,14 +2,15 @@
 
 import pytest
 
-from housewise.agent.stars.analysis import GoalAnalysis, Mismatch, MismatchKind
+from housewise.agent.stars.analysis_and_repair import repair_candidates
 from housewise.agent.stars.data_files import load_task
+from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
 from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.oversight import GoalQuestion, RespondentUser, SimulatedUser, UserDialogue
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.repair import GoalCandidate, repair_candidates
-from housewise.agent.stars.search_tree import RetrievedGoal
-from housewise.agent.stars.selection import LikeliestSelector, NumberedSelector, RotationSelector
+from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, Mismatch, MismatchKind, RetrievedGoal
+from housewise.agent.stars.selection import RotatedSelector, RotationSelector
+from housewise.agent.stars.stars_loop import LikeliestSelector, NumberedSelector
 from housewise.people.terminal_respondent import TerminalRespondent
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted_completion import ScriptedModel, Written
@@ -59,8 +60,9 @@ GOALS = candidates(("the goal is b", 0.9), ("the goal is a", 0.95), ("the goal i
 def ask(answer: str, rotation: int = 0, **options: bool) -> tuple[ScriptedModel, object]:
     task, _ = load_task("tidy kitchen")
     model, usage = ScriptedModel({}, choose=lambda prompt: [(answer, 0.9)]), ModelUsage()
-    choice = NumberedSelector(model, load_prompts(), rotation, **options).select(task, task["mug 2"], GOALS, usage)
-    return model, choice
+    rotated = RotatedSelector(model, load_prompts(), rotation)
+    selector = NumberedSelector(model, load_prompts(), **options) if not rotation else rotated
+    return model, selector.select(task, task["mug 2"], GOALS, usage)
 
 
 def test_options_stand_in_ascending_order_and_the_number_counts() -> None:

@@ -3,15 +3,8 @@
 import pytest
 
 from housewise.agent.stars.model_usage import ModelUsage
-from housewise.agent.stars.search_tree import (
-    RetrievedTexts,
-    SearchTree,
-    TreeThresholds,
-    hyphenate_name,
-    is_sentence_end,
-    sample_goals,
-    text_before_end,
-)
+from housewise.agent.stars.responses import RetrievedTexts, hyphenate_name, is_sentence_end, text_before_end
+from housewise.agent.stars.search_tree import SearchTree, TreeThresholds, sample_goals
 from housewise.language.completion import GenerationLimits, Token
 from tests.agent.stars.scripted_completion import ScriptedModel, Written
 

@@ -146,7 +146,7 @@ def test_lists_are_json_for_programs() -> None:
     result = housewise("list", "--json", code=0)
     found = json.loads(result.stdout)
     assert {"majority", "ada", "farid"} <= set(found["people"])
-    assert {"person", "paper", "tidy"} <= set(found["configs"])
+    assert {"person", "personalize/paper", "tidy"} <= set(found["configs"])
     assert "tidy" in found["adapters"]
     assert {"test", "train"} <= set(found["task-sets"])
     assert found["scenes"] == {}

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+from housewise.core.configs import packaged_configs
 from housewise.core.errors import UserError
-from housewise.core.settings_loading import packaged_configs
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run

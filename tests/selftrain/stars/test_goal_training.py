@@ -58,7 +58,7 @@ def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path:
     # Four goals to write, then two questions in two orders each.
     assert all(now > 2 * then for then, now in zip(before[:4], after[:4], strict=True))
     assert sum(after[4:]) > 2 * sum(before[4:])
-    for name in ("curve.csv", "model.json", "model/README.md"):
+    for name in ("curve.csv", "model.json", "model/README.md", "known_places.json"):
         assert (tmp_path / "imitate" / name).is_file()
 
 
@@ -136,6 +136,6 @@ def test_what_cannot_be_read_is_told_and_corrected_in_the_same_folder(model: Pat
     assert "4 lessons in 2 steps" in teach(model, out, "lessons.choices=0", "training.epochs=1")
 
 
-def test_a_recipe_of_goals_is_no_run(tmp_path: Path) -> None:
-    complaint = stars("--config", "goals", "--out", tmp_path / "run", code=2)
-    assert "holds a recipe of self-training" in complaint
+def test_a_recipe_of_goals_is_played_without_its_training(tmp_path: Path) -> None:
+    told = stars("--config", "goals", "--adapter", "nowhere", "--out", tmp_path / "run", code=2)
+    assert "note: goals holds a recipe of training; its section run is played" in told and "adapter nowhere" in told

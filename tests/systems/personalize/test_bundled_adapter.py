@@ -60,7 +60,7 @@ def test_null_in_a_file_or_behind_the_command_is_no_adapter(tmp_path: Path) -> N
 def test_trainings_experiments_and_other_systems_begin_without_an_adapter_unless_told() -> None:
     assert house_settings().models.agent.adapter is None
     assert load_selftraining().run.models.agent.adapter is None
-    assert load_selftraining(Path("paper")).run.models.agent.adapter is None
+    assert load_selftraining(Path("small_model")).run.models.agent.adapter is None
     assert Stars.load(settings={"adapter": "auto"}).models.agent.adapter is None
     told = load_selftraining(overrides=["run.adapter=auto"]).run
     assert (told.models.agent.adapter, told.agent.prompt) == (BUNDLED, "remembering")

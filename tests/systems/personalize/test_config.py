@@ -126,8 +126,11 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("=5", "unknown setting ''"),
         (".=5", "unknown setting ''"),
         ("a[=5", ""),
-        ("wrappers=[loop_recover]", "setting wrappers.0: no 'loop_recover'; did you mean loop_recovery?"),
-        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: each wrapper at most once"),
+        ("wrappers=[loop_recover]", "setting wrappers: no 'loop_recover'; did you mean loop_recovery?"),
+        ("wrappers=[loop_recovery,loop_recovery]", "setting wrappers: loop_recovery is named twice; name it once"),
+        ("wrappers=[./a.py:B,loop_recovery,a.py:B]", "setting wrappers: loop_recovery changes how the model is asked"),
+        ("wrappers=[./a.py:B,a.py:B]", "setting wrappers: a.py:B is named twice"),
+        ("wrappers=[a.py]", "setting wrappers: a.py does not name a class or function in the file; use a.py:NAME"),
     ],
 )
 def test_what_does_not_fit_is_said(override: str, told: str) -> None:
@@ -328,7 +331,7 @@ def test_self_training_asks_as_its_adapter_says() -> None:
     assert asked.models.agent.sampling == alone.models.agent.sampling.model_copy(update={"top_p": 0.5})
 
 
-@pytest.mark.parametrize("recipe", ["brain", "person", "paper"])
+@pytest.mark.parametrize("recipe", ["brain", "person", "small_model"])
 def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
     config = load_selftraining(Path(__file__).parents[3] / "housekeep_configs" / f"{recipe}.yaml")
     assert config.run.agent.prompt == "judging" and config.run.agent.grounded

@@ -4,18 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from housewise.agent.stars.analysis import GoalAnalyser
+from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.experiment_conditions import CONDITIONS
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.goal_memory import LearnedGoal
+from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
+from housewise.agent.stars.lessons import GoalSelector, LearnedGoal, ObjectLesson
 from housewise.agent.stars.oversight import OversightUser, SimulatedUser
+from housewise.agent.stars.planning import plan_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import RetrievalConfig
 from housewise.agent.stars.search_tree import TreeThresholds
-from housewise.agent.stars.selection import GoalSelector, NumberedSelector
-from housewise.agent.stars.stars_loop import GoalLearner, ObjectLesson
+from housewise.agent.stars.selection import ShortlistSelector
+from housewise.agent.stars.stars_loop import GoalLearner, NumberedSelector
 from housewise.agent.stars.tasks import StarsTask
 from housewise.core.record import Header, Record
 from housewise.core.record_files import RecordWriter
@@ -114,13 +116,18 @@ def play_episode(
     name = task if isinstance(task, str) else task.name
     usual, analyser = load_task_and_analyser(name)
     room_task, prompts = (usual if isinstance(task, str) else task), load_prompts()
+    parts = CONDITIONS[condition]
+    retrieval = RetrievalConfig(model, prompts, thresholds or TreeThresholds(min_branch_mean=0.5))
     learner = GoalLearner(
         room_task,
         analyser,
-        CONDITIONS[condition],
-        RetrievalConfig(model, prompts, thresholds or TreeThresholds(min_branch_mean=0.5)),
-        selector=selector or NumberedSelector(model, prompts),
-        known_goals=known,
+        parts,
+        retrieval.make_retriever(room_task, analyser, parts),
+        LearnedGoals(room_task, analyser, known),
+        plan_goal,
+        selector=(
+            None if parts.choice == "likeliest" else ShortlistSelector(selector or NumberedSelector(model, prompts))
+        ),
     )
     learner.dialogue.turns += room_task.instructions if said is None else said
     room = RoomWorld(room_task, learner, user or SimulatedUser(room_task), EarlierReplies(()))

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.agent.stars.data_files import TASKS
-from housewise.agent.stars.oversight import SimulatedUser, analyse_stated_goal
+from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.planning import goal_state, plan_actions
 from housewise.systems.stars.house_body import HouseBody, build_house_task, load_stand_ins
 from housewise.systems.stars.record import ManipulationEvent
@@ -32,7 +32,7 @@ def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
     task, analyser = load_task_and_analyser(name)
     body, person, state = body_in(name), SimulatedUser(task), task.start()
     for about in task.objects:
-        analysis = analyse_stated_goal(person.states(about), about, analyser, task)
+        analysis = analyser.analyse_statement(person.states(about), task.situation.with_focus(about.thing))
         goal = goal_state(analysis) if analysis else None
         assert goal is not None
         for act in plan_actions(state, goal) or ():

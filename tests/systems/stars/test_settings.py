@@ -7,9 +7,12 @@ import pytest
 
 pytest.importorskip("openai")
 
+from housewise.agent.stars.data_files import KNOWN_PLACES
+from housewise.core.files import write_json
+from housewise.language.embedder import has_minilm
 from housewise.systems.stars.system import Stars
 from tests.language.conftest import ChatServer
-from tests.systems.command_runs import ATTIC, NEVER, asking, stars
+from tests.systems.command_runs import ATTIC, NEVER, asking, record_of, stars
 
 
 def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path: Path, attic: Path) -> None:
@@ -75,3 +78,18 @@ def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_pat
     stars(*words)
     attic.write_text(ATTIC.replace("novel", "book"))
     assert "has changed since" in stars(*words, "repeats=3", code=2)
+
+
+@pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
+def test_nearest_compares_with_what_the_adapter_learned_from_and_asks_no_model(tmp_path: Path, attic: Path) -> None:
+    adapter = tmp_path / "imitate" / "adapter"
+    adapter.mkdir(parents=True)
+    write_json(adapter.parent / KNOWN_PLACES, {"name": "mine", "seen": {"pencil on desk": ["bookshelf"]}})
+    model = f"models.agent.model=local:{tmp_path / 'none'}"
+    for name, options in (("names", []), ("learned", [f"adapter={adapter}"])):
+        stars(f"task={attic}", "condition=nearest", model, *options, "--out", tmp_path / name)
+    places = {
+        name: record_of(tmp_path / name, "tidy-attic-run0").result.final["places"] for name in ("names", "learned")
+    }
+    assert places["names"] == {"pen": "drawer", "novel": "bookshelf"}
+    assert places["learned"] == {"pen": "bookshelf", "novel": "bookshelf"}

@@ -1,45 +1,44 @@
-"""A planner, a simulator, a chat model, a trainer and a filter, each in a few lines."""
+"""A planner, a wrapper, a simulator, a chat model, a trainer and a filter, each in a few lines."""
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.language.base import ChatRequest, Reply
-from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.selftrain.personalize.filters import FilterSettings
-from housewise.selftrain.trainers import ModelReference, TrainedModel
-from housewise.worlds.house.scene_graph import SceneGraph
-from housewise.worlds.house.simulator.raycast import RaycastSimulator
+import housewise.plugins as hw
 
 
 class Wanderer:
-    """A planner that goes from room to room. The class is its own factory."""
+    """A planner that goes from room to room."""
 
     name = "wanderer"
-    asks_model = False
 
-    def __init__(self, settings) -> None: ...  # type: ignore[no-untyped-def]
-
-    def __call__(self, context):  # type: ignore[no-untyped-def]
-        return self
-
-    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+    def plan(self, graph: hw.SceneGraph, attempts: Sequence[hw.Attempt]) -> str:
         visited = {attempt.action.target for attempt in attempts}
-        text = "\n".join(f"go to {room}" for room in graph.rooms if room not in visited) or "mission complete"
-        parsed = parse_plan(text, graph.vocabulary)
-        return Plan(parsed.steps, parsed.complete)
+        return "\n".join(f"go to {room}" for room in graph.rooms if room not in visited) or "mission complete"
 
 
-class SlowSimulator(RaycastSimulator):
+class Hesitant:
+    """A wrapper that lets a planner end the task only when it has said so twice in a row."""
+
+    def __init__(self, planner: hw.Planner) -> None:
+        self.planner, self.said_before = planner, False
+
+    def plan(self, graph: hw.SceneGraph, attempts: Sequence[hw.Attempt]) -> hw.Plan:
+        plan = self.planner.plan(graph, attempts)
+        doubted, self.said_before = plan.complete and not self.said_before, plan.complete
+        return replace(plan, complete=False) if doubted else plan
+
+
+class SlowSimulator(hw.RaycastSimulator):
     """A simulator that waits a millisecond before each action."""
 
-    def act(self, action):  # type: ignore[no-untyped-def]
+    def act(self, action: hw.LowLevelAction) -> bool:
         time.sleep(0.001)
         return super().act(action)
 
 
-def open_slow(sensors, camera, gpu) -> SlowSimulator:  # type: ignore[no-untyped-def]
+def open_slow(sensors: Sequence[hw.Sensor], camera: hw.Camera | None, gpu: int) -> SlowSimulator:
     return SlowSimulator(camera, sensors)
 
 
@@ -49,8 +48,8 @@ class Parrot:
     def __init__(self, name: str, adapter: object = None, **options: object) -> None:
         self.name, self._words = "parrot", name
 
-    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return [[Reply(self._words)] * request.sampling.n for request in requests]
+    def complete(self, requests: Sequence[hw.ChatRequest]) -> list[list[hw.Reply]]:
+        return [[hw.Reply(self._words)] * request.sampling.n for request in requests]
 
     def close(self) -> None: ...
 
@@ -58,18 +57,20 @@ class Parrot:
 class Nothing:
     """A trainer that leaves the model as it is."""
 
-    def check(self, start: ModelReference) -> None: ...
+    def check(self, start: hw.ModelReference) -> None: ...
 
-    def train(self, pairs, start, folder) -> TrainedModel:  # type: ignore[no-untyped-def]
-        trained = TrainedModel(model=start.model, adapter=start.adapter)
+    def train(
+        self, pairs: Sequence[hw.EpisodeDemonstration], start: hw.ModelReference, folder: Path
+    ) -> hw.TrainedModel:
+        trained = hw.TrainedModel(model=start.model, adapter=start.adapter)
         trained.save(folder)
         return trained
 
 
-def open_nothing(config, seed, base_url, progress) -> Nothing:  # type: ignore[no-untyped-def]
+def open_nothing(config: object, seed: int, base_url: str | None, progress: object) -> Nothing:
     return Nothing()
 
 
-def short(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
+def short(pairs: Sequence[hw.EpisodeDemonstration], settings: hw.FilterSettings) -> list[hw.EpisodeDemonstration]:
     """Keep short replies with a positive reward."""
     return [pair for pair in pairs if pair.reward > 0 and len(pair.reply) < 200]

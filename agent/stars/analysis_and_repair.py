@@ -1,110 +1,26 @@
-"""Analysis of a goal sentence: can the robot understand it, perceive its things, and do it? (STARS, analysis)"""
+"""Analysis and repair (AR): the robot simulates using a response, and has mismatched responses repaired.
+
+Source: Kirk et al., AAAI 2024 (arXiv 2306.06770v4), section "The STARS Approach: Analyze and Repair (AR)" with figure
+3; appendix B, "(Agent) Analysis" and "Repair".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from housewise.agent.stars.goal_clauses import GoalClause, NounPhrase, PlacementClause, noun_phrases
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.situation import PerceivedScene, PerceivedThing
+from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, Mismatch, MismatchKind, RetrievedGoal
+from housewise.agent.stars.situation import PerceivedScene, PerceivedThing, RobotAbilities
 from housewise.agent.stars.vocabulary import is_too_long, split_words
 
-
-class MismatchKind(Enum):
-    """Reasons why a goal is not viable. If several apply, the first of them decides."""
-
-    UNINTERPRETABLE = "uninterpretable"
-    UNKNOWN_WORD = "unknown-word"
-    UNGROUNDED = "ungrounded-object"
-    AFFORDANCE = "affordance-mismatch"
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    """One reason why a goal is not viable.
-
-    Attributes:
-        kind: Kind of the mismatch.
-        what: The unknown word, the ungrounded noun, or the missing property (``grabbable``, ``receptacle``, ``surface``
-            or a state). None for an uninterpretable sentence.
-        thing: Noun of the thing that lacks the property, or None.
-    """
-
-    kind: MismatchKind
-    what: str | None = None
-    thing: str | None = None
-
-
-@dataclass(frozen=True)
-class TargetRequirement:
-    """What a relation requires of its target.
-
-    Attributes:
-        needs: Affordance that the target must have.
-        forbids: Affordance that the target must not have.
-        reason: Property that is reported as missing.
-    """
-
-    reason: str
-    needs: str | None = None
-    forbids: str | None = None
-
-    def is_met_by(self, thing: PerceivedThing) -> bool:
-        """Return whether a thing can be the target."""
-        return (self.needs is None or self.needs in thing.affordances) and self.forbids not in thing.affordances
-
-
-@dataclass(frozen=True)
-class RobotAbilities:
-    """What the robot can do. A robot with another gripper is another data file.
-
-    Attributes:
-        moves: Affordance of things that the robot can carry.
-        relations: Requirements of relations on their targets. Other relations require nothing.
-    """
-
-    moves: str = "grabbable"
-    relations: Mapping[str, TargetRequirement] = field(
-        default_factory=lambda: {
-            "in": TargetRequirement("receptacle", needs="receptacle"),
-            "on": TargetRequirement("surface", forbids="receptacle"),
-        }
-    )
-
-
-@dataclass(frozen=True)
-class GoalAnalysis:
-    """The result of analysing a goal sentence.
-
-    Attributes:
-        mismatches: All mismatches, deciding one first. Empty for a viable goal.
-        clauses: Clauses of the sentence; empty if it could not be parsed.
-        things: Perceived things that each noun phrase can mean.
-    """
-
-    mismatches: tuple[Mismatch, ...] = ()
-    clauses: tuple[GoalClause, ...] = ()
-    things: Mapping[NounPhrase, tuple[PerceivedThing, ...]] = field(default_factory=dict)
-
-    def first_thing(self, phrase: NounPhrase) -> PerceivedThing | None:
-        """Return the first perceived thing that a noun phrase can mean, or None."""
-        return next(iter(self.things.get(phrase, ())), None)
-
-    @property
-    def viable(self) -> bool:
-        """Whether the goal can be understood, perceived and done."""
-        return not self.mismatches
-
-    @property
-    def kind(self) -> MismatchKind | None:
-        """The deciding kind of mismatch, or None for a viable goal."""
-        return self.mismatches[0].kind if self.mismatches else None
+MAX_REPAIRS = 2
+_REPAIRED = (MismatchKind.AFFORDANCE, MismatchKind.UNGROUNDED, MismatchKind.UNKNOWN_WORD)
+"""Kinds of mismatches that are repaired, most urgent first. What cannot be interpreted is not repaired."""
 
 
 class GoalAnalyser:
-    """Analyses goal sentences in a scene.
+    """Analyses goal sentences in a scene by internal simulation. (Figure 3)
 
     Args:
         language: Parser of goal sentences.
@@ -116,7 +32,7 @@ class GoalAnalyser:
         self.embodiment = embodiment or RobotAbilities()
 
     def analyse(self, sentence: str, situation: PerceivedScene) -> GoalAnalysis:
-        """Simulate how the robot would process a goal sentence.
+        """Simulate how the robot would process a goal sentence: language, situation, embodiment and affordances.
 
         Words are read from left to right. Reading stops at the first unknown word, and the noun phrases before it are
         grounded. A sentence of known words that is not grammatical is uninterpretable and has no other mismatch.
@@ -138,6 +54,17 @@ class GoalAnalyser:
             return GoalAnalysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
         return self.check(clauses, situation)
 
+    def analyse_statement(self, sentence: str, situation: PerceivedScene) -> GoalAnalysis | None:
+        """Analyse a goal that a user states ("if the object is a mug then the goal is that ...").
+
+        Returns:
+            The analysis, or None if the sentence is not understood or is about another object.
+        """
+        statement, about = self.language.statement(sentence), situation.about
+        if statement is None or about is None or statement.name not in (about.noun, "object"):
+            return None
+        return self.check(statement.clauses, situation)
+
     def check(self, clauses: Sequence[GoalClause], situation: PerceivedScene) -> GoalAnalysis:
         """Ground parsed clauses and check whether what they ask for can be done."""
         phrases = [phrase for clause in clauses for phrase in noun_phrases(clause)]
@@ -148,6 +75,7 @@ class GoalAnalyser:
     def _ground(
         self, phrases: Sequence[NounPhrase], situation: PerceivedScene
     ) -> tuple[dict[NounPhrase, tuple[PerceivedThing, ...]], list[Mismatch]]:
+        """Return the observable objects that each referent can be grounded to, and the situation mismatches."""
         vocabulary = self.language.vocabulary
         things = {phrase: situation.ground(phrase, vocabulary) for phrase in phrases}
         nouns = [vocabulary.meaning(phrase.noun) for phrase, found in things.items() if not found]
@@ -156,7 +84,7 @@ class GoalAnalyser:
     def _impossible(
         self, clause: GoalClause, things: Mapping[NounPhrase, tuple[PerceivedThing, ...]]
     ) -> Iterator[Mismatch]:
-        """Yield the properties that the things of a clause lack."""
+        """Yield the embodiment and affordance mismatches of a clause: properties that its things lack."""
         if isinstance(clause, PlacementClause):
             for thing in things[clause.subject]:
                 if self.embodiment.moves not in thing.affordances:
@@ -170,3 +98,44 @@ class GoalAnalyser:
         for thing in things[clause.subject]:
             if needed not in thing.affordances:
                 yield Mismatch(MismatchKind.AFFORDANCE, clause.state, thing.noun)
+
+
+def repair_candidates(
+    candidates: Sequence[GoalCandidate],
+    retrieve: Callable[[GoalCandidate], Sequence[RetrievedGoal]],
+    analyse: Callable[[str], GoalAnalysis],
+) -> Iterator[tuple[GoalCandidate, list[GoalCandidate]]]:
+    """Repair unviable candidates one after the other, and analyse what that brings. (Appendix B, Repair)
+
+    Candidates with fewer mismatches come first, then affordance mismatches, ungrounded objects and unknown words, then
+    the more probable candidate. A candidate is repaired once, and results of a second repair are not repaired.
+
+    Args:
+        candidates: Candidates from the first prompt.
+        retrieve: Returns new responses to the prompt that repairs a candidate.
+        analyse: Returns the analysis of a sentence.
+
+    Yields:
+        The repaired candidate and the candidates that the repair brought.
+    """
+    waiting = [candidate for candidate in candidates if is_repairable(candidate)]
+    while waiting:
+        wrong = min(waiting, key=_urgency)
+        waiting.remove(wrong)
+        found = [
+            GoalCandidate(response, analyse(response.text), wrong.text, wrong.repairs + 1)
+            for response in retrieve(wrong)
+        ]
+        waiting += [candidate for candidate in found if is_repairable(candidate)]
+        yield wrong, found
+
+
+def is_repairable(candidate: GoalCandidate) -> bool:
+    """Return whether the model is asked for a better goal."""
+    return candidate.analysis.kind in _REPAIRED and candidate.repairs < MAX_REPAIRS
+
+
+def _urgency(candidate: GoalCandidate) -> tuple[int, int, float]:
+    kind = candidate.analysis.kind
+    order = _REPAIRED.index(kind) if kind in _REPAIRED else len(_REPAIRED)
+    return len(candidate.analysis.mismatches), order, -candidate.response.probability
