@@ -67,7 +67,7 @@ _DINING = re.compile(
 
 @dataclass(frozen=True)
 class AnswerThresholds:
-    """Cosine thresholds of the matching. Cross-validation chose the defaults (``experiments.adapt.answers --choose``).
+    """Cosine thresholds of the matching. Cross-validation on the development questions chose the defaults.
 
     Attributes:
         least: Least similarity to a question about a preference for it to be meant.

@@ -204,7 +204,7 @@ def test_a_missing_file_is_refused(tmp_path):
 
 def test_the_command_prints_the_error_in_one_line(tmp_path):
     file = write_profile(tmp_path, preference(wants="drunk(milk)"))
-    run = run_module("housewise.experiments.adapt.verifiers", ["--people", file])
+    run = run_module("housewise", ["experiment", "verifiers", f"people={file}", "--out", tmp_path / "out"])
     assert run.returncode != 0
     assert "unknown predicate 'drunk'" in run.stderr + run.stdout
     assert "Traceback" not in run.stderr
