@@ -70,12 +70,10 @@ def _train_stars(
 def _train_adapt(
     config: Path | None, settings: Mapping[str, Any], folder: Path, observer: TrainingObserver
 ) -> Mapping[str, ModelReference]:
-    from housewise.selftrain.adapt.adapt_training import AdaptTraining
-    from housewise.selftrain.adapt.fold_training import FoldTraining
+    from housewise.selftrain.adapt.fold_training import open_fold
     from housewise.selftrain.adapt.settings import load_adapt_training
 
-    training = AdaptTraining(load_adapt_training(config, settings), folder, observer)
-    return FoldModels(FoldTraining(training, "fold", training.config.run.tasks.person or tuple(training.people)))
+    return FoldModels(open_fold(load_adapt_training(config, settings), folder, observer))
 
 
 class FoldModels(Mapping[str, ModelReference]):

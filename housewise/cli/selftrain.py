@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError, suggest_names
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS
 from housewise.terminal.option_values import check_settings, configured_system, data_folder, drop_unset
 from housewise.terminal.options import (
     ConfigOption,
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
-"""Options of training in goals. All others only concern training in houses."""
+_OPTIONS = {
+    "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
+    "stars": _GOAL_OPTIONS,
+}
+"""Options of trainings of other systems. All others only concern training in houses."""
 
 
 def selftrain(
@@ -39,7 +45,7 @@ def selftrain(
     overrides: Overrides = None,
     config: ConfigOption = None,
     system: Annotated[
-        str | None, task_option("NAME", "System to train: personalize (the default), or stars, which learns goals.")
+        str | None, task_option("NAME", "System to train: personalize (the default), adapt (Reflection-DPO) or stars (goals).")
     ] = None,
     house: HouseOptions,
     houses: Annotated[
@@ -95,25 +101,26 @@ def selftrain(
       # STARS: goals in invented rooms (docs/stars.md)
       housewise selftrain --config goals --out runs/goals-1 run.seed=1
 
+      # ADAPT: Reflection-DPO from the bundled adapter (docs/adapt.md)
+      housewise selftrain --system adapt --adapter breakfast warm_up.people=0
+
     Each phase is a folder with the examples that were learned (pairs.jsonl), why they were chosen (filter.json), the
     training curve, the model and its evaluation (evaluation/). The same command with --out FOLDER resumes a
     self-training that was stopped. housewise settings selftrain prints all settings.
     """
     trained_system = system or configured_system(config, overrides or [])
-    if trained_system not in ("personalize", "stars"):
-        names = suggest_names(trained_system, ["personalize", "stars"])
+    if trained_system not in TRAINING_SYSTEMS.values():
+        names = suggest_names(trained_system, sorted(TRAINING_SYSTEMS.values()))
         raise UserError(f"--system {trained_system}: has no training; {names}")
-    run_options = {"model": model, "adapter": adapter}
-    if trained_system == "stars":
-        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
-        from housewise.terminal.selftrain_progress import run_goal_training
-
-        if unused := given_options(context) - _GOAL_OPTIONS:
-            raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train goals")
-        goals = load_goal_training(config, drop_unset({"run": run_options}), overrides or [])
-        _print_own_part(config, goal_training_defaults())
-        with run_folder(out, dated_name("selftrain-goals")) as folder:
-            run_goal_training(goals, folder, Console(), log_to or [])
+    run_options: dict[str, Any] = {"model": model, "adapter": adapter}
+    if trained_system in _OPTIONS:
+        if unused := given_options(context) - _OPTIONS[trained_system]:
+            raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train {trained_system}")
+        if trained_system == "stars":
+            _train_stars(config, {"run": run_options}, overrides or [], out, log_to or [])
+        else:
+            run_options |= {"person": house.person, "base_url": base_url, **vars(execution)}
+            _train_adapt(config, {"run": run_options}, overrides or [], quick, out, log_to or [])
         return
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
@@ -136,6 +143,48 @@ def selftrain(
         print_note(LEFT_OUT)
     with run_folder(out, dated_name("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
+
+
+def _train_stars(
+    config: Path | None, options: Mapping[str, Any], overrides: list[str], out: Path | None, log_to: Sequence[str]
+) -> None:
+    from housewise.selftrain.stars.goal_training import GoalTraining
+    from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
+    from housewise.terminal.selftrain_progress import run_training
+
+    goals = load_goal_training(config, drop_unset(options), overrides)
+    _print_own_part(config, goal_training_defaults())
+    with run_folder(out, dated_name("selftrain-goals")) as folder:
+        run_training(lambda seen: GoalTraining(goals, folder, seen).run(), "goals", "stars", folder, Console(), log_to)
+
+
+def _train_adapt(
+    config: Path | None,
+    options: Mapping[str, Any],
+    overrides: list[str],
+    quick: bool,
+    out: Path | None,
+    log_to: Sequence[str],
+) -> None:
+    from housewise.core.settings import merge_nested
+    from housewise.selftrain.adapt.fold_training import REFLECTION_DPO, open_fold
+    from housewise.selftrain.adapt.settings import LEFT_OUT, QUICK, adapt_training_defaults, load_adapt_training
+    from housewise.terminal.selftrain_progress import run_training
+
+    # QUICK gives way to options, such as another person.
+    settings = load_adapt_training(config, merge_nested(QUICK if quick else {}, drop_unset(options)), overrides)
+    _print_own_part(config, adapt_training_defaults())
+    if quick:
+        print_note(LEFT_OUT)
+    with run_folder(out, dated_name("selftrain-adapt")) as folder:
+        run_training(
+            lambda seen: open_fold(settings, folder, seen).train(REFLECTION_DPO),
+            REFLECTION_DPO,
+            "adapt",
+            folder,
+            Console(),
+            log_to,
+        )
 
 
 def _print_own_part(config: Path | None, base: DictConfig) -> None:

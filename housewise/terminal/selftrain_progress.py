@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,9 @@ from housewise.selftrain.personalize.phase_timer import PhaseTimer
 from housewise.selftrain.personalize.phases import remaining_phases
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
-from housewise.selftrain.stars.goal_training import GoalTraining
-from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.terminal.run_folders import shell_command
 from housewise.terminal.run_progress import RunProgress, resume_hint
 from housewise.tracking import open_curves
@@ -75,28 +74,37 @@ def run_selftraining(
     return summary
 
 
-def run_goal_training(
-    config: GoalTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
+def run_training(
+    train: Callable[[TrainingObserver], TrainedModel],
+    what: str,
+    system: str,
+    out: Path,
+    console: Console,
+    log_to: Sequence[str] = (),
 ) -> TrainedModel:
-    """Train a model to write goals, and print the command that uses it.
+    """Train one model, and print the command that uses it.
 
     Args:
-        config: Settings of the training.
-        out: Its folder.
+        train: Trains it in ``out``, as far as it is not finished, and is given what follows the training.
+        what: What the model learns, for the terminal.
+        system: Name of the system that uses the model.
+        out: Folder of the training.
         console: Where progress is shown.
         log_to: Names of the trackers that log losses.
     """
     with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
-        training = GoalTraining(config, out, TrainingTrackingObserver(TrainingDisplay(console), curves, out))
-        print_lines(console, f"training in goals: {out}")
+        observer = TrainingTrackingObserver(TrainingDisplay(console), curves, out)
+        print_lines(console, f"training in {what}: {out}")
         with resume_hint(console, out):
-            trained = training.run()
-    figures = trained.metrics
+            trained = train(observer)
+    figures, steps = trained.metrics, ""
+    if "steps" in figures:  # a fine-tuning API does not report them
+        loss = f"loss {figures['first_loss']:.2f} to {figures['last_loss']:.2f}"
+        steps = f" in {figures['steps']:.0f} steps, {loss}, {figures['seconds']:.0f} s"
     print_lines(
         console,
-        f"learned: {figures['pairs']:.0f} lessons in {figures['steps']:.0f} steps, loss "
-        f"{figures['first_loss']:.2f} to {figures['last_loss']:.2f}, {figures['seconds']:.0f} s",
-        f"use it:  {_run_command(trained.model, trained.adapter, '--system', 'stars')}",
+        f"learned: {figures['pairs']:.0f} lessons{steps}",
+        f"use it:  {_run_command(trained.model, trained.adapter, '--system', system)}",
     )
     return trained
 

@@ -14,10 +14,13 @@ from housewise.selftrain.adapt.adapt_training import AdaptTraining, play
 from housewise.selftrain.adapt.breakfast_replay import drop_failed_turns, play_breakfast, recorded_scene
 from housewise.selftrain.adapt.cook_demonstrations import conversation_demonstration
 from housewise.selftrain.adapt.reflection_files import ReflectionFiles
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import EpisodeDemonstration, Example
 from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.training_folder import TrainingObserver
 
-_BY_PREFERENCES = ("Reflection-DPO", "no reflection", "oracle questions")
+REFLECTION_DPO = "Reflection-DPO"
+_BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions")
 
 
 class FoldTraining:
@@ -39,7 +42,7 @@ class FoldTraining:
         # For oracle questions it is known that the answer changes the teacher's action.
         self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
             "STaR-GATE": self._star_gate,
-            "Reflection-DPO": self._reflections.preferences,
+            REFLECTION_DPO: self._reflections.preferences,
             "no reflection": self._reflections.teacher_preferences,
             "no DPO": self._imitate_chosen,
             "oracle questions": oracle.preferences,
@@ -106,3 +109,9 @@ class FoldTraining:
         people = [self._training.people[name] for name in self._people]
         folder = self.learner_folder("own asking")
         return self._training.cook_demonstrations(folder, people, self._config.own_asking)
+
+
+def open_fold(config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> FoldTraining:
+    """Return the trainings on the people of ``run.tasks.person``, by default all, in a folder; see AdaptTraining."""
+    training = AdaptTraining(config, folder, observer)
+    return FoldTraining(training, "fold", config.run.tasks.person or tuple(training.people))

@@ -17,6 +17,19 @@ from housewise.selftrain.personalize.settings import Share
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.systems.adapt.settings import AdaptAgentSettings, AdaptModelsSettings, AdaptSettings
 
+QUICK: Mapping[str, Any] = {
+    "run": {"person": "juan", "task": 3, "max_steps": 5, "sampling": {"max_tokens": 24}},
+    "warm_up": {"people": 1, "each": 1},
+    "rollouts": {"repeats": 1},
+    "reflection": {"max_preferences": 4},
+}
+"""Settings of a quick training, by key. Its model is of no use."""
+LEFT_OUT = (
+    "quick: a warm-up on one breakfast, one breakfast of five actions to reflect on, four preferences; the model is of "
+    "no use"
+)
+"""What a quick training leaves out, for the user."""
+
 # What the warm-up learned is merged into the weights, where bfloat16 would round small changes away.
 _RUN = AdaptSettings(
     agent=AdaptAgentSettings(planner="llm", prompt="short"),
