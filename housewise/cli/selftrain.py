@@ -45,7 +45,8 @@ def selftrain(
     overrides: Overrides = None,
     config: ConfigOption = None,
     system: Annotated[
-        str | None, task_option("NAME", "System to train: personalize (the default), adapt (Reflection-DPO) or stars (goals).")
+        str | None,
+        task_option("NAME", "System to train: personalize (the default), adapt (Reflection-DPO) or stars (goals)."),
     ] = None,
     house: HouseOptions,
     houses: Annotated[

@@ -85,11 +85,13 @@ class AdaptTraining:
         self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:
             check_person_name(name)
+        # A mistake in them is found before the folder is begun.
+        self._files = Adapt(config.run).files()
         self._check_trainers()
         # Commands for other agents may share the folder, and start at the same time.
         with self._training.lock_and_check(self._check_folder, _PATIENCE_SECONDS):
             self._training.write_settings(config)
-            copy_user_files(Adapt(config.run).files(), folder)
+            copy_user_files(self._files, folder)
 
     @cached_property
     def warm_up_model(self) -> ModelReference:
@@ -170,7 +172,7 @@ class AdaptTraining:
             for config in (earlier, self.config)
         )
         self._training.check_settings(before, now, "training", option="")
-        check_user_files(Adapt(self.config.run).files(), self.folder)
+        check_user_files(self._files, self.folder)
 
     def _unused_rates(self) -> set[str]:
         """Return the learning rates that no model was trained with yet; all models that are compared use the same."""

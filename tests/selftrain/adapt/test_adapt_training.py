@@ -1,5 +1,6 @@
-"""Learning rates of a training for ADAPT: they may change until something is learned with them."""
+"""Training for ADAPT as a user does, and learning rates, which may change until something is learned with them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,13 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
+from housewise.language.embedder import has_minilm
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.training_folder import TrainingObserver
-from tests.selftrain.tiny import save_learner
+from tests.commands import run_module
+from tests.selftrain.tiny import adapter_weights, save_learner, save_talker
+from tests.systems.command_runs import adapt, environment, record_of
 
 Unheard: type[TrainingObserver] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
@@ -41,3 +45,48 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
     begin(f"{section}.learning_rate=1e-6")
     with pytest.raises(UserError, match=r"other settings .*learning_rate"):
         begin(f"{section}.learning_rate=1e-7")
+
+
+def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
+    longest = [
+        f"{section}.{key}" for section in ("warm_up.training", "imitation", "preference")
+        for key in ("max_example_tokens=100000", "device=cpu")
+    ]  # fmt: skip
+    words = ["selftrain", "--system", "adapt", "--model", f"local:{model}", "--out", out, *longest, *more]
+    done = run_module("housewise", words, environment())
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
+    return done.stderr if code else done.stdout
+
+
+@pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+def test_reflection_dpo_is_one_command_that_resumes(tmp_path: Path) -> None:
+    model, out = save_talker(tmp_path / "tiny"), tmp_path / "out"
+    # A mistake leaves nothing that the corrected command would have to fit.
+    assert "nobody is named 'joan'; " in selftrain(model, out, "--quick", "--person", "joan", code=2)
+    told = selftrain(model, out, "--quick", "--person", "mark")
+    assert f"housewise run --system adapt --model local:{out}/warm-up/merged --adapter {out}/fold/" in told
+    assert record_of(out / "fold" / "rollouts", "mark-3-run0").result.scores["executed"] <= 5
+    learner = out / "fold" / "Reflection-DPO"
+    assert 0 < len((learner / "preferences.jsonl").read_text().splitlines()) <= 4
+    before = adapter_weights(learner)
+    (learner / "model.json").unlink()
+    selftrain(model, out, "--quick", "--person", "mark")
+    assert adapter_weights(learner) == before
+    assert "other settings (run.person)" in selftrain(model, out, "--quick", code=2)
+    played = tmp_path / "run"
+    adapt("--model", f"local:{out}/warm-up/merged", "--adapter", learner / "adapter", "--person", "lisa", "task=3",
+          "max_steps=2", "--out", played)  # fmt: skip
+    assert json.loads((played / "config.json").read_text())["agent"]["prompt"] == "short"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--houses", "3"), "--houses: only concerns training in houses; leave it out to train adapt"),
+        (("--config", "paper", "run.model=gpt-x"), "only local models are trained here"),
+        (("--config", "tidy"), "unknown setting 'run.max_plans'"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    told = selftrain(save_learner(tmp_path / "tiny"), tmp_path / "out", *words, code=2)
+    assert said in told and told.count("\n") == 1 and not (tmp_path / "out").exists()
