@@ -286,25 +286,6 @@ def test_contradictions_are_refused_with_file_episode_and_field(
     assert told in message
 
 
-def test_an_unknown_receptacle_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, lambda raw: raw["recs_keys"].__setitem__(0, "attic_0-trunk_1_0.urdf"))
-    message = refusal(folder.play)
-    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field recs_keys: ")
-    assert "'attic_0-trunk_1_0.urdf'" in message
-
-
-def test_a_matrix_of_another_shape_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, lambda raw: raw["end_matrix"].pop())
-    message = refusal(folder.play)
-    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field start_matrix or end_matrix: not ")
-
-
-def test_an_episode_without_an_id_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, spoil("episode_id"))
-    message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
-    assert message.startswith(f"{folder.episodes}: ") and "episode_id" in message
-
-
 def test_an_invalid_episode_does_not_affect_the_others(root: Path) -> None:
     spoilt = {**episode(3), "objs_pos": [[0.0, 0.0]]}
     write_episodes(root / EPISODES, {"episodes": [spoilt, episode(12)]})
