@@ -11,14 +11,6 @@ from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from tests.commands import without_matplotlib
 
-
-def test_a_figure_is_as_large_as_was_asked_for(tmp_path: Path) -> None:
-    figure = new_figure(3, 2)
-    assert tuple(figure.get_size_inches()) == (3, 2)
-    save_figure(figure, tmp_path / "empty.png")
-    assert (tmp_path / "empty.png").read_bytes().startswith(b"\x89PNG")
-
-
 DRAW = """
 import os, sys
 from pathlib import Path
