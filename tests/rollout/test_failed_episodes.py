@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from tests.servers import serving
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
 SHORT = ("--planner", "scripted", "max_steps=40")
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def spoilt(number: int) -> dict[str, Any]:
@@ -49,7 +47,7 @@ def place(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 def run(out: Path, *arguments: str | Path) -> tuple[int, str, list[str]]:
     """Exit code, output and lines of errors of a run."""
-    done = run_module("housewise", ["run", "--out", out, *arguments], ENVIRONMENT, timeout=180)
+    done = run_module("housewise", ["run", "--out", out, *arguments], timeout=180)
     return done.returncode, done.stdout, done.stderr.strip().splitlines()
 
 
