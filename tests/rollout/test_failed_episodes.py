@@ -154,7 +154,8 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
     assert caught.value.figures["overall"]["episodes"] == 2 and caught.value.share == pytest.approx(1 / 3)
     (failed,) = read_failures(session.episodes)
     # The test's own line, though Housewise called it.
-    place = 'in tests/rollout/test_failed_episodes.py:141 (on_episode_progress): {}["a key"]'
+    line = Defect.on_episode_progress.__code__.co_firstlineno + 2
+    place = f'in tests/rollout/test_failed_episodes.py:{line} (on_episode_progress): {{}}["a key"]'
     assert failed.reason == f"KeyError {place}"
     assert failed.failure.error == f"KeyError: 'a key', {place}" and "Traceback" in failed.failure.traceback
     assert json.loads((tmp_path / "metrics.json").read_text())["failed"]["errors"] == {
