@@ -1,8 +1,8 @@
 """The plan parser: reads high-level actions from a model's reply (LLM-Personalize, section 3.2.2).
 
 The prompt asks for a line per step, such as "step 1: pick up mug 1", and for "mission complete" at the end, as the
-authors' recorded prompts do. Names that are clear although they are not whole are understood, and rooms can be looked at.
-Replies in other forms are read with the form ``ANY`` of ``plan_normalizer``, an addition of this project.
+authors' recorded prompts do. Names that are clear although they are not whole are understood, and rooms can be looked
+at. Replies in other forms are read with the form ``ANY`` of ``plan_normalizer``, an addition of this project.
 
 Replies are untrusted: nothing in them is executed, and anything in them may be wrong.
 """
