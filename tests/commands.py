@@ -76,11 +76,6 @@ def housewise(
     return run_module("housewise.cli", arguments, {**os.environ, **environment}, timeout=timeout, code=code)
 
 
-def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run ``housewise memory`` on a folder of memories, in a wide terminal."""
-    return housewise("memory", *arguments, HOUSEWISE_MEMORY=str(folder), COLUMNS="200")
-
-
 def output(result: subprocess.CompletedProcess[str]) -> str:
     """Return the output of a command that succeeded without a word to standard error."""
     assert (result.returncode, result.stderr) == (0, ""), result.stderr
@@ -98,7 +93,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
 def without_matplotlib(folder: Path) -> dict[str, str]:
     """Return an environment in which importing matplotlib fails, as if it were not installed."""
     (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    return {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": str(folder)}
 
 
 class Program:

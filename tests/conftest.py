@@ -82,14 +82,3 @@ def cluster() -> Iterator[str]:
     started = Cluster(initialize_head=True, head_node_args=node)
     yield started.address
     started.shutdown()
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Other programs may use the other cores, and threads that wait for each other's cores are many times slower."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)

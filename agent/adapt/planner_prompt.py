@@ -108,6 +108,8 @@ class PlannerPrompt:
     def reflection_messages(self, interaction: Interaction, student: str, teacher: str) -> tuple[Message, ...]:
         """Return the reflection prompt, which asks for a question that predicts the teacher's action. (appendix C.2)
 
+        It continues the planner's prompt in place of a system prompt of its own, and gives no reason of the teacher.
+
         Args:
             interaction: The interaction before the action.
             student: The student's action.

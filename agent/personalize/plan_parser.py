@@ -1,7 +1,8 @@
 """The plan parser: reads high-level actions from a model's reply (LLM-Personalize, section 3.2.2).
 
-The prompt asks for a line per step, such as "step 1: pick up mug 1", and for "mission complete" at the end. Replies in
-other forms are read with the form ``ANY`` of ``plan_normalizer``, an addition of this project.
+The prompt asks for a line per step, such as "step 1: pick up mug 1", and for "mission complete" at the end, as the
+authors' recorded prompts do. Names that are clear although they are not whole are understood, and rooms can be looked
+at. Replies in other forms are read with the form ``ANY`` of ``plan_normalizer``, an addition of this project.
 
 Replies are untrusted: nothing in them is executed, and anything in them may be wrong.
 """
@@ -70,7 +71,7 @@ class PlanForm:
     Attributes:
         split: Splits a reply into lines with at most one step.
         read: Returns the possible readings of a line in the words of the prompt, without its number.
-        counts_other_lines: Whether lines without an action are among the first steps that are taken of a plan.
+        counts_other_lines: Whether lines that are no actions are among the first steps that are taken of a plan.
     """
 
     split: Callable[[str], Iterable[str]]
@@ -84,7 +85,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None, form
     Args:
         reply: Any text.
         vocabulary: Names of rooms, receptacles and objects.
-        most: Maximum number of steps, the first ones. All steps by default.
+        most: Maximum number of actions, the first ones, also those with unknown names. All by default.
         form: How the plan is written. Defaults to ``PLAIN``.
     """
     steps, count = list[ParsedStep](), 0
@@ -99,7 +100,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None, form
             if count == most:
                 break
             steps.append(step)
-            count += form.counts_other_lines or step.action is not None
+            count += form.counts_other_lines or step.problem != NOT_AN_ACTION
         if end:
             return ParsedPlan(tuple(steps), complete=True)
     return ParsedPlan(tuple(steps))

@@ -1,7 +1,8 @@
 """The context generator: describes the robot's scene graph in words for a planner (LLM-Personalize, section 3.2.1).
 
 The scene graph itself (G_0, and G_t after each observation) is ``housewise/worlds/house/scene_graph.py``. The texts,
-with the instructions, the actions and two examples, are YAML files in ``housekeep_configs/prompts``.
+with the instructions, the actions and two examples, are YAML files in ``housekeep_configs/prompts``. They may
+have shorter names, rooms that were only glimpsed, and the beginning of the reply (as the authors' recorded prompts do).
 """
 
 from __future__ import annotations

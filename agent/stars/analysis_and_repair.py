@@ -136,6 +136,6 @@ def is_repairable(candidate: GoalCandidate) -> bool:
 
 
 def _urgency(candidate: GoalCandidate) -> tuple[int, int, float]:
-    kind = candidate.analysis.kind
-    order = _REPAIRED.index(kind) if kind in _REPAIRED else len(_REPAIRED)
-    return len(candidate.analysis.mismatches), order, -candidate.response.probability
+    """Return the sort key of what is repaired first, as in the authors' code: fewer mismatches, then their kind."""
+    analysis = candidate.analysis
+    return len(analysis.mismatches), _REPAIRED.index(analysis.kind), -candidate.response.probability

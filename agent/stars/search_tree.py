@@ -34,14 +34,15 @@ PromptKind = Literal["initial", "repair"]
 
 
 class TreeThresholds(Settings):
-    """Where the search tree branches. All comparisons are strict. (STARS, search tree)"""
+    """Where the search tree branches. (Appendix B, Search Tree)"""
 
     branch_below: float = Field(default=0.90, ge=0, le=1)
     """The tree branches only at tokens that are less probable than this."""
     min_alternative: float = Field(default=0.05, ge=0, le=1)
     """Alternatives to a token have to be more probable than this."""
     min_branch_mean: float = Field(default=0.5, ge=0, le=1)
-    """From the second recursion on, branches with a lower mean token probability than this are dropped."""
+    """From the second recursion on, branches with a lower mean token probability than this are dropped. The paper's is
+    0.85 (``--config paper``), which hardly any branch of a small model reaches."""
     levels: int = Field(default=3, ge=1, le=10)
     """Number of levels of completions: the first completion, its branches, and theirs."""
     max_calls: int = Field(default=1500, ge=1, le=10_000)

@@ -152,7 +152,7 @@ class ReflectionDPO:
     def _weigh(
         self, k: int, step: StudentStep, teacher_action: str, question: str | None, user: Callable[[str], str]
     ) -> ReflectionStep:
-        """Return a step with the probabilities of which Algorithm 1 takes the differences."""
+        """Return a step with the probabilities whose differences Algorithm 1 takes; P(a^t|q,x) is after the answer."""
         x = self._prompt.messages(step.interaction)
         student_now, teacher_now = self.probability(x, [step.action, teacher_action])
         answer, teacher_then = "", None

@@ -11,14 +11,6 @@ from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from tests.commands import without_matplotlib
 
-
-def test_a_figure_is_as_large_as_was_asked_for(tmp_path: Path) -> None:
-    figure = new_figure(3, 2)
-    assert tuple(figure.get_size_inches()) == (3, 2)
-    save_figure(figure, tmp_path / "empty.png")
-    assert (tmp_path / "empty.png").read_bytes().startswith(b"\x89PNG")
-
-
 DRAW = """
 import os, sys
 from pathlib import Path
@@ -68,19 +60,6 @@ def test_a_broken_matplotlib_is_one_line(tmp_path: Path) -> None:
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False,
     )  # fmt: skip
     assert "UserError: pictures: matplotlib cannot be used (AttributeError: built for" in done.stderr
-
-
-def test_an_experiment_names_the_extra_before_it_plays(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "housewise.experiments.clipr.transfer", "--quick", "--person", "gita"]
-    done = subprocess.run(
-        [*command, "--row", "store, no rules", "--out", str(out)],
-        capture_output=True, text=True, timeout=120, env=without_matplotlib(tmp_path), check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.strip().splitlines() == [done.stderr.strip()]
-    assert "matplotlib is not installed; run pip install 'housewise[plots]'" in done.stderr
-    assert not list(out.rglob("*.jsonl"))
 
 
 def test_reports_and_commands_do_without(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What is left of an attempt that a person took part in: kept beside the record, however often it is cut off."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -36,25 +35,6 @@ def killed(folder: Path, *answers: str) -> None:
     """Begin an episode in a program of its own, which does not live to end it."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, folder, *answers], timeout=120)
     assert done.returncode == -signal.SIGKILL
-
-
-def lines(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line)["data"] for line in path.read_text().splitlines()]
-
-
-def test_answers_are_numbered_and_none_is_written_over(tmp_path: Path) -> None:
-    killed(tmp_path)
-    for answers in (["tea"], [], ["coffee", "no milk"], []):
-        killed(tmp_path, *answers)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "breakfast-run0.jsonl.interrupted-1",
-        "breakfast-run0.jsonl.interrupted-2",
-        "breakfast-run0.jsonl.partial",
-    ]
-    first, second = (lines(path) for path in sorted(tmp_path.glob("*.interrupted-*")))
-    assert (first[0]["attempt"], first[1:]) == (0, [{"text": "tea"}])
-    assert (second[0]["attempt"], second[1:]) == (1, [{"text": "coffee"}, {"text": "no milk"}])
-    assert lines(next(tmp_path.glob("*.partial")))[0]["attempt"] == 2
 
 
 def test_a_run_is_resumed_beside_what_was_answered(tmp_path: Path) -> None:

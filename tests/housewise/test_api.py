@@ -61,16 +61,6 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
     assert program(crowded, "-c", code).split() == ["1", "personalize"]
 
 
-@pytest.mark.parametrize(("first", "module"), [("", "housewise:"), ("import housewise\n", "")])
-def test_gymnasium_makes_it_beside_folders_of_the_same_names(crowded: Path, first: str, module: str) -> None:
-    code = (
-        f"{first}import gymnasium\n"
-        f"env = gymnasium.make('{module}housewise/Rearrangement-v0', houses=1, seed=0)\n"
-        "print(env.reset(seed=0)[1]['steps'], type(env.unwrapped).__module__)"
-    )
-    assert program(crowded, "-c", code).split() == ["0", "housewise.worlds.house.env"]
-
-
 def test_workers_play_beside_folders_of_the_same_names(crowded: Path) -> None:
     program(crowded, *RUN, "repeats=2", "--workers", "2", "--out", "mine")
     assert len(list(crowded.glob("mine/episodes/*.jsonl"))) == 2

@@ -104,7 +104,7 @@ def test_records_that_hold_anything(
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n", b"\x1f\x8b\x08\x00", b"\xff\xfe", b"[" * 100_000, b"{}", b"null\n", b'{"type":"header","data":{}}\n'],
+    [b"", b"\x1f\x8b\x08\xff", b"[" * 100_000, b'{"type":"header","data":{}}\n'],
 )
 def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> None:
     run = shutil.copytree(played, tmp_path / "run")
@@ -117,9 +117,7 @@ def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> 
     ("name", "kind"),
     [
         (f"episodes/{NAME}", "pipe"),
-        (f"episodes/{NAME}", "device"),
         (f"episodes/{NAME}.failed", "pipe"),
-        ("config.json", "pipe"),
         ("config.json", "device"),
         ("metrics.json", "pipe"),
     ],

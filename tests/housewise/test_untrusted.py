@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli import main
 from housewise.systems.personalize.record import read_house_records
 from housewise.terminal.option_values import parse_episodes
 from tests.commands import housewise, one_line
+from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer, fails
 from tests.servers import serving
 
 SCRIPTED = ("--houses", "1", "--planner", "scripted", "max_steps=20")
 LONG = "a" * 300
 SECRET = "a-key-that-is-nobodys-business"
-C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 ASKS = "${oc.env:OPENAI_API_KEY}"
 
 
@@ -41,15 +40,11 @@ def change(path: Path, **changes: object) -> None:
     path.write_text("\n".join([json.dumps(header), *rest]))
 
 
-def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> str:
+def said(*arguments: str | Path) -> str:
     """The line in which a command ends that cannot be carried out."""
-    monkeypatch.setattr(sys, "argv", ["housewise", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    told = capsys.readouterr()
-    assert ended.value.code == 2 and len(told.err.strip().splitlines()) == 1, told.err
-    assert "\x1b" not in told.out + told.err
-    return told.err
+    done = call_housewise(*arguments)
+    assert "\x1b" not in done.stdout + done.stderr
+    return one_line(done)
 
 
 def content(folder: Path) -> str:
@@ -115,30 +110,17 @@ def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
     ],
     ids=lambda arguments: " ".join(arguments)[:40].encode("ascii", "replace").decode(),
 )
-def test_odd_words_end_in_one_line(
-    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_odd_words_end_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
     more = () if arguments[0] in ("replay", "report") or "--out" in arguments else ("--out", str(tmp_path / "run"))
     houses = ("--houses", "1") if arguments[0] in ("run", "selftrain") and "--data" not in arguments else ()
-    assert said(capsys, monkeypatch, *arguments, *houses, *more)
+    assert said(*arguments, *houses, *more)
 
 
-@pytest.mark.parametrize("name", ["42.yaml", "deep.yaml", "keys.yaml"])
-def test_odd_files_end_in_one_line(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / name
-    file.write_text({"42.yaml": "42", "deep.yaml": "person: " + "[" * 5000, "keys.yaml": "? {a: b}\n: 3"}[name])
-    assert str(file) in said(capsys, monkeypatch, "run", "--config", file, "--out", tmp_path / "run")
-
-
-def test_settings_of_a_folder_that_are_nested_without_end(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_of_a_folder_that_are_nested_without_end(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[" * 100_000)
     (tmp_path / "episodes").mkdir()
     (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
-    told = said(capsys, monkeypatch, "run", *SCRIPTED, "--out", tmp_path)
+    told = said("run", *SCRIPTED, "--out", tmp_path)
     assert "config.json: not the settings of a run" in told
 
 
@@ -168,24 +150,6 @@ def test_a_server_means_nothing_to_the_terminal(tmp_path: Path) -> None:
         result = housewise("run", "--houses", "1", *arguments)
     assert result.returncode == 3 and "cleared" in result.stderr + result.stdout
     assert not set("\x1b\x9b\x07") & set(result.stdout + result.stderr)
-
-
-@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, C_LOCALE])
-def test_a_terminal_of_few_letters(environment: dict[str, str], tmp_path: Path) -> None:
-    result = housewise("run", *SCRIPTED, "--out", tmp_path / "ä", **environment)
-    assert result.returncode == 0 and result.stdout.isascii() and "episodes" in result.stdout, result.stderr
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [("run", *SCRIPTED), ("--help",)])
-def test_an_output_that_is_full(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    more = ("--out", str(tmp_path / "run")) if arguments[0] == "run" else ()
-    command = [sys.executable, "-m", "housewise.cli", *arguments, *more]
-    with Path("/dev/full").open("w") as full:
-        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1, result.stderr
-        assert "No space left" in result.stderr
-        assert subprocess.run(command, stdout=full, stderr=full, check=False).returncode == 2
 
 
 def test_an_output_that_nobody_reads(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def housewise(
         shell: what a shell does with the command, ``$@``, such as ``"exec $@ >&-"``.
         cwd: where.
     """
-    changed = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    changed = {**os.environ, **(env or {})}
     variables = {name: value for name, value in changed.items() if value is not None}
     command = [sys.executable, "-m", "housewise", *map(str, words)]
     if shell:

@@ -27,9 +27,11 @@ def test_an_error_can_be_told_when_there_is_no_output(tmp_path: Path) -> None:
 
 
 def test_a_full_output_is_named(tmp_path: Path) -> None:
-    done = housewise("list", shell="exec $@ >/dev/full")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "the output: No space left on device" in done.stderr
+    for words in (("list",), ("--help",), (*PLAYED, "--out", tmp_path / "run")):
+        done = housewise(*words, shell="exec $@ >/dev/full")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "the output: No space left on device" in done.stderr
+    assert housewise("list", shell="exec $@ >/dev/full 2>&1").returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from tests.servers import serving
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
 SHORT = ("--planner", "scripted", "max_steps=40")
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def spoilt(number: int) -> dict[str, Any]:
@@ -49,7 +47,7 @@ def place(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 def run(out: Path, *arguments: str | Path) -> tuple[int, str, list[str]]:
     """Exit code, output and lines of errors of a run."""
-    done = run_module("housewise", ["run", "--out", out, *arguments], ENVIRONMENT, timeout=180)
+    done = run_module("housewise", ["run", "--out", out, *arguments], timeout=180)
     return done.returncode, done.stdout, done.stderr.strip().splitlines()
 
 
@@ -156,7 +154,8 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
     assert caught.value.figures["overall"]["episodes"] == 2 and caught.value.share == pytest.approx(1 / 3)
     (failed,) = read_failures(session.episodes)
     # The test's own line, though Housewise called it.
-    place = 'in tests/rollout/test_failed_episodes.py:141 (on_episode_progress): {}["a key"]'
+    line = Defect.on_episode_progress.__code__.co_firstlineno + 2
+    place = f'in tests/rollout/test_failed_episodes.py:{line} (on_episode_progress): {{}}["a key"]'
     assert failed.reason == f"KeyError {place}"
     assert failed.failure.error == f"KeyError: 'a key', {place}" and "Traceback" in failed.failure.traceback
     assert json.loads((tmp_path / "metrics.json").read_text())["failed"]["errors"] == {

@@ -1,7 +1,6 @@
 """Rollouts on a Ray cluster as a user meets them: real processes, a cluster of two nodes, a node lost, kill -9."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -22,7 +21,6 @@ from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.servers import serving
 
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 HOUSES = ("--houses", "6", "max_steps=60", "max_plans=6")
 MOST_SECONDS = 120
 
@@ -76,9 +74,7 @@ def command(out: Path, *arguments: str) -> list[str]:
 
 def played(out: Path, *arguments: str) -> str:
     """What a run prints; it has to succeed."""
-    done = subprocess.run(
-        command(out, *arguments), env=ENVIRONMENT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
-    )
+    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     return done.stdout
@@ -86,9 +82,7 @@ def played(out: Path, *arguments: str) -> str:
 
 def refused(out: Path, *arguments: str, code: int = 2) -> str:
     """The one line in which a run ends that cannot be, or not to its end."""
-    done = subprocess.run(
-        command(out, *arguments), env=ENVIRONMENT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
-    )
+    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     return done.stderr
@@ -178,7 +172,7 @@ def test_a_lost_node_costs_nothing_but_time(cluster: Any, model: Model, tmp_path
     model.open.clear()
     out = tmp_path / "there"
     arguments = command(out, *HOUSES, *model.settings, "--workers", "4", "--ray", cluster.address)
-    with subprocess.Popen(arguments, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as run:
         # All four are in the middle of an episode, some of them on the node that will be lost.
         eventually(lambda: model.under_way == 4)
         lost = cluster.list_all_nodes()[1]
@@ -202,7 +196,7 @@ def test_a_killed_driver_is_resumed(cluster: Any, model: Model, tmp_path: Path) 
     model.open.clear()
     out = tmp_path / "there"
     arguments = (*HOUSES, *model.settings, "--workers", "2", "--ray", cluster.address)
-    with subprocess.Popen(command(out, *arguments), env=ENVIRONMENT, stdout=subprocess.DEVNULL) as run:
+    with subprocess.Popen(command(out, *arguments), stdout=subprocess.DEVNULL) as run:
         eventually(lambda: model.under_way == 2)
         eventually(lambda: any((out / "episodes").glob("*.jsonl")))
         run.send_signal(signal.SIGKILL)
@@ -234,7 +228,7 @@ def test_a_lost_model_is_replaced_by_another(cluster: Any, tmp_path: Path) -> No
     tiny = ("--model", f"local:{save_learner(tmp_path / 'tiny')}", f"prompt={prompt}", "sampling.max_tokens=8")
     out, arguments = tmp_path / "run", ("--houses", "3", "--repeats", "10", "max_steps=60", "max_plans=6")
     there = command(out, *tiny, *arguments, "--workers", "4", "--ray", cluster.address)
-    with subprocess.Popen(there, env=ENVIRONMENT, stdout=subprocess.DEVNULL) as run:
+    with subprocess.Popen(there, stdout=subprocess.DEVNULL) as run:
         eventually(lambda: any((out / "episodes").glob("*.jsonl")))
         cluster.remove_node(cluster.list_all_nodes()[1], allow_graceful=False)
         try:
@@ -272,9 +266,7 @@ def test_a_cluster_that_is_not_there_is_named(address: str, said: str, tmp_path:
 def test_ray_is_asked_for_by_the_name_of_its_extra(tmp_path: Path) -> None:
     main = "import sys; sys.modules['ray'] = None; from housewise.cli import main; main()"
     arguments = ["run", "--planner", "scripted", "--ray", "auto", "--out", str(tmp_path)]
-    done = subprocess.run(
-        [sys.executable, "-c", main, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", main, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "housewise[distributed]" in done.stderr
 
 

@@ -221,18 +221,6 @@ def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: 
     assert read_house_record(done).result == result()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_disk_that_fills_up_later_is_told_too(tmp_path: Path, first: Header) -> None:
-    writer = RecordWriter(tmp_path, "x")
-    writer.write(first)
-    fill_up(writer)
-    with pytest.raises(UserError, match="No space left"):
-        writer.write(result())
-    writer.close()
-    assert list(read_house_records(tmp_path)) == []
-    assert (tmp_path / "x.jsonl.partial").exists()
-
-
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):

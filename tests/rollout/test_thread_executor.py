@@ -1,6 +1,5 @@
 """Episodes that share a model, as a user meets them who has had enough."""
 
-import os
 import signal
 import threading
 import time
@@ -18,7 +17,7 @@ from tests.servers import serving
 def interrupted(out: Path, *arguments: str, once: Callable[[], bool]) -> int:
     """The exit code of a run that is interrupted once it is in the middle of its work."""
     words = ["run", "--out", out, "--houses", "4", "--workers", "4", *arguments]
-    with started_module("housewise.cli", words, os.environ | {"OMP_NUM_THREADS": "1"}) as program:
+    with started_module("housewise.cli", words) as program:
         while not once():
             assert program.poll() is None, program.err
             time.sleep(0.05)

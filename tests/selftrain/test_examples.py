@@ -99,7 +99,7 @@ def test_a_file_has_trls_columns(tmp_path: Path, examples: list[Any], conversati
 
 
 @pytest.mark.parametrize("examples", [TAUGHT, PREFERRED, PLAIN], ids=["sft", "dpo", "texts"])
-def test_trl_learns_from_a_file_as_it_is(tmp_path: Path, examples: list[Any], one_thread: None) -> None:
+def test_trl_learns_from_a_file_as_it_is(tmp_path: Path, examples: list[Any]) -> None:
     trl = pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
     settings = {
         "output_dir": str(tmp_path / "out"), "max_steps": 1, "report_to": [], "use_cpu": True, "bf16": False,

@@ -30,7 +30,7 @@ places:
 
 def environment(**more: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HOUSE", "OPENAI"))}
-    return kept | {"COLUMNS": "200", "OMP_NUM_THREADS": "1"} | more
+    return kept | {"COLUMNS": "200"} | more
 
 
 def run_system(system: str, *words: object, code: int = 0, input: str = "") -> str:

@@ -50,20 +50,6 @@ def test_elicitation_ends_after_max_questions_in_at_most_one_call_more(tmp_path:
     assert "pour hot tea" not in model.asked[-1][1], "the ablation writes rules from the dialogue alone"
 
 
-def test_a_person_who_leaves_or_says_nothing_keeps_what_was_learned_and_goes_on_later(tmp_path: Path) -> None:
-    chat, model = language(tmp_path, inquire=[INQUIRY] * 5, synthesize=["1. Prefer iced tea."])
-    kept: list[DialogueTurn] = []
-    dialogue = converse(elicit(chat, EXAMPLES, 10), Answering("iced"), on_turn=kept.append)
-    assert list(dialogue) == kept == [DialogueTurn("Hot or iced?", "iced")]
-    later = converse(elicit(chat, EXAMPLES, 2, kept), Answering("x"))
-    assert later == (kept[0], DialogueTurn("Hot or iced?", "x"))
-    assert "Person: iced" in model.asked[-1][1], "the conversation goes on where it stopped"
-    chat, model = language(tmp_path, inquire=[INQUIRY] * 5)
-    silent = Answering("", "", "")
-    assert converse(learn_rules(chat, EXAMPLES), silent) == () and len(silent.asked) == 2
-    assert "synthesize" not in model.calls, "nothing was said, so that there is nothing to write down"
-
-
 def test_remembered_answers_are_written_once_and_newer_rules_replace_those_that_they_contradict(tmp_path: Path) -> None:
     said = (DialogueTurn("Tea?", "hot"), DialogueTurn("Milk?", "no"))
     old = parse_rules("1. For tea: prefer hot tea.\n2. For milk: avoid milk.")
@@ -218,27 +204,3 @@ def test_an_update_that_helps_is_accepted_and_used_from_then_on(tmp_path: Path) 
     assert all("prefer iced tea" in prompt for prompt in prompts[2:])
     # 4 batches + investigate, question, should update, update + 2 batches of the accuracy gate.
     assert chat.usage.calls == 4 + 4 + 2 == run.scores["calls"] and run.scores["questions"] == 1
-
-
-def test_an_update_that_hurts_is_rejected(tmp_path: Path) -> None:
-    run, _, chat = adapt(
-        tmp_path,
-        Answering("hot"),
-        [[0, 1], [1, 0]],
-        **ASKED,
-        update=["1. For tea: prefer cold milk."],
-        again=replayed([2, 2, 2, 0]),
-    )
-    assert (run.reviews[0].outcome, run.reviews[0].before, run.reviews[0].after) == ("rejected", 0.5, 0.25)
-    assert not run.rules and chat.usage.calls == 2 + 4 + 2
-
-
-def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path) -> None:
-    scenarios = [scenario(f"s{n}") for n in range(2)]
-    chat, _ = language(
-        tmp_path, choose=[reply(scenarios, [0, 0])], **ASKED, update=["1. For tea: prefer cold milk.\nThat is all."]
-    )
-    settings = CriticSettings(batch=2, feedback_interval=2, accuracy_gate=False)
-    run = revise(chat, Answering("milk"), scenarios, settings)
-    assert run.reviews[0].outcome == "accepted" and chat.usage.calls == 1 + 4
-    assert run.rules[-1].rules[0].preferred == ("cold milk",)

@@ -120,26 +120,6 @@ def test_braces_can_be_written_double(tmp_path: Path) -> None:
     assert RememberingContext(loaded).messages(SceneGraph([]))[1].content == "{nothing}"
 
 
-def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
-    assert "no such prompt template" in refusal(str(tmp_path / "nowhere.yaml"))
-    assert "no such prompt template" in refusal("poet")
-    assert str(tmp_path) in refusal(str(tmp_path))
-    for content in (
-        b"",
-        b"- 1",
-        b"name: [\n  open",
-        b"\xff\xfe\x00",
-        b"hello",
-        yaml.safe_dump({**WORDS, "x": "y"}).encode(),
-    ):
-        path = tmp_path / "other.yaml"
-        path.write_bytes(content)
-        assert refusal(str(path)).startswith(f"{path}: ")
-    incomplete = {key: text for key, text in WORDS.items() if key != "prefix"}
-    path.write_text(yaml.safe_dump(incomplete))
-    assert "field prefix: Field required" in refusal(str(path))
-
-
 def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, graph: SceneGraph) -> None:
     graph.update(SymbolicObservation({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
     context = RememberingContext(RememberingTemplate.load(template(tmp_path, names="short")))

@@ -269,6 +269,8 @@ def test_any_text_names_known_things_alone(reply: str) -> None:
 HOSTILE = ("[", '["', '{"a":', "[[1],", '"', '\\"', "(", "<a>", "<go_to>", '<a b="c"/>', "|", "|a", "||-\n", "-", " - ")
 HOSTILE += ("0.", "1) ", ",a", ", go to a", "go to a if b, ", "then ", "step 1 ", "i will ", "go to: ", "go_to(")
 HOSTILE += ("to see ", "because ", "a:b,", '["a",', "①", "一、", "\\n", "place a on ", "and then ", " ", "\n")
+HOSTILE += ("<think>", "</think>", "mission ", "mission is ", "plan is now ", "step1:", "pick a up ", "from ", "* ")
+HOSTILE += ("- 1. ", "go to a\n", "a-", "a'", "\u00a0", "**", "🤖")
 
 HANGS = """
 import sys
@@ -277,6 +279,8 @@ from housewise.worlds.house.name_resolution import Vocabulary
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):
         parse_any_plan((start + unit * 10_000)[:10_000], Vocabulary())
+    parse_any_plan(unit * (200_000 // len(unit)), Vocabulary())
+    parse_any_plan((unit * 10_000)[:10_000] + "x mission complete", Vocabulary())
 """
 
 

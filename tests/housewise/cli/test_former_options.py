@@ -9,7 +9,8 @@ import typer.main
 from housewise.cli.app import app
 from housewise.core.option_migrations import FORMER_OPTIONS
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES
-from tests.commands import housewise, memory_command, one_line, output, run_module
+from tests.commands import housewise, one_line, output
+from tests.in_process import call_housewise, memory_command
 
 ENTRIES = [(command, old, new) for command, options in FORMER_OPTIONS.items() for old, new in options.items()]
 ARGUMENTS = {"learn": ("ada",), "rules show": ("ada",), "rules add": ("ada", "x"), "rules edit": ("ada",)}
@@ -32,7 +33,7 @@ def test_the_help_shows_the_current_option_alone(command: str, old: str, new: st
 @pytest.mark.parametrize(("command", "old", "new"), [each for each in ENTRIES if each[0] != "play kitchen"])
 def test_both_options_at_once_are_refused(command: str, old: str, new: str) -> None:
     words = (*command.split(), *ARGUMENTS.get(command, ()), old, "3", new, "3")
-    assert f"{old} is now {new}, and both are given; leave out {old}" in one_line(housewise(*words))
+    assert f"{old} is now {new}, and both are given; leave out {old}" in one_line(call_housewise(*words))
 
 
 def test_a_former_option_acts_as_the_current_one(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_former_repeats_are_played(tmp_path: Path) -> None:
     ],
 )
 def test_people_of_a_kitchen_are_named_by_one_option(words: tuple[str | Path, ...], name: str) -> None:
-    result = run_module("housewise", ["play", "kitchen", *words], input="quit\n")
+    result = call_housewise("play", "kitchen", *words, input="quit\n")
     assert result.returncode == 0 and f"in {name}'s house" in " ".join(result.stdout.split())
     assert ("--people is now --person" in result.stderr) == ("--people" in words)
 

@@ -23,7 +23,8 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
-from tests.commands import housewise, one_line, run_module
+from tests.commands import housewise, one_line, output
+from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer
 from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
@@ -40,10 +41,8 @@ def folder(tmp_path: Path) -> MemoryFolder:
 
 def learn(folder: MemoryFolder, typed: str, *words: str, width: int = 200) -> str:
     """What a conversation shows, in which some lines are typed."""
-    env = {"HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": str(width), "PATH": "/usr/bin:/bin"}
-    result = run_module("housewise.cli", ["learn", "ada", *words], env, input=typed)
-    assert (result.returncode, result.stderr) == (0, ""), result.stderr
-    return result.stdout
+    environment = {"HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": str(width)}
+    return output(call_housewise("learn", "ada", *words, input=typed, **environment))
 
 
 def kinds(folder: MemoryFolder, kind: str) -> list[Note]:
@@ -165,7 +164,7 @@ def test_no_rule_comes_of_anything_without_a_yes(said: list[str]) -> None:
 
 
 def test_back_restores_a_rule_that_had_given_way(folder: MemoryFolder) -> None:
-    housewise("rules", "add", "ada", "For drinkware: prefer sink.", "--yes", HOUSEWISE_MEMORY=str(folder.root))
+    call_housewise("rules", "add", "ada", "For drinkware: prefer sink.", "--yes", HOUSEWISE_MEMORY=str(folder.root))
     (before,) = kinds(folder, "rule")
     shown = learn(
         folder, "\n2\ny\nthe shelf in the kitchen\nyes\nback\nquit\n", "--topic", "house", "--max-questions", "9"
@@ -175,8 +174,9 @@ def test_back_restores_a_rule_that_had_given_way(folder: MemoryFolder) -> None:
     assert restored.original_id == before.id and restored.about == before.about and restored.value == before.value
 
 
-@pytest.mark.parametrize("key", ["\x03", "\x04"])
-@pytest.mark.parametrize(("answers", "kept"), [(("hot", "yes"), 1), (("hot", "yes", "fruit"), 1), ((), 0)])
+@pytest.mark.parametrize(
+    ("key", "answers", "kept"), [("\x03", (), 0), ("\x03", ("hot", "yes", "fruit"), 1), ("\x04", ("hot", "yes"), 1)]
+)
 def test_an_interrupt_or_the_end_of_input_loses_nothing(
     folder: MemoryFolder, key: str, answers: tuple[str, ...], kept: int
 ) -> None:
@@ -251,6 +251,6 @@ def test_a_chat_model_asks_and_writes_the_rules(folder: MemoryFolder) -> None:
 
 
 def test_what_cannot_be_learned_gets_one_line(folder: MemoryFolder) -> None:
-    assert "--topic moon" in one_line(housewise("learn", "ada", "--topic", "moon"))
-    assert "leave out --model" in one_line(housewise("learn", "ada", "--topic", "house", "--model", "m"))
-    assert housewise("learn", "ada", "--max-questions", "11").returncode == 2
+    assert "--topic moon" in one_line(call_housewise("learn", "ada", "--topic", "moon"))
+    assert "leave out --model" in one_line(call_housewise("learn", "ada", "--topic", "house", "--model", "m"))
+    call_housewise("learn", "ada", "--max-questions", "11", code=2)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from housewise.people.memory import Memory, MemoryFolder, Note
-from tests.commands import housewise, memory_command, one_line, output
+from tests.commands import housewise, one_line, output
+from tests.in_process import memory_command
 from tests.people.memory.notes import TIMES, reaction
 
 
@@ -177,20 +178,3 @@ def test_by_meaning_a_teacup_brings_mugs_to_mind(folder: MemoryFolder) -> None:
     result = memory_command(folder.root, "show", "ada", "--thing", "teacup", "--meaning", "--max-notes", "1")
     assert result.returncode == 0 and re.search(r"reaction +1 +mug, cupboard.*by meaning, 0\.\d\d", result.stdout)
     assert "nothing is recalled" in output(memory_command(folder.root, "show", "ada", "--thing", "teacup"))
-
-
-@pytest.mark.parametrize("command", ["show", "add", "edit", "forget", "export", "import"])
-def test_help_teaches_by_examples_and_imports_nothing_heavy(command: str) -> None:
-    code = f"""
-import sys
-from housewise.cli.app import app
-try:
-    app(["memory", {command!r}, "--help"])
-except SystemExit as ending:
-    assert ending.code == 0
-print("imported:", [name for name in ("numpy", "yaml", "torch") if name in sys.modules])
-"""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    examples = re.findall(r"^ +(housewise .*?) *$", result.stdout, re.MULTILINE)
-    assert examples and all(example.startswith(f"housewise memory {command}") for example in examples)
-    assert result.stdout.splitlines()[-1] == "imported: []"

@@ -1,8 +1,5 @@
 """Every command with words that mean nothing to it: it ends at once, in one line, or does what it can."""
 
-import io
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +7,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from housewise.cli import main
 from housewise.cli.app import app
+from tests.in_process import call_housewise
 
 ODD = ("", "-1", "9" * 30, "1e400", "nan", "ä\u202e\u0430", "../x", "x" * 300, "[", "${oc.env:HOME}", "a\nb")
 # What keeps a command from doing much, where its other words are fine.
@@ -50,7 +47,6 @@ def lines() -> Iterator[tuple[str, ...]]:
     """Command lines: each option of each command with odd values, and options that there are not."""
     for name, command in commands():
         words = tuple(name.split())
-        yield (*words, "--no-such-option")
         yield (*words, "--no-such-option=\x1b[31m")
         if name in LONG:
             continue
@@ -70,24 +66,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "EDITOR", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
 
 
 @pytest.mark.parametrize("words", list(lines()), ids=lambda words: ascii(" ".join(words))[1:61])
-def test_odd_words_end_in_a_line(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["housewise", *words])
-    before = dict(os.environ)
-    try:
-        main()
-        code: object = 0
-    except SystemExit as ended:
-        code = ended.code
-    finally:
-        os.environ.update(before)
-    said = capsys.readouterr()
-    assert code in (None, 0, 1, 2), said.err
-    assert "Traceback" not in said.err and "\x1b[31m" not in said.err
-    if code not in (None, 0):
-        assert said.err.strip()
+def test_odd_words_end_in_a_line(words: tuple[str, ...]) -> None:
+    done = call_housewise(*words)
+    assert done.returncode in (0, 1, 2), done.stderr
+    assert "Traceback" not in done.stderr and "\x1b[31m" not in done.stderr
+    assert done.returncode == 0 or done.stderr.strip()

@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from housewise.language.embedder import has_minilm
-from tests.commands import run_module
+from tests.in_process import call_housewise
 
 
 def play(text, *arguments):
-    return run_module("housewise", ["play", "kitchen", *arguments], input=text)
+    return call_housewise("play", "kitchen", *arguments, input=text)
 
 
 def shown(*lines, task=1):

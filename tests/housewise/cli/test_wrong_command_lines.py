@@ -1,11 +1,11 @@
 """Command lines with a mistake: each ends in one line that says what is wrong and what there is."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from housewise.cli import main
+from tests.commands import one_line
+from tests.in_process import call_housewise
 
 WRONG = {
     "rnu": "housewise: no command 'rnu'; did you mean run? available: demo, doctor, run, ",
@@ -30,6 +30,13 @@ WRONG = {
     "run --adapter tidi": "did you mean tidy? available: auto, none, breakfast, tidy",
     "run --config nope": "nope: no such configuration file, and none of that name; available: ",
     "run --log-to nope": "no tracker 'nope' is installed; available: tensorboard, wandb",
+    "run --config person": "for housewise selftrain",
+    "run --scene Merom_1_int": "--data or HOUSEKEEP_DATA",
+    "run --episodes test": "--data or HOUSEKEEP_DATA",
+    "run --houses 2 --data /nowhere": "give one of them",
+    "run --planner replay": "--records",
+    "run sampling.temprature=0.5": "did you mean sampling.temperature?",
+    "run prompt=jugding": "did you mean judging?",
     "run maxsteps=5": "unknown setting 'maxsteps'; did you mean max_steps?",
     "demo 3": "housewise demo: got unexpected extra argument",
     "compare a": "housewise compare: missing argument 'B'; see housewise compare --help",
@@ -49,25 +56,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_command_line_ends_in_one_line(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_command_line_ends_in_one_line(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
-    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
-    monkeypatch.setattr(sys, "argv", ["housewise", *line.split()])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    (error,) = [each for each in capsys.readouterr().err.splitlines() if each.strip()]
+    error = one_line(call_housewise(*line.split(), HOUSEWISE_MEMORY=str(tmp_path / "memories")))
     assert error.startswith("error: ") and WRONG[line] in error
 
 
-def test_a_group_without_a_command_shows_its_help(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["housewise", "memory"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    shown = capsys.readouterr()
-    assert ended.value.code == 2 and "Usage: housewise memory" in shown.out and not shown.err
+def test_a_group_without_a_command_shows_its_help() -> None:
+    shown = call_housewise("memory", code=2)
+    assert "Usage: housewise memory" in shown.stdout and not shown.stderr

@@ -13,9 +13,8 @@ transformers = pytest.importorskip("transformers")
 
 from housewise.language.local import equivalence_check  # noqa: E402
 from housewise.language.local.model_runner import ModelRunner  # noqa: E402
-from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
+from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, VOCABULARY, network  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 LENGTHS = (5, 60, LONGROPE_SWITCH - 2, 300)
 
 
@@ -97,12 +96,6 @@ def test_texts_are_scored_as_alone(name: str) -> None:
             whole = model(input_ids=torch.tensor([[*prompt[:length], *text[:-1]]]), use_cache=False).logits[0]
             known = whole[-len(text) :].log_softmax(-1)
             assert scores == pytest.approx([known[place, token].item() for place, token in enumerate(text)], abs=2e-5)
-
-
-@pytest.mark.parametrize("name", STATEFUL)
-def test_what_keeps_a_state_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="keeps a recurrent state"):
-        ModelRunner(network(name))
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt neo", "mpt", "bloom"])

@@ -18,8 +18,6 @@ from housewise.language import ChatModelError, ChatRequest, Message, Sampling  #
 from housewise.language.local.model import LocalChatModel  # noqa: E402
 from tests.language.tiny import save_tiny_model  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def model(folder: Path, one_thread: None) -> Iterator[LocalChatModel]:
+def model(folder: Path) -> Iterator[LocalChatModel]:
     opened = LocalChatModel(str(folder), device="cpu", dtype="float32", batch_size=3)
     yield opened
     opened.close()

@@ -24,15 +24,11 @@ from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.language.tiny import SPECIAL, save_tiny_model
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 COLOURS = choice_grammar(["red", "green", 'gré "n\\', "blue"])
 
 
 @pytest.fixture(scope="module", params=["bytes", "words"])
-def model(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, one_thread: None
-) -> Iterator[LocalChatModel]:
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalChatModel]:
     folder = save_tiny_model(tmp_path_factory.mktemp("tiny") / "model", request.param)
     opened = LocalChatModel(str(folder), device="cpu", dtype="float32", batch_size=6)
     yield opened

@@ -18,8 +18,6 @@ from housewise.language.local.kv_cache import attention_with_logsumexp, eager_at
 from housewise.language.local.model_runner import ModelRunner  # noqa: E402
 from housewise.language.local.token_sampling import sample_tokens  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SIZES = {
     "vocab_size": 97,
     "hidden_size": 32,
@@ -110,21 +108,6 @@ def written(
             assert reader.rows == len(active)
             logits = reader.append_tokens([[text[-1]] for _, text in active])
     return done
-
-
-@pytest.mark.parametrize("reuse", [True, False])
-@pytest.mark.parametrize("kind", CONFIGS)
-def test_a_batch_writes_what_generate_writes(kind: str, reuse: bool) -> None:
-    model = network(kind)
-    shared = tokens(20, seed=1)
-    prompts = [shared + tokens(own, seed=own) for own in (7, 1, 15, 2)]
-    counts, copies = [9, 14, 3, 6], [1, 3, 2, 1]
-    wanted = [generated(model, prompt, count) for prompt, count in zip(prompts, counts, strict=True)]
-    assert len({tuple(text[:3]) for text in wanted}) > 1
-    reader = ModelRunner(model, reuse)
-    for _ in range(2):
-        texts = written(reader, prompts, copies, counts)
-        assert texts == [[text] * count for text, count in zip(wanted, copies, strict=True)]
 
 
 def test_every_fast_architecture_is_tested() -> None:
@@ -261,12 +244,6 @@ def test_scores_are_sums_of_log_probabilities(
             [pytest.approx(float(model(torch.tensor([[*prompt, 5, 6]])).logits[0, -1].log_softmax(-1)[7]), abs=1e-3)]
         ]
     assert [sum(each) for each in reader.score(prompt[:1], [prompt[1:]])] == pytest.approx([whole], abs=1e-3)
-
-
-def test_a_recurrent_model_is_refused() -> None:
-    config = transformers.MambaConfig(vocab_size=97, hidden_size=16, num_hidden_layers=1, state_size=4)
-    with pytest.raises(ValueError, match="recurrent state"):
-        ModelRunner(transformers.AutoModelForCausalLM.from_config(config))
 
 
 def test_draws_follow_the_distribution() -> None:

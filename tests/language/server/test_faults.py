@@ -144,13 +144,6 @@ def test_answers_that_are_read_in_the_end(server: ChatServer, open_server: Open,
     assert open_server().complete([ask()])[0][0].text == "ok"
 
 
-def test_a_reply_without_text(server: ChatServer, open_server: Open) -> None:
-    server.play(says(None, finish_reason="length"))
-    line = failure(open_server())
-    assert "ended at max_tokens=256 before it said anything" in line and "raise max_tokens" in line
-    assert len(server.requests) == 2
-
-
 def test_a_reply_without_end(server: ChatServer, open_server: Open) -> None:
     server.play(says("x" * 1_000_001))
     assert "1000001 characters" in failure(open_server())

@@ -59,13 +59,6 @@ def test_a_key_that_cannot_be_sent(key: str) -> None:
     assert key not in str(caught.value)
 
 
-def test_credentials_in_the_address_are_not_shown(server: ChatServer, open_server: Open) -> None:
-    address = server.url.replace("http://", "http://user:pass-word@") + "?token=abc"
-    server.play(fails(400, "pass-word is wrong"))
-    line = failure(open_server(base_url=address))
-    assert "user" not in line and "pass-word" not in line and "abc" not in line
-
-
 @pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://h:x/v1"])
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ChatModelError, match="http://host:port/v1"):
@@ -76,8 +69,3 @@ def test_an_address_that_is_none(address: str) -> None:
 def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(ChatModelError, match="correct them"):
         OpenAIChatModel("m", "http://127.0.0.1:1/v1", **options)
-
-
-def test_a_proxy_is_not_used_for_this_machine(open_server: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    assert open_server().complete([ask()])[0][0].text == "hello"

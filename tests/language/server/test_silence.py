@@ -206,7 +206,8 @@ def test_a_model_that_is_being_loaded_is_waited_for(
     server: ChatServer, open_server: Open, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server.play(*[fails(503, "Loading model", Retry_After="0.2")] * 4, says("ok"))
-    assert open_server(timeout=0.1, max_retries=0).complete([ask()])[0][0].text == "ok"
+    # They are waited for longer than the timeout.
+    assert open_server(timeout=0.6, max_retries=0).complete([ask()])[0][0].text == "ok"
     notes = capfd.readouterr().err
     assert notes.count("Loading model") == 1 and "waiting up to 6 minutes" in notes
 

@@ -8,7 +8,6 @@ import yaml
 from housewise.core.errors import DataError
 from housewise.people.kitchen.conditions import iter_predicates
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
-from tests.commands import run_module
 from tests.people.kitchen.breakfasts import KITCHEN
 
 WISH = {
@@ -200,14 +199,6 @@ def test_an_invalid_file_is_refused(tmp_path, text, words):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
         load_profiles(tmp_path / "nobody.yaml")
-
-
-def test_the_command_prints_the_error_in_one_line(tmp_path):
-    file = write_profile(tmp_path, preference(wants="drunk(milk)"))
-    run = run_module("housewise", ["experiment", "verifiers", f"people={file}", "--out", tmp_path / "out"])
-    assert run.returncode != 0
-    assert "unknown predicate 'drunk'" in run.stderr + run.stdout
-    assert "Traceback" not in run.stderr
 
 
 def test_the_bundled_profiles_have_the_numbers_of_the_paper():

@@ -11,7 +11,8 @@ from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.people.memory.import_export import import_notes, read_memory_file, to_jsonl, to_yaml
 from housewise.people.memory.note import current_time, next_millisecond
-from tests.commands import housewise, memory_command, one_line, output
+from tests.commands import housewise, one_line, output
+from tests.in_process import memory_command
 from tests.people.memory.notes import reaction
 
 SOON = (datetime.now(timezone.utc) + timedelta(days=3)).isoformat()

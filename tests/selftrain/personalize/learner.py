@@ -1,6 +1,5 @@
 """A small self-training of a tiny model, as a command."""
 
-import os
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -32,13 +31,9 @@ class Learner:
 
     def start(self, out: Path, *more: str) -> AbstractContextManager[Program]:
         command = self.command(out, *more)
-        return started_module(command[2], command[3:], self.environment)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**os.environ, "OMP_NUM_THREADS": "1"}
+        return started_module(command[2], command[3:])
 
     def run(self, out: Path, *more: str) -> tuple[int, str, str]:
         command = self.command(out, *more)
-        done = run_module(command[2], command[3:], self.environment, timeout=240)
+        done = run_module(command[2], command[3:], timeout=240)
         return done.returncode, done.stdout, done.stderr

@@ -1,11 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from housewise.core.errors import UserError
-from housewise.selftrain.examples import EpisodeDemonstration, read_examples, write_examples
 from housewise.selftrain.personalize.record_demonstrations import (
     LearningTarget,
     demonstrations_from_record,
@@ -78,21 +74,6 @@ def test_some_plans_of_each_episode_are_drawn() -> None:
 
 def test_planners_without_a_model_make_no_pairs(toy: RearrangementTask, tmp_path: Path) -> None:
     assert list(demonstrations_from_record(PlayedEpisode(toy, tmp_path).record, "step 1:")) == []
-
-
-@given(st.lists(st.builds(pair, st.integers(0, 9), reply=st.text(st.characters(exclude_categories=["Cs"])))))
-def test_pairs_survive_their_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[EpisodeDemonstration]) -> None:
-    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    write_examples(path, pairs)
-    assert read_examples(path, EpisodeDemonstration) == pairs
-
-
-def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    write_examples(path, [pair()])
-    path.write_text(path.read_text() + '{"reply": 3}\n')
-    with pytest.raises(UserError, match="line 2: not a pair"):
-        read_examples(path, EpisodeDemonstration)
 
 
 @pytest.mark.parametrize("target", ["raw", "executed", "verified"])

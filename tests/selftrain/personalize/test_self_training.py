@@ -1,6 +1,7 @@
 """Self-training as a user meets it: real processes, a tiny model, kill -9."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -232,9 +233,9 @@ def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> No
     assert content(whole) == before
 
 
-def test_phases_that_are_not_over_learn_at_another_rate(learner: Learner, tmp_path: Path) -> None:
-    out = tmp_path
-    assert learner.run(out, "iterations=1")[0] == 0
+def test_phases_that_are_not_over_learn_at_another_rate(learner: Learner, whole: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(whole, tmp_path / "half")
+    shutil.rmtree(out / "iteration-2")
     before = {name: (out / name / "adapter/adapter_model.safetensors").read_bytes() for name in PHASES[1:3]}
     status, _, errors = learner.run(out, "training.learning_rate=1e-4")
     assert status == 0, errors

@@ -16,7 +16,6 @@ from housewise.selftrain.trainers.tokenization import IGNORED  # noqa: E402
 from housewise.selftrain.trainers.trl_common import predict_labels, shares_rows  # noqa: E402
 from tests.language.architectures import EACH, LONGROPE_SWITCH, VOCABULARY, WINDOW, network  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 Example = dict[str, list[int]]
 LENGTHS = {"short": LONGROPE_SWITCH - WINDOW, "long": LONGROPE_SWITCH + 2 * WINDOW}
 

@@ -20,7 +20,6 @@ from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrai
 from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 PAIRS = [pair(number) for number in range(8)]
 SMALL = {"device": "cpu", "dtype": "float32", "batch": 2, "rank": 2, "checkpoint_steps": 1}
 
@@ -38,8 +37,7 @@ def check_ended(folder: Path, message: str) -> None:
         assert all(bool(weights.isfinite().all()) for weights in load_file(path).values())
 
 
-@pytest.mark.parametrize("method", ["lora", "full"])
-@pytest.mark.parametrize("key", ["training.learning_rate", "imitation_learning_rate"])
+@pytest.mark.parametrize(("method", "key"), [("lora", "training.learning_rate"), ("full", "imitation_learning_rate")])
 def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path, method: str, key: str) -> None:
     rate: dict[str, Any] = {"imitation_learning_rate": 1e16} if key.startswith("imitation") else {}
     settings = load_selftraining(settings={"training": {**SMALL, "method": method, "learning_rate": 1e16}, **rate})
@@ -59,6 +57,7 @@ def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: 
     check_ended(tmp_path, str(error.value))
 
 
+@pytest.mark.slow
 def test_several_processes_end_where_numbers_break(
     model: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,8 +96,7 @@ def test_many_steps_are_warmed_up_as_before(model: str, tmp_path: Path) -> None:
     assert len(rates) == 24 and rates[:3] == [0, 0.01, 0.02]
 
 
-@pytest.mark.parametrize("rate", [1e-60, 1e-30, 1e-12])
-@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize(("method", "rate"), [("lora", 1e-60), ("lora", 1e-12), ("full", 1e-30)])
 def test_what_has_learned_nothing_is_no_result(model: str, tmp_path: Path, method: str, rate: float) -> None:
     config = training(method=method, learning_rate=rate)
     for _ in range(2):

@@ -13,7 +13,6 @@ from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import adapter_weights, pair, training
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 PAIRS = [pair(number) for number in range(6)]
 CONFIG = training(epochs=3, checkpoint_steps=1)
 PICKLES = ["optimizer.pt", "scheduler.pt", "rng_state.pth"]

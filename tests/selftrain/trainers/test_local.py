@@ -1,7 +1,5 @@
 import csv
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,21 +24,17 @@ from housewise.selftrain.trainers.trl_common import training_arguments
 from tests.selftrain.tiny import adapter_weights, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
-SCRIPT = """
-import sys, time
+LONG = """
+import sys
 from pathlib import Path
 from housewise.selftrain.trainers.trained_model import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, training
-import torch
 
-model, folder, pause = sys.argv[1:]
-torch.set_num_threads(1)
-progress = lambda done, total, words: (print(done, flush=True), time.sleep(float(pause)))
-LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
-    [pair(number) for number in range(6)], ModelReference(model=model), Path(folder))
+LocalTrainer(training(launcher=sys.executable, epochs=2000, checkpoint_steps=1), 3).train(
+    [pair(number) for number in range(6)], ModelReference(model=sys.argv[1]), Path(sys.argv[2]))
 """
-"""A training that is to be killed; ``long`` does the same here."""
+"""A training that is to be killed."""
 
 
 def trained(model: str, folder: Path, pairs: list[EpisodeDemonstration] | None = None, **changes: Any) -> TrainedModel:
@@ -118,60 +112,6 @@ def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(mod
     assert min(steps) > 1
 
 
-def start(model: str, folder: Path, pause: float = 0) -> subprocess.Popen[str]:
-    """A training in a process of its own, which says every step and waits a while after it."""
-    command = [sys.executable, "-c", SCRIPT, model, str(folder), str(pause)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=Path.cwd()
-    )
-
-
-def long(model: str, folder: Path) -> list[int]:
-    """What SCRIPT does, in this process, with one thread; its steps."""
-    steps = list[int]()
-    trainer = LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, lambda done, *_: steps.append(done))
-    trainer.train(PAIRS, ModelReference(model=model), folder)
-    return steps
-
-
-@pytest.fixture(scope="module")
-def whole(model: str, one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training that nothing disturbed."""
-    folder = tmp_path_factory.mktemp("whole")
-    assert max(long(model, folder)) == 18
-    return folder
-
-
-@pytest.fixture(scope="module")
-def killed(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same training in a process of its own, killed at its seventh step."""
-    folder = tmp_path_factory.mktemp("killed")
-    with start(model, folder, 0.05) as program:
-        assert program.stdout is not None
-        for line in program.stdout:
-            if int(line) == 7:
-                program.send_signal(signal.SIGKILL)
-    assert not (folder / "model.json").exists()
-    return folder
-
-
-@pytest.mark.usefixtures("one_thread")
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_killed_training_ends_as_if_it_had_not_been(
-    model: str, whole: Path, killed: Path, tmp_path: Path, damaged: bool
-) -> None:
-    folder = tmp_path / "killed"
-    shutil.copytree(killed, folder)
-    left = sorted((folder / "checkpoints").glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
-    assert left
-    if damaged:
-        # As when it is killed while it writes.
-        (left[-1] / "trainer_state.json").write_text('{"epo')
-    assert min(long(model, folder)) > 4
-    assert adapter_weights(folder) == adapter_weights(whole)
-    assert (folder / "curve.csv").read_text() == (whole / "curve.csv").read_text()
-
-
 @pytest.mark.parametrize("change", [{"learning_rate": 0.01}, {"pairs": PAIRS[:4]}])
 def test_checkpoints_of_another_training_are_not_gone_on_from(
     model: str, tmp_path: Path, change: dict[str, Any]
@@ -193,8 +133,7 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
 
 
 def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:
-    script = SCRIPT.replace("epochs=6,", f"launcher={sys.executable!r}, epochs=2000,")
-    with subprocess.Popen([sys.executable, "-c", script, model, str(tmp_path), "0"]) as parent:
+    with subprocess.Popen([sys.executable, "-c", LONG, model, str(tmp_path)]) as parent:
         end = time.monotonic() + 120
         while time.monotonic() < end and not list(tmp_path.glob("checkpoints/checkpoint-*")):
             time.sleep(0.1)
@@ -259,25 +198,9 @@ def test_an_adapter_for_another_model(model: str, tmp_path: Path) -> None:
     assert not (tmp_path / "second" / "model.json").exists()
 
 
-def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ChatModelError, match="cannot be read"):
-        trained(f"local:{tmp_path / 'empty'}", tmp_path / "out")
-
-
 def test_a_servers_model_is_not_trained_here(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"training\.trainer"):
         trained("gpt-4o", tmp_path)
-
-
-def test_pairs_that_are_all_too_long(model: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="max_example_tokens=10"):
-        trained(model, tmp_path, max_example_tokens=10)
-
-
-def test_a_rate_that_breaks_the_model(model: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"training\.learning_rate"):
-        trained(model, tmp_path, learning_rate=1e30, epochs=8, method="full")
 
 
 def test_what_is_given_of_a_reply_is_not_learned(model: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import Preference, read_examples, write_examples
 from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
-from tests.selftrain.tiny import PREFERENCES, adapter_weights, pair, preference_training, training
+from tests.selftrain.tiny import PREFERENCES, pair, preference_training, training
 
 
 def lead(start: ModelReference) -> float:
@@ -117,19 +117,6 @@ def stopped(model: str, folder: Path, examples: Sequence[Preference] = PREFERENC
         LocalPreferenceTrainer(preference_training(checkpoint_steps=1), progress=stop).train(
             examples, ModelReference(model=model), folder
         )
-
-
-def test_a_stopped_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path) -> None:
-    stopped(model, tmp_path / "stopped")
-    steps: list[int] = []
-    resumed = LocalPreferenceTrainer(
-        preference_training(checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
-    )
-    resumed.train(PREFERENCES, ModelReference(model=model), tmp_path / "stopped")
-    LocalPreferenceTrainer(preference_training(checkpoint_steps=1)).train(
-        PREFERENCES, ModelReference(model=model), tmp_path / "whole"
-    )
-    assert min(steps) > 3 and adapter_weights(tmp_path / "stopped") == adapter_weights(tmp_path / "whole")
 
 
 def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:

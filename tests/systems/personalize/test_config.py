@@ -137,10 +137,6 @@ def test_what_does_not_fit_is_said(override: str, told: str) -> None:
     assert told in refusal(override)
 
 
-def test_settings_can_point_to_others() -> None:
-    assert house_settings(overrides=["seed=4", "repeats=${seed}"]).tasks.repeats == 4
-
-
 SECRET = "a-key-of-somebodys"
 
 
@@ -243,13 +239,6 @@ def test_a_password_of_an_address_is_not_shown(override: str) -> None:
     assert "secret" not in refusal(override)
 
 
-def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) -> None:
-    for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
-        begin(tmp_path, content)
-        with pytest.raises(UserError, match="not the settings of a run"):
-            Run(Personalize(house_settings()), tmp_path)
-
-
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     assert refusal(file=file).startswith(f"{file}: no such configuration file")
@@ -278,32 +267,6 @@ def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     # The file is right, the command line is wrong.
     file.write_text("repeats: 2")
     assert refusal("rusn=1", file=file).startswith("the command line: ")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "person: " + "[" * 3000,
-        "person: " + "{a: " * 300 + "1" + "}" * 300,
-        "sampling: " + "{a: " * 60 + "1" + "}" * 60,
-        "episodes: " + "[" * 90 + "]" * 90,
-        "seed: " + "9" * 5000,
-        "seed: " + "9" * 400,
-        "seed: 9223372036854775808",
-        "houses: 1000000000000",
-        "? [a, b]\n: 3",
-        "? {a: b}\n: 3",
-        "sampling: {1.5: 3}",
-        "null: 3",
-        "2020-01-01: 3",
-        "true: 3",
-        "1: 2",
-    ],
-)
-def test_odd_files_are_refused_in_a_line(content: str, tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(content)
-    assert len(refusal(file=file)) < 700
 
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:

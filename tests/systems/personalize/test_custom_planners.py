@@ -93,19 +93,20 @@ def test_a_file_without_a_name_in_it(tmp_path: Path) -> None:
     assert "use ./my_planner.py:NAME" in last_line(run(tmp_path, "--planner", "./my_planner.py", source=FUNCTION))
 
 
+FAULTS = [
+    ("return None", "my_planner.py:2 (P.plan) returned None; return the plan as text"),
+    ("return ['go to kitchen']", "which is list and not text"),
+    ("return 1 / 0", "ZeroDivisionError: division by zero, in my_planner.py:3 (plan): return 1 / 0"),
+    ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
+    ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
+    ("exit()", "it ended the program"),
+    ("return self.situation.answers", "set asks_model = True"),
+]
+
+
 @pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("return None", "my_planner.py:2 (P.plan) returned None; return the plan as text"),
-        ("return ['go to kitchen']", "which is list and not text"),
-        ("return 1 / 0", "ZeroDivisionError: division by zero, in my_planner.py:3 (plan): return 1 / 0"),
-        ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
-        ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
-        ("exit()", "it ended the program"),
-        ("return self.situation.answers", "set asks_model = True"),
-    ],
+    ("body", "said", "workers"), [*((*fault, "1") for fault in FAULTS), *((*FAULTS[n], "2") for n in (2, 5))]
 )
-@pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_a_planner_does_wrong_is_told_with_its_line(body: str, said: str, workers: str, tmp_path: Path) -> None:
     source = (
         f"class P:\n  def plan(self, graph, attempts):\n    {body}\n  def __init__(self, it): self.situation = it\n"

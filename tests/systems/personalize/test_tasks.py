@@ -23,10 +23,9 @@ from tests.worlds.house.housekeep_folder import SCENE, make_folder
         {"scenes": [SCENE, SCENE], "episodes": [12, 3, 12]},
     ],
 )
-@pytest.mark.parametrize("workers", [1, 2])
-def test_what_is_named_twice_is_played_once(tmp_path: Path, settings: dict[str, object], workers: int) -> None:
+def test_what_is_named_twice_is_played_once(tmp_path: Path, settings: dict[str, object]) -> None:
     data = make_folder(tmp_path / "data")
-    common = {"data": str(data), "planner": "scripted", "max_steps": 20, "runs": 2, "workers": workers}
+    common = {"data": str(data), "planner": "scripted", "max_steps": 20, "runs": 2}
     session = Run(Personalize(house_settings(settings={**common, **settings})), tmp_path / "run")
     names = [job.name for job in session.jobs]
     assert len(set(names)) == len(names) == 2 * len(set(settings.get("episodes") or [3, 12]))  # type: ignore[call-overload]

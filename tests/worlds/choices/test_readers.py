@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from housewise.core.errors import DataError
-from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
+from housewise.worlds.choices.ambik import AmbikTask, intended_options
 from housewise.worlds.choices.ambik_labels import label_task, load_unified_person, read_ambik_choices
 from housewise.worlds.choices.introplan import read_introplan_choices
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE, read_kitchen_choices
@@ -153,20 +153,6 @@ def test_files_in_another_format_than_ambik_are_refused(
     with pytest.raises(DataError, match=message) as refused:
         read_ambik_choices(ambik_file(tmp_path, rows), 10, 0)
     assert "ambik.jsonl" in str(refused.value) and "\n" not in str(refused.value)
-
-
-def test_invalid_json_lines_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    for content, message in (
-        (b"", "is empty"),
-        (b"id,request\n1,2\n", "line 1: not JSON"),
-        (b"\xff\xfe", "cannot be read"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(DataError, match=message):
-            read_ambik(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        read_ambik(tmp_path / "missing.jsonl")
 
 
 def one_right() -> dict[str, object]:

@@ -61,33 +61,9 @@ class Folder:
 
 
 @pytest.fixture
-def small_folder(root: Path) -> Folder:
+def folder(root: Path) -> Folder:
     """The small folder."""
     return Folder(root, SCENE)
-
-
-@pytest.fixture(scope="module")
-def excerpt(housekeep: HousekeepData, tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """A part of the real data: two episodes of one scene, with boxes instead of its models."""
-    root, scene = tmp_path_factory.mktemp("excerpt"), "Pomaria_2_int"
-    for name in (METADATA, DOORS, NAVMESH, ANNOTATIONS):
-        path = name.replace(SCENE, scene)
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(housekeep.root / path, root / path)
-    path = EPISODES.replace(SCENE, scene)
-    raw = json.loads(gzip.decompress((housekeep.root / path).read_bytes()))["episodes"][:2]
-    write_episodes(root / path, {"episodes": raw})
-    return Folder(root, scene)
-
-
-@pytest.fixture(params=["small", pytest.param("copied", marks=pytest.mark.housekeep)])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
-    """The small folder, and a copy of a part of the real data."""
-    if request.param == "small":
-        return request.getfixturevalue("small_folder")
-    excerpt = request.getfixturevalue("excerpt")
-    shutil.copytree(excerpt.root, tmp_path / "copied")
-    return Folder(tmp_path / "copied", excerpt.scene)
 
 
 def refusal(action: Callable[[], Any]) -> str:
@@ -226,9 +202,9 @@ def test_a_damaged_archive_is_named(folder: Folder) -> None:
         '"\\ud800',
     ],
 )
-def test_damaged_json_is_named(small_folder: Folder, text: str) -> None:
-    small_folder.episodes.write_bytes(gzip.compress(text.encode()))
-    assert str(small_folder.episodes) in refusal(lambda: HousekeepData(small_folder.root).scene(small_folder.scene))
+def test_damaged_json_is_named(folder: Folder, text: str) -> None:
+    folder.episodes.write_bytes(gzip.compress(text.encode()))
+    assert str(folder.episodes) in refusal(lambda: HousekeepData(folder.root).scene(folder.scene))
 
 
 def test_a_file_without_episodes_is_named(folder: Folder) -> None:
@@ -277,32 +253,13 @@ def first_packer(raw: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_contradictions_are_refused_with_file_episode_and_field(
-    small_folder: Folder, change: Callable[[dict[str, Any]], None], told: str
+    folder: Folder, change: Callable[[dict[str, Any]], None], told: str
 ) -> None:
-    number = small_folder.first
-    change_episodes(small_folder.episodes, change)
-    message = refusal(lambda: HousekeepData(small_folder.root).episode(small_folder.scene, number))
-    assert message.startswith(f"{small_folder.episodes}: ")
+    number = folder.first
+    change_episodes(folder.episodes, change)
+    message = refusal(lambda: HousekeepData(folder.root).episode(folder.scene, number))
+    assert message.startswith(f"{folder.episodes}: ")
     assert told in message
-
-
-def test_an_unknown_receptacle_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, lambda raw: raw["recs_keys"].__setitem__(0, "attic_0-trunk_1_0.urdf"))
-    message = refusal(folder.play)
-    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field recs_keys: ")
-    assert "'attic_0-trunk_1_0.urdf'" in message
-
-
-def test_a_matrix_of_another_shape_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, lambda raw: raw["end_matrix"].pop())
-    message = refusal(folder.play)
-    assert message.startswith(f"{folder.episodes}: episode {folder.first}, field start_matrix or end_matrix: not ")
-
-
-def test_an_episode_without_an_id_is_refused(folder: Folder) -> None:
-    change_episodes(folder.episodes, spoil("episode_id"))
-    message = refusal(lambda: HousekeepData(folder.root).episode_ids(folder.scene))
-    assert message.startswith(f"{folder.episodes}: ") and "episode_id" in message
 
 
 def test_an_invalid_episode_does_not_affect_the_others(root: Path) -> None:
@@ -331,13 +288,11 @@ def test_an_invalid_episode_does_not_affect_the_others(root: Path) -> None:
         "\x00",
     ],
 )
-def test_damaged_metadata_is_named(
-    small_folder: Folder, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_metadata_is_named(folder: Folder, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    path = small_folder.root / METADATA
+    path = folder.root / METADATA
     path.write_text(text)
-    assert refusal(small_folder.play).startswith(f"{path}: ")
+    assert refusal(folder.play).startswith(f"{path}: ")
     assert not Path("hacked").exists()
 
 

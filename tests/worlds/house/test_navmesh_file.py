@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.navmesh_file import read_navmesh, read_polygon_navmesh
 from housewise.worlds.house.navmesh import NavMesh
-from tests.worlds.house.navmesh_file import pack_navmesh, rectangle, write_navmesh
+from tests.worlds.house.navmesh_file import pack_navmesh, rectangle
 
 FLOOR = [rectangle(0, 0, 2, 3), rectangle(2, 0, 5, 3), [(5, 0.2, 0), (5, 0.2, 3), (7, 0.2, 3)]]
 ROOF = [rectangle(0, 0, 2, 3, 2.5), rectangle(2, 0, 5, 3, 2.5), *[rectangle(x, 0, x + 1, 3, 2.5) for x in range(5, 9)]]
@@ -97,19 +96,3 @@ def test_random_damage_gives_only_the_documented_error(tmp_path: Path, damage: l
         else:
             assert navmesh.area.area > 0
             assert navmesh.distance(navmesh.viewpoints[0], navmesh.viewpoints[-1]) >= 0
-
-
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.binary(max_size=300))
-def test_garbage_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "garbage.navmesh"
-    path.write_bytes(content)
-    refusal(path)
-
-
-def test_the_error_is_a_data_error(tmp_path: Path) -> None:
-    write_navmesh(tmp_path / "deep" / "a.navmesh", FLOOR)
-    assert isinstance(read_navmesh(tmp_path / "deep" / "a.navmesh"), NavMesh)
-    shutil.rmtree(tmp_path / "deep")
-    with pytest.raises(DataError):
-        read_navmesh(tmp_path / "deep" / "a.navmesh")

@@ -39,12 +39,6 @@ def play(toy: RearrangementTask) -> Play:
     return Play(toy)
 
 
-def test_misplaced_objects_are_not_correct_at_the_start(play: Play) -> None:
-    assert play.world.correct_by_object == {"mug_1": False, "plate_1": True, "tea_towel_1": False}
-    assert play.world.success_rate == 0.0
-    assert play.world.holding is None
-
-
 def test_a_correct_placement_is_rewarded(play: Play) -> None:
     assert play.grab("mug_1", BED) == GrabResult("mug_1", BED, None, 0)
     assert play.world.holding == "mug_1"
@@ -68,12 +62,6 @@ def test_grabbing_a_correctly_placed_object_is_penalized(play: Play) -> None:
     assert play.world.success_rate == 0.0
 
 
-def test_a_wrong_placement_has_no_reward(play: Play) -> None:
-    play.grab("mug_1", BED)
-    assert play.grab(STOOL, STOOL) == GrabResult("mug_1", None, STOOL, 0)
-    assert play.world.success_rate == 0.0
-
-
 def test_the_success_rate_without_misplaced_objects_is_zero(toy: RearrangementTask) -> None:
     objects = tuple(replace(each, correct=frozenset({each.receptacle})) for each in toy.episode.objects)
     world = Play(RearrangementTask(toy.scene, replace(toy.episode, objects=objects))).world
@@ -91,14 +79,6 @@ def test_the_hand_holds_one_object(play: Play) -> None:
 @pytest.mark.parametrize("target", [TABLE, DOOR, "no such thing"])
 def test_only_objects_can_be_grabbed(play: Play, target: str) -> None:
     assert play.grab(target, TABLE) == GrabResult(reason="only objects can be picked up")
-
-
-def test_objects_can_be_released_on_receptacles_only(play: Play) -> None:
-    assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
-    play.grab("tea_towel_1", TABLE)
-    assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
-    # The door belongs to the house but not to the episode.
-    assert play.grab(DOOR, STOOL) == GrabResult(reason="objects can only be placed on receptacles")
 
 
 def test_targets_out_of_view_are_refused(play: Play) -> None:

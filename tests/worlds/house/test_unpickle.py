@@ -126,8 +126,3 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(DataError) as refused:
         load_pickled_object(path)
     assert str(refused.value).startswith(f"{path}: ") and "\n" not in str(refused.value)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="nothing"):
-        load_pickled_object(tmp_path / "nothing.npy")
