@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
@@ -15,6 +16,7 @@ from typing_extensions import Self
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.settings import Settings, check_known_name
+from housewise.experiments.published import Published
 
 TEST = "test"
 """Name of the run of an experiment that names none."""
@@ -169,23 +171,6 @@ class Input(Settings):
     environment: str | None = None
 
 
-class Published(Settings):
-    """Published values that stand beside ours.
-
-    Attributes:
-        file: Name of a file in ``housekeep_configs/published``.
-        address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
-            for a measure. A value is a number, or mean and standard error, in the units of tables.
-        names: What a level or measure is called in the file, by axis.
-        beside: Only cells at these levels have a published value, by axis.
-    """
-
-    file: Name
-    address: str
-    names: dict[Name, dict[str, str]] = Field(default_factory=dict)
-    beside: dict[Name, Name] = Field(default_factory=dict)
-
-
 class TableLayout(Settings):
     """Layout of the printed table.
 
@@ -204,6 +189,8 @@ class TableLayout(Settings):
 def _expand_levels(given: Any) -> Any:
     """Return the levels of an axis by name. A list holds seeds; a level without sections holds settings."""
     if isinstance(given, list):
+        if twice := [value for value in given if given.count(value) > 1]:
+            raise ValueError(f"{twice[0]} is listed twice; list it once")
         return {str(value): {"settings": {"rng_stream": value}} for value in given}
     if not isinstance(given, Mapping):
         return given
@@ -282,6 +269,9 @@ class Experiment(Settings):
         known_axes, known_runs = tuple(self.axes), tuple(self.runs)
         if taken := sorted(_RESERVED & self.axes.keys()):
             raise ValueError(f"axes: {taken[0]!r} is a column of every results table; give the axis another name")
+        names = [name for each in self.measures for name in ([each] if isinstance(each, str) else each)]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"measures: {twice[0]} is named twice; name it once")
         for what, name in self._named_axes():
             _check(name, known_axes, what)
         for what, axis, level in self._named_levels():
@@ -303,6 +293,10 @@ class Experiment(Settings):
         for kind, templates in ((_RUNS, self.runs), ("trainings", self.trainings)):
             for name, template in templates.items():
                 yield from ((f"{kind}.{name}.axes", axis) for axis in template.axes or ())
+        if self.published is not None:
+            keys = {key for _, key, _, _ in Formatter().parse(self.published.address) if key}
+            yield from (("published.address", axis) for axis in sorted(keys - {MEASURE}))
+            yield from (("published.names", axis) for axis in self.published.names if axis != MEASURE)
         for part in ("rows", "columns"):
             yield from ((f"table.{part}", axis) for axis in getattr(self.table, part) if axis != MEASURE)
 

@@ -7,13 +7,32 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any
 
+from pydantic import Field
+
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
+from housewise.core.settings import Settings
 from housewise.core.yaml_files import read_yaml
-from housewise.experiments.experiment_file import Published
 
 _FOLDER = CONFIGS / "published"
+
+
+class Published(Settings):
+    """Published values that stand beside ours.
+
+    Attributes:
+        file: str of a file in ``housekeep_configs/published``.
+        address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
+            for a measure. A value is a number, or mean and standard error, in the units of tables.
+        names: What a level or measure is called in the file, by axis.
+        beside: Only cells at these levels have a published value, by axis.
+    """
+
+    file: str
+    address: str
+    names: dict[str, dict[str, str]] = Field(default_factory=dict)
+    beside: dict[str, str] = Field(default_factory=dict)
 
 
 def published_value(published: Published, levels: Mapping[str, str]) -> str | None:
@@ -29,7 +48,7 @@ def published_value(published: Published, levels: Mapping[str, str]) -> str | No
     keys = {name for _, name, _, _ in Formatter().parse(published.address) if name}
     if not keys <= levels.keys() or not published.beside.items() <= levels.items():
         return None
-    value: Any = _read(published.file)
+    value: Any = read_published(published.file)
     for part in published.address.split("/"):
         names = {axis: published.names.get(axis, {}).get(levels[axis], levels[axis]) for axis in keys}
         value = value.get(part.format_map(names)) if isinstance(value, Mapping) else None
@@ -39,7 +58,12 @@ def published_value(published: Published, levels: Mapping[str, str]) -> str | No
 
 
 @lru_cache(maxsize=8)
-def _read(name: str) -> Any:
+def read_published(name: str) -> Any:
+    """Return the content of a file of published values.
+
+    Raises:
+        UserError: There is no such file.
+    """
     path = _FOLDER / f"{name}.yaml"
     if not path.is_file():
         known = [each.stem for each in find_paths(_FOLDER, "*.yaml")]

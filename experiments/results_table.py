@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from housewise.core.errors import DataError, UserError, suggest_names
+from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import write_text
 from housewise.core.provenance import provenance
 from housewise.core.settings import nested_differences
@@ -56,6 +56,12 @@ class MeasureUnit(BaseModel):
     better: Literal["higher", "lower"] | None = None
 
 
+def _check_version(version: int) -> int:
+    if version != VERSION:
+        raise ValueError(f"is of version {version}, not {VERSION}")
+    return version
+
+
 class ResultsHeader(BaseModel):
     """What a table of results was made with.
 
@@ -77,7 +83,7 @@ class ResultsHeader(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    version: int = VERSION
+    version: Annotated[int, AfterValidator(_check_version)] = VERSION
     experiment: str
     title: str
     axes: dict[str, tuple[str, ...]]
@@ -176,8 +182,6 @@ def read_table(path: Path) -> ResultsTable:
     pandas = import_pandas()
     about = path.with_suffix(".json")
     header = read_model(about, ResultsHeader, "make the table again", "the provenance of a results table")
-    if header.version != VERSION:
-        raise UserError(f"{about}: is of version {header.version}, not {VERSION}; make the table again")
     try:
         frame: pd.DataFrame = pandas.read_csv(
             StringIO(read_text(path, "make the table again")),

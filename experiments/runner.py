@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import yaml
 
@@ -22,7 +22,8 @@ from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
-from housewise.experiments.trainings import train_models
+from housewise.experiments.published import read_published
+from housewise.experiments.trainings import OpenedTraining, open_training
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
@@ -95,15 +96,24 @@ class ExperimentRunner:
         Raises:
             UserError: Settings are invalid, a folder holds a run with other settings, or something is not available.
         """
-        for _, function in self.grid.function_cells:
-            _load_function(function)
+        known = self.experiment.inputs
+        if unknown := sorted(self.inputs.keys() - known.keys()):
+            raise UserError(f"--input {unknown[0]}: no such input; {suggest_names(unknown[0], known)}")
+        if self.experiment.published is not None:
+            read_published(self.experiment.published.file)
+        for cell, function in self.grid.function_cells:
+            _check_arguments(function, self._fill_in(self.function_settings(cell)))
         if self.experiment.function:
             return
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
+            if planned.memory_function is not None:
+                _load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
             # A model that is trained later is not there yet.
             if planned.model is None:
                 self._open(planned, {}).check_start()
+            else:
+                self._open_training(*planned.model)
 
     def play(self) -> None:
         """Play what is left, or call the experiment's function for the cells that are left.
@@ -188,7 +198,8 @@ class ExperimentRunner:
     def _path_of_input(self, reference: re.Match[str]) -> str:
         name, known = reference[1], self.experiment.inputs
         if name not in known:
-            raise UserError(f"${{{name}}}: no such input; {suggest_names(name, list(known))}")
+            hint = suggest_names(name, known) if known else "describe it in the section inputs"
+            raise UserError(f"${{{name}}}: no such input; {hint}")
         path = self.inputs.get(name) or os.environ.get(known[name].environment or "")
         if not path:
             variable = f" or set {known[name].environment}" if known[name].environment else ""
@@ -217,7 +228,7 @@ class ExperimentRunner:
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
-        function = _load_function(reference)
+        function = _load_function(reference, "function")
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
         write_json(path, {"settings": settings, "values": [value._asdict() for value in values]})
@@ -239,8 +250,7 @@ class ExperimentRunner:
             return
         if planned.memory_function is not None:
             source_function = planned.memory_function
-            assert source_function.function is not None
-            function = _load_function(source_function.function)
+            function = _load_function(source_function.function, f"runs.{planned.name}.memory.function")
             target.save(function(self.settings(planned), **source_function.settings))
         if planned.memory is None:
             return
@@ -251,13 +261,12 @@ class ExperimentRunner:
             target.save(memory if count is None else Memory(person, memory.notes[:count]))
 
     def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
-        training = replace(training, settings=self._fill_in(training.settings))
-        models = train_models(
-            self.experiment.system, training, self.folder / training.folder, self.observer, self.execution
-        )
-        if phase not in models:
-            raise UserError(f"training {training.name}: no phase {phase!r}; {suggest_names(phase, list(models))}")
+        models = self._open_training(training, phase).train(self.folder / training.folder, self.observer)
         return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
+
+    def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
+        filled = replace(training, settings=self._fill_in(training.settings))
+        return open_training(self.experiment.system, filled, phase, self.execution)
 
     # Measures
 
@@ -272,7 +281,7 @@ class ExperimentRunner:
         scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
-                found[name] = _function_taker(_load_function(measure.function))
+                found[name] = _function_taker(_load_function(measure.function, f"measures.{name}.function"))
             elif name in scores:
                 found[name] = _score_taker(scores[name])
             elif measure is None or not self.grid.function_cells:
@@ -330,11 +339,26 @@ def _read_measured(path: Path) -> dict[str, Any]:
     return found
 
 
-def _load_function(reference: str) -> Callable[..., Any]:
-    """Return a function of an experiment's file, which is trusted as a program of its author is."""
-    module, _, name = reference.partition(":")
+def _load_function(reference: str | None, where: str) -> Callable[..., Any]:
+    """Return a function of an experiment's file, which is trusted as a program of its author is.
+
+    Args:
+        reference: ``module:function``.
+        where: Its field, for the error.
+    """
+    module, _, name = (reference or "").partition(":")
     try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise UserError(f"no function {reference} ({error}); write module:function") from error
-    return found
+        raise UserError(f"{where}: no function {reference} ({error}); write module:function") from error
+    if not callable(found):
+        raise UserError(f"{where}: {reference} is not a function; write module:function")
+    return cast(Callable[..., Any], found)
+
+
+def _check_arguments(reference: str, settings: Mapping[str, Any]) -> None:
+    function = _load_function(reference, "function")
+    try:
+        inspect.signature(function).bind(**settings)
+    except TypeError as error:
+        raise UserError(f"function {reference}: does not fit the settings, its arguments ({error})") from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.grid import PlannedTraining
 from housewise.selftrain.trainers import ModelReference
@@ -19,61 +20,74 @@ WARM_UP = "warm-up"
 """Phase of ADAPT whose model all learners start from."""
 
 
-def train_models(
-    system: str,
-    planned: PlannedTraining,
-    folder: Path,
-    observer: TrainingObserver,
-    execution: Mapping[str, Any],
-) -> Mapping[str, ModelReference]:
-    """Return the models of a training by phase, trained as far as they are not finished and are taken.
+@dataclass(frozen=True)
+class OpenedTraining:
+    """A training whose settings have been checked.
+
+    Attributes:
+        phases: Names of the phases whose models can be asked.
+        train: Trains in a folder, as far as models are not finished and are taken, and returns them by phase.
+    """
+
+    phases: Sequence[str]
+    train: Callable[[Path, TrainingObserver], Mapping[str, ModelReference]]
+
+
+def open_training(system: str, planned: PlannedTraining, phase: str, execution: Mapping[str, Any]) -> OpenedTraining:
+    """Return a training whose settings have been checked.
 
     Args:
         system: System whose agent is trained.
         planned: The training.
-        folder: Its folder.
-        observer: Follows it.
+        phase: Phase whose model is asked.
         execution: Execution settings of its runs.
 
     Raises:
-        UserError: The system does not train, or the training cannot be done.
+        UserError: The system does not train, settings are invalid, or there is no such phase.
     """
     if system not in _TRAININGS:
         raise UserError(f"trainings: {system} has none; available: {', '.join(_TRAININGS)}")
     settings: dict[str, Any] = {"run": {"execution": dict(execution)}}
     for key, value in planned.settings.items():
         settings = merge_nested(settings, nest_value(key, value))
-    return _TRAININGS[system](planned.template.config, settings, folder, observer)
+    try:
+        opened = _TRAININGS[system](planned.template.config, settings)
+    except UserError as error:
+        raise type(error)(f"trainings.{planned.name}: {error}") from error
+    if phase not in opened.phases:
+        raise UserError(f"trainings.{planned.name}: no phase {phase!r}; {suggest_names(phase, opened.phases)}")
+    return opened
 
 
-def _train_personalize(
-    config: Path | None, settings: Mapping[str, Any], folder: Path, observer: TrainingObserver
-) -> dict[str, ModelReference]:
+def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+    from housewise.selftrain.personalize.phases import model_phases
     from housewise.selftrain.personalize.self_training import SelfTraining
     from housewise.selftrain.personalize.settings import load_selftraining
 
     loaded = load_selftraining(config, settings)
-    phases = SelfTraining(loaded, folder, observer).run()["phases"]
-    return {line["phase"]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in phases}
+
+    def train(folder: Path, observer: TrainingObserver) -> dict[str, ModelReference]:
+        phases = SelfTraining(loaded, folder, observer).run()["phases"]
+        return {line["phase"]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in phases}
+
+    return OpenedTraining(model_phases(loaded.iterations), train)
 
 
-def _train_stars(
-    config: Path | None, settings: Mapping[str, Any], folder: Path, observer: TrainingObserver
-) -> dict[str, ModelReference]:
+def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import load_goal_training
     from housewise.selftrain.training_folder import IMITATE
 
-    return {IMITATE: GoalTraining(load_goal_training(config, settings), folder, observer).run()}
+    loaded = load_goal_training(config, settings)
+    return OpenedTraining([IMITATE], lambda folder, observer: {IMITATE: GoalTraining(loaded, folder, observer).run()})
 
 
-def _train_adapt(
-    config: Path | None, settings: Mapping[str, Any], folder: Path, observer: TrainingObserver
-) -> Mapping[str, ModelReference]:
-    from housewise.selftrain.adapt.fold_training import open_fold
+def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+    from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
     from housewise.selftrain.adapt.settings import load_adapt_training
 
-    return FoldModels(open_fold(load_adapt_training(config, settings), folder, observer))
+    loaded, phases = load_adapt_training(config, settings), (WARM_UP, *LEARNERS)
+    return OpenedTraining(phases, lambda folder, observer: FoldModels(open_fold(loaded, folder, observer), phases))
 
 
 class FoldModels(Mapping[str, ModelReference]):
@@ -81,16 +95,14 @@ class FoldModels(Mapping[str, ModelReference]):
 
     Args:
         fold: The trainings of the fold.
+        phases: Names of the models.
     """
 
-    def __init__(self, fold: FoldTraining) -> None:
-        self._fold, self._phases = fold, (WARM_UP, *fold.learners)
+    def __init__(self, fold: FoldTraining, phases: Sequence[str]) -> None:
+        self._fold, self._phases = fold, phases
 
     def __getitem__(self, phase: str) -> ModelReference:
         return self._fold.start if phase == WARM_UP else self._fold.train(phase)
-
-    def __contains__(self, phase: object) -> bool:
-        return phase in self._phases
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._phases)
@@ -99,8 +111,8 @@ class FoldModels(Mapping[str, ModelReference]):
         return len(self._phases)
 
 
-_TRAININGS: dict[str, Callable[..., Mapping[str, ModelReference]]] = {
-    "adapt": _train_adapt,
-    "personalize": _train_personalize,
-    "stars": _train_stars,
+_TRAININGS: dict[str, Callable[[Path | None, Mapping[str, Any]], OpenedTraining]] = {
+    "adapt": _open_adapt,
+    "personalize": _open_personalize,
+    "stars": _open_stars,
 }

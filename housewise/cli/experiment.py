@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from housewise.core.console import Console, print_note
+from housewise.core.console import Console, print_lines, print_note
 from housewise.core.errors import UserError
-from housewise.terminal.options import OutOption, Overrides, RayOption, WorkersOption, execution_option, task_option
+from housewise.terminal.options import Overrides, RayOption, WorkersOption, execution_option, task_option
 
 if TYPE_CHECKING:
     from housewise.experiments.experiment_file import Experiment
@@ -37,7 +37,9 @@ def experiment(
     show: Annotated[bool, execution_option(None, "Play nothing; show what has been played.", "--show")] = False,
     workers: WorkersOption = None,
     ray: RayOption = None,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None, execution_option("FOLDER", "Folder of runs and table. Default: runs/experiments/NAME.", "--out")
+    ] = None,
     results: Annotated[
         Path | None, execution_option("FOLDER", "Also write the results there, as in the folder results/.")
     ] = None,
@@ -89,10 +91,15 @@ def experiment(
         quick,
     )
     if not show:
-        runner.check()
+        try:
+            runner.check()
+        except UserError as error:
+            raise type(error)(f"{name}: {error}") from error
         console.print(Text(f"{spec.title}: {len(runner.grid.runs)} runs in {folder}"), soft_wrap=True)
         runner.play()
     made = make_table(found, runner)
+    if show and made.frame.empty:
+        raise UserError(f"{folder}: nothing has been played there; leave out --show to play it")
     _print(made, chosen, folder, found.rpartition("/")[2], results, console)
 
 
@@ -143,5 +150,13 @@ def _list(console: Console) -> None:
 
     for name, path in bundled_experiments().items():
         spec = load_experiment(path)
-        console.print(Text.assemble((name, "bold"), f"  ({spec.duration})"), soft_wrap=True)
-        console.print(Text(f"  {spec.shows}"), soft_wrap=True)
+        for line in (Text.assemble((name, "bold"), f": {spec.duration}"), Text(f"  {spec.shows}")):
+            # Lines of a file or a pipe stay whole.
+            wrapped = line.wrap(console, console.width - 2) if console.is_terminal else [line]
+            console.print(Text("\n  ").join(wrapped), soft_wrap=True)
+    print_lines(
+        console,
+        "",
+        "a small part in at most three minutes: housewise experiment NAME --quick",
+        "all of it, which the same command resumes: housewise experiment NAME",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,7 +147,7 @@ def selftrain(
 
 
 def _train_stars(
-    config: Path | None, options: Mapping[str, Any], overrides: list[str], out: Path | None, log_to: Sequence[str]
+    config: Path | None, options: dict[str, Any], overrides: list[str], out: Path | None, log_to: Sequence[str]
 ) -> None:
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
@@ -161,7 +161,7 @@ def _train_stars(
 
 def _train_adapt(
     config: Path | None,
-    options: Mapping[str, Any],
+    options: dict[str, Any],
     overrides: list[str],
     quick: bool,
     out: Path | None,

@@ -94,7 +94,7 @@ def load_settings(
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),
             (given, str(file), path is not None and CONFIGS not in path.resolve().parents),
-            (literals.hide(dict(settings or {})), "the command line", True),
+            (literals.hide(dict(settings or {})), "settings", True),
             (user_values, "the command line", True),
         ):
             content = place_in_sections(

@@ -23,6 +23,7 @@ MOST_REPEATED = 100_000
 
 SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_MERGE = "tag:yaml.org,2002:merge"
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
@@ -102,6 +103,7 @@ def _check_size(root: yaml.Node) -> yaml.Node:
         if isinstance(node, yaml.ScalarNode):
             _check_scalar(node)
         elif isinstance(node, yaml.MappingNode):
+            _check_keys(node)
             total += sum(size(key, depth + 1) + size(value, depth + 1) for key, value in node.value)
         else:
             total += sum(size(each, depth + 1) for each in node.value)
@@ -112,6 +114,15 @@ def _check_size(root: yaml.Node) -> yaml.Node:
     if size(root, 0) - len(sizes) > MOST_REPEATED:
         raise ValueError(f"references stand for more than {MOST_REPEATED} values")
     return root
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    seen: set[tuple[str, str]] = set()
+    for key, _ in node.value:
+        if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
+            if (key.tag, key.value) in seen:
+                raise ValueError(f"{key.value!r} stands twice, again in line {key.start_mark.line + 1}")
+            seen.add((key.tag, key.value))
 
 
 def _check_scalar(node: yaml.ScalarNode) -> None:

@@ -5,7 +5,7 @@ All of it is kept in files, and whatever is finished is not done again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import TrainingObserver
 
 REFLECTION_DPO = "Reflection-DPO"
+LEARNERS = ("STaR-GATE", REFLECTION_DPO, "no reflection", "no DPO", "oracle questions", "own asking")
+"""Names of the models that a fold trains."""
 _BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions")
 
 
@@ -40,27 +42,23 @@ class FoldTraining:
             for is_oracle in (False, True)
         )
         # For oracle questions it is known that the answer changes the teacher's action.
-        self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
-            "STaR-GATE": self._star_gate,
-            REFLECTION_DPO: self._reflections.preferences,
-            "no reflection": self._reflections.teacher_preferences,
-            "no DPO": self._imitate_chosen,
-            "oracle questions": oracle.preferences,
-            "own asking": self._own_asking,
-        }
+        examples: Sequence[Callable[[], Sequence[Example]]] = (
+            self._star_gate,
+            self._reflections.preferences,
+            self._reflections.teacher_preferences,
+            self._imitate_chosen,
+            oracle.preferences,
+            self._own_asking,
+        )
+        self._examples = dict(zip(LEARNERS, examples, strict=True))
 
     @property
     def start(self) -> ModelReference:
         """The model that all learners start from."""
         return self._training.warm_up_model
 
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """Names of the models that the fold trains."""
-        return tuple(self._examples)
-
     def train(self, learner: str) -> TrainedModel:
-        """Return the model of one of ``learners``, and train it where it is not finished."""
+        """Return the model of one of ``LEARNERS``, and train it where it is not finished."""
         training, folder = self._training, self.learner_folder(learner)
         if (finished := training.finished_model(folder)) is not None:
             return finished
@@ -68,7 +66,7 @@ class FoldTraining:
         return training.train(folder, self._examples[learner](), config, training.warm_up_model)
 
     def learner_folder(self, learner: str) -> Path:
-        """Return the folder with the examples and the model of one of ``learners``."""
+        """Return the folder with the examples and the model of one of ``LEARNERS``."""
         return self.folder / learner.replace(" ", "-")
 
     @cached_property

@@ -77,24 +77,83 @@ def test_all_are_listed_with_what_they_show(tmp_path: Path) -> None:
     assert "personalize/new_houses" in told and "How well models tidy generated houses" in told
 
 
+_TRAINED = "trainings: {t: T}\nruns: {test: {model: {training: t, phase: PHASE}}}\nmeasures: ["
+
+
 @pytest.mark.parametrize(
-    "change, words, message",
+    "old, new, message",
     [
-        ("success_rate", ("mine.yaml",), "measures: no score 'success_rat'; did you mean success_rate?"),
-        ("", ("mine.yaml", "--only", "planner=sage"), "axis planner: no level 'sage'; available: scripted"),
-        ("", ("mine.yaml", "--only", "planner"), "'planner': write NAME=VALUE"),
-        ("", ("mine.yaml", "goal_radius=far"), "setting controller.goal_radius"),
-        ("", ("other.yaml",), "other.yaml"),
+        ("success_rate", "success_rat", "mine.yaml: measures: no score 'success_rat'; did you mean success_rate?"),
+        ("[success_rate", "[steps", "measures: steps is named twice; name it once"),
+        ("[success_rate", '[{mine: {function: "os:nope"}}', "measures.mine.function: no function os:nope (module 'os'"),
+        ("[success_rate", '[{mine: {function: "os:sep"}}', "measures.mine.function: os:sep is not a function"),
+        ("seed: 9700", "sead: 9700", "mine.yaml: test, scripted, 1: settings: unknown setting 'sead'; did"),
+        ("planner: scripted}", "planner: scriptde}", "setting planner: no 'scriptde'; did you mean scripted?"),
+        ("[1, 2, 3]", "[1, 2, 1]", "axes.seed: 1 is listed twice; list it once"),
+        ("lookup: {", "scripted: {", "mine.yaml: not readable as YAML ('scripted' stands twice, again in line 8)"),
+        ("planner: memory_lookup}", "planner: llm, wrappers: [loop_recovery, loop_recovery]}",
+         "setting wrappers: loop_recovery is named twice; name it once"),
+        ("planner: memory_lookup}", 'planner: llm, wrappers: ["m:f", loop_recovery]}',
+         "setting wrappers: loop_recovery changes how the model is asked and cannot stand behind m:f; write"),
+        ("planner: memory_lookup}", 'function: "os:nope"}', "function: no function os:nope"),
+        ("measures:", 'function: "os.path:split"\nmeasures:', "its arguments (missing a required argument: 'p')"),
+        ("measures:", 'runs: {test: {memory: {function: "os:nope"}}}\nmeasures:', "runs.test.memory.function: no"),
+        ("houses: 2", 'data: "${data}"', "${data}: no such input; describe it in the section inputs"),
+        ("compare:", "published: {file: nope, address: x}\ncompare:", "mine.yaml: published.file: no 'nope'; "),
+        ("compare:", 'published: {file: adapt, address: "{row}/x"}\ncompare:', "published.address: no 'row'; "),
+        ("measures: [", _TRAINED.replace("T}", "{}}").replace("PHASE", "imitat"),
+         "mine.yaml: trainings.t: no phase 'imitat'; did you mean imitate? available: imitate, iteration-1"),
+        ("measures: [", _TRAINED.replace("T}", "{settings: {itrations: 1}}}").replace("PHASE", "imitate"),
+         "trainings.t: settings: unknown setting 'itrations'; did you mean iterations?"),
+        ("measures: [", _TRAINED.replace("T}", "{config: nope}}").replace("PHASE", "imitate"), "trainings.t: "),
+    ],
+)  # fmt: skip
+def test_mistakes_in_the_file_are_told_before_anything_is_played(
+    file: Path, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    file.write_text(THREE_PLANNERS.replace(old, new, 1))
+    assert message in refuse(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (("--only", "planner=sage"), "axis planner: no level 'sage'; available: scripted"),
+        (("--only", "planner"), "'planner': write NAME=VALUE"),
+        (("--input", "data=x"), "--input data: no such input; none available"),
+        (("goal_radius=far",), "setting controller.goal_radius"),
+        (("hosues=3",), "the command line: unknown setting 'hosues'; did you mean houses?"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_played(
-    file: Path, tmp_path: Path, change: str, words: tuple[str, ...], message: str
+def test_mistakes_in_the_command_are_told_before_anything_is_played(
+    file: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
-    if change:
-        file.write_text(THREE_PLANNERS.replace(change, "success_rat"))
-    done = run_module("housewise", ["experiment", *words], cwd=tmp_path)
-    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
-    assert not count_episodes(tmp_path)
+    assert message in refuse(tmp_path, *words)
+
+
+@pytest.mark.parametrize("content", ["title: [", "", "- a\n", "hello", "\0", None])
+def test_what_is_no_experiment_is_refused(file: Path, tmp_path: Path, content: str | None) -> None:
+    file.unlink() if content is None else file.write_text(content)
+    assert refuse(tmp_path).startswith("error: mine.yaml: ")
+
+
+@pytest.mark.parametrize("content", ['{"settings": {"sides"', "[]", '{"settings": {"sides": 2}, "values": [{"a": 1}]}'])
+def test_half_written_values_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "title: Dice\nshows: Points.\nsystem: personalize\naxes: {die: {coin: {sides: 2}}}\n"
+        f"function: {__name__}:draws\nmeasures: [{{points: {{}}}}]\n"
+    )
+    values = tmp_path / "out/values/die=coin/values.json"
+    values.parent.mkdir(parents=True)
+    values.write_text(content)
+    assert str(values.relative_to(tmp_path)) in refuse(tmp_path, "--out", "out")
+
+
+def refuse(folder: Path, *words: str) -> str:
+    done = run_module("housewise", ["experiment", "mine.yaml", *words], cwd=folder)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stdout + done.stderr
+    assert not count_episodes(folder)
+    return done.stderr
 
 
 def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ def test_a_selection_of_nothing_is_refused(chosen: dict[str, list[str]], message
     "damage, message",
     [
         (lambda csv, about: about.write_text(about.read_text().replace('"version": 1', '"version": 7')), "version 7"),
+        (lambda csv, about: about.write_text('{"version": 2, "new": 1}'), "version 2, not 1"),
         (lambda csv, about: about.unlink(), "mine.json"),
         (lambda csv, about: about.write_text('{"version": 1'), "mine.json"),
         (lambda csv, about: csv.write_text(csv.read_text().replace("value", "figure", 1)), "has no column 'value'"),
