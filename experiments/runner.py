@@ -112,8 +112,9 @@ class ExperimentRunner:
             # A model that is trained later is not there yet.
             if planned.model is None:
                 self._open(planned, {}).check_start()
-            else:
-                self._open_training(*planned.model)
+        asked = {(run.model[0].folder, run.model[1]): run.model for run in self.grid.runs if run.model is not None}
+        for training, phase in asked.values():
+            self._open_training(training, phase)
 
     def play(self) -> None:
         """Play what is left, or call the experiment's function for the cells that are left.
