@@ -90,7 +90,7 @@ _TRAINED = "trainings: {t: T}\nruns: {test: {model: {training: t, phase: PHASE}}
         ("seed: 9700", "sead: 9700", "mine.yaml: test, scripted, 1: settings: unknown setting 'sead'; did"),
         ("planner: scripted}", "planner: scriptde}", "setting planner: no 'scriptde'; did you mean scripted?"),
         ("[1, 2, 3]", "[1, 2, 1]", "axes.seed: 1 is listed twice; list it once"),
-        ("lookup: {", "scripted: {", "mine.yaml: not readable as YAML ('scripted' stands twice, again in line 8)"),
+        ("lookup: {", "scripted: {", "mine.yaml: not readable as YAML ('scripted' stands twice, again in line 9)"),
         ("planner: memory_lookup}", "planner: llm, wrappers: [loop_recovery, loop_recovery]}",
          "setting wrappers: loop_recovery is named twice; name it once"),
         ("planner: memory_lookup}", 'planner: llm, wrappers: ["m:f", loop_recovery]}',
