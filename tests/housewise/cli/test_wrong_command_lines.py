@@ -30,7 +30,6 @@ WRONG = {
     "run --adapter tidi": "did you mean tidy? available: auto, none, breakfast, tidy",
     "run --config nope": "nope: no such configuration file, and none of that name; available: ",
     "run --log-to nope": "no tracker 'nope' is installed; available: tensorboard, wandb",
-    "run --config person": "for housewise selftrain",
     "run --scene Merom_1_int": "--data or HOUSEKEEP_DATA",
     "run --episodes test": "--data or HOUSEKEEP_DATA",
     "run --houses 2 --data /nowhere": "give one of them",
