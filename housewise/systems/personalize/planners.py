@@ -118,7 +118,8 @@ class ReplayFactory(_PromptedFactory):
         config = PlannerConfig(chosen.grounded, chosen.normalize_steps, wrappers, repairs=0)
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
-        return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=context.route)
+        route = _route(context, config)
+        return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=route)
 
 
 class SayPlanFactory:

@@ -1,0 +1,38 @@
+"""Which planner a configuration makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
+from housewise.language.base import Sampling
+from housewise.language.replay import ReplayChatModel
+from housewise.systems.personalize.planner_context import PlannerContext
+from housewise.systems.personalize.planners import open_planner
+from housewise.systems.personalize.settings import AgentSettings
+from housewise.systems.personalize.system import Personalize
+from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.simulator import open_simulator
+
+
+@pytest.fixture
+def context(toy: RearrangementTask) -> PlannerContext:
+    env = RearrangementEnv(open_simulator("raycast", ("instance",)), [toy])
+    env.reset()
+    return PlannerContext(toy, env, 0, ReplayChatModel([]), Sampling())
+
+
+def test_the_papers_configuration_asks_with_the_papers_planner(context: PlannerContext) -> None:
+    assert type(open_planner(Personalize.load(Path("paper")).agent)(context)) is LLMPlanner
+
+
+@pytest.mark.parametrize("planner", ["llm", "replay"])
+@pytest.mark.parametrize("wrappers", [(), ("sort_by_distance",)])
+def test_prompts_are_sorted_only_if_the_settings_say_so(
+    planner: str, wrappers: tuple[str, ...], context: PlannerContext
+) -> None:
+    made = open_planner(AgentSettings(planner=planner, wrappers=wrappers))(context)
+    assert isinstance(made, SortByDistance) == bool(wrappers)
