@@ -43,10 +43,18 @@ class LLMPlanner:
             graph: Everything that the robot knows.
             attempts: What it has tried in the episode. The paper's prompt does not tell of it.
         """
-        messages = self.context.messages(graph)
-        replies = self.session.ask_all(messages, self.context.template.prefix)
+        messages = self.describe(graph)
+        replies = self.session.ask_all(messages, self.context.template.prefix, self.reply_grammar(graph))
         first, *others = [self.parse(graph, messages, reply) for reply in replies]
         return replace(first, alternatives=tuple(others))
+
+    def describe(self, graph: SceneGraph) -> tuple[Message, ...]:
+        """Return the prompt: the state in words (section 3.2.1)."""
+        return self.context.messages(graph)
+
+    def reply_grammar(self, graph: SceneGraph) -> str | None:
+        """Return the grammar of replies, or None if the model may write anything, as in the paper."""
+        return None
 
     def parse(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         """Return the plan in a reply: its first ten actions, or as many as the context says."""

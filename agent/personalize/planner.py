@@ -51,9 +51,14 @@ class Plan:
     choice_count: int | None = None
 
     @property
+    def calls(self) -> tuple[ModelCall, ...]:
+        """All model calls of this plan, the one that wrote it last."""
+        return (*self.prior_calls, *([ModelCall(self.messages, self.reply)] if self.reply else []))
+
+    @property
     def replies(self) -> tuple[Reply, ...]:
         """All replies that the model wrote for this plan."""
-        return (*(exchange.reply for exchange in self.prior_calls), *([self.reply] if self.reply else []))
+        return tuple(call.reply for call in self.calls)
 
     @property
     def text(self) -> str:

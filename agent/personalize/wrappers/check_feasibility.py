@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from housewise.agent.personalize.judgement_text import split_judgements
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
-from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
+from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -43,7 +43,6 @@ class CheckFeasibility:
             judged = f"{split_judgements(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
             grammar = llm.grammar(graph) if llm.grounded else None
             reply = llm.session.ask(prompt, f"{words.prefix}{judged}", grammar)
-            prior_calls = (*plan.prior_calls, ModelCall(plan.messages, plan.reply))
             repaired = llm.parse(graph, prompt, replace(reply, text=f"{judged}{reply.text}"))
-            plan, problem = remove_infeasible_steps(replace(repaired, prior_calls=prior_calls), graph, attempts)
+            plan, problem = remove_infeasible_steps(replace(repaired, prior_calls=plan.calls), graph, attempts)
         return replace(plan, alternatives=first.alternatives)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from housewise.agent.personalize.grammar import plan_grammar
@@ -10,7 +9,7 @@ from housewise.agent.personalize.judgement_text import split_judgements
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.plan_normalizer import ANY
 from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
-from housewise.agent.personalize.planner import Attempt, ModelCall, Plan
+from housewise.agent.personalize.planner import ModelCall, Plan
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext
 from housewise.language.base import ChatModel, Message, Reply, Sampling
@@ -44,14 +43,13 @@ class HousewisePlanner(LLMPlanner):
         self.knowledge = knowledge or NoKnowledge()
         self.form = ANY if normalize_steps else PLAIN
 
-    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
-        """See Planner.plan."""
-        words = self.context.template
-        messages = self.context.messages(graph, self.knowledge)
-        grammar = self.grammar(graph, words.judging) if self.grounded else None
-        replies = self.session.ask_all(messages, words.prefix, grammar)
-        first, *others = [self.parse(graph, messages, reply) for reply in replies]
-        return replace(first, alternatives=tuple(others))
+    def describe(self, graph: SceneGraph) -> tuple[Message, ...]:
+        """Return the prompt, with what is recalled about the person."""
+        return self.context.messages(graph, self.knowledge)
+
+    def reply_grammar(self, graph: SceneGraph) -> str | None:
+        """Return the grammar of replies, with judgements if the prompt asks for any; None if not ``grounded``."""
+        return self.grammar(graph, self.context.template.judging) if self.grounded else None
 
     def grammar(self, graph: SceneGraph, with_judgements: bool = False) -> str:
         """Return the grammar of all plans for a scene graph."""

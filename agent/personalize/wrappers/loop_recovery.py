@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from housewise.agent.personalize.judgement_text import Judgements, parse_judgements, split_judgements
 from housewise.agent.personalize.planner import (
     Attempt,
-    ModelCall,
     Plan,
     Planner,
     hide_hopeless_targets,
@@ -44,11 +43,10 @@ class LoopRecovery:
         judgements: Judgements = {}
         if words.judging:
             judgements = parse_judgements(split_judgements(plan.text)[0], visible, words.prompt_names(visible))
-        calls = (*plan.prior_calls, ModelCall(plan.messages, plan.reply)) if plan.reply else plan.prior_calls
         scripted = planner_for_judgements(judgements).plan(visible, attempts)
         if scripted.complete and (missed := missed_targets(graph, attempts)):
-            return plan_visits(graph, missed, calls, self._llm, self._route)
-        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", calls)
+            return plan_visits(graph, missed, plan.calls, self._llm, self._route)
+        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", plan.calls)
 
 
 def is_loop(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner, format_steps
+from housewise.agent.personalize.planner import Attempt, Plan, Planner, format_steps
 from housewise.core.errors import UserError
 from housewise.core.plugins import WRAPPERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
@@ -83,7 +83,7 @@ class _WrappedPlanner:
         kept = next(
             (each for each in asked if each.reply is plan.reply and (each.steps, each.complete) == outcome), None
         )
-        calls = tuple(call for each in asked if each is not kept for call in _calls(each))
+        calls = tuple(call for each in asked if each is not kept for call in each.calls)
         if kept is not None:
             return replace(plan, prior_calls=(*calls, *plan.prior_calls)) if calls else plan
         # Actions in the prompt's form are understood in a replay with any settings.
@@ -91,10 +91,6 @@ class _WrappedPlanner:
         text = f"step 1: {format_steps([*lines, *(['mission complete'] if plan.complete else [])])}"
         reply = Reply(text.removeprefix(self._prefix))
         return replace(plan, messages=(), reply=reply, prior_calls=calls, alternatives=())
-
-
-def _calls(plan: Plan) -> tuple[ModelCall, ...]:
-    return (*plan.prior_calls, *([ModelCall(plan.messages, plan.reply)] if plan.reply else []))
 
 
 def _load(name: str) -> Any:
