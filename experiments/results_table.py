@@ -22,11 +22,12 @@ from housewise.core.settings import nested_differences
 from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
 from housewise.experiments.experiment_file import Experiment
-from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
 from housewise.rollout.data_frames import import_pandas
+from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE
+from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import find_system, system_scores
 
 if TYPE_CHECKING:
@@ -151,20 +152,24 @@ class ResultsTable:
 def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
     """Return the results of an experiment, as far as it is played."""
     experiment, made = runner.experiment, provenance()
+    # Opening a run reads its settings and episodes, so each is opened once.
+    opened = {planned.folder: planned for planned in runner.measured_runs}
+    runs = {folder: runner.find_run(planned) for folder, planned in opened.items()}
     header = ResultsHeader(
         experiment=name,
         title=experiment.title,
         axes={axis: tuple(levels) for axis, levels in experiment.axes.items()},
         measures=_measure_units(experiment),
         quick=runner.quick,
-        missing_episodes=runner.count_missing_episodes(),
+        missing_episodes=runner.count_missing_calls()
+        + sum(len(runs[planned.folder].open_jobs) for planned in runner.measured_runs),
         settings={
-            **{run.label: _own_settings(runner, run) for run in runner.measured_runs},
+            **_own_settings(experiment.system, {opened[folder].label: run.settings for folder, run in runs.items()}),
             **{
                 ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
             },
         },
-        adapters=_adapters(runner),
+        adapters=_adapters(runner, [run for folder, run in runs.items() if opened[folder].model is None]),
         made=made,
     )
     return ResultsTable(header, _to_frame(list(experiment.axes), runner.measurements()))
@@ -221,14 +226,19 @@ def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
     return found
 
 
-def _own_settings(runner: ExperimentRunner, run: PlannedRun) -> dict[str, Any]:
-    settings = runner.find_run(run).settings
-    base = type(settings).model_validate(find_system(settings.system).load().model_dump())
-    found = nested_differences(settings.model_dump(mode="json"), base.model_dump(mode="json"))
-    return {section: values for section, values in found.items() if section not in ("execution", "memory")}
+def _own_settings(system: str, runs: Mapping[str, RunSettings]) -> dict[str, dict[str, Any]]:
+    """Return the settings of each run that differ from the system's defaults, by its label."""
+    defaults = find_system(system).load()
+    base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
+    found = {label: nested_differences(settings.model_dump(mode="json"), base) for label, settings in runs.items()}
+    return {
+        label: {section: values for section, values in each.items() if section not in ("execution", "memory")}
+        for label, each in found.items()
+    }
 
 
-def _adapters(runner: ExperimentRunner) -> dict[str, Any]:
-    named = {runner.settings(run).models.agent.adapter for run in runner.measured_runs if run.model is None}
+def _adapters(runner: ExperimentRunner, runs: Iterable[Run]) -> dict[str, Any]:
+    """Return the digests of the adapters that runs and functions name."""
+    named = {run.settings.models.agent.adapter for run in runs}
     named |= {runner.function_settings(cell).get("adapter") for cell, _ in runner.grid.function_cells}
     return {Path(name).name: adapter_fingerprint(name) for name in sorted(filter(None, named))}

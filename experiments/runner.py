@@ -149,10 +149,9 @@ class ExperimentRunner:
         """Runs whose episodes are measured."""
         return [] if self.experiment.function else self.grid.measured_runs
 
-    def count_missing_episodes(self) -> int:
-        """Return how many episodes of the measured runs, or calls of the function, are not finished."""
-        missing_calls = sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
-        return missing_calls + sum(len(self.find_run(planned).open_jobs) for planned in self.measured_runs)
+    def count_missing_calls(self) -> int:
+        """Return how many calls of functions are not finished."""
+        return sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
 
     def find_run(self, planned: PlannedRun) -> Run:
         """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
