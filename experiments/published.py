@@ -22,7 +22,7 @@ class Published(Settings):
     """Published values that stand beside ours.
 
     Attributes:
-        file: str of a file in ``housekeep_configs/published``.
+        file: Name of a file in ``housekeep_configs/published``.
         address: Keys of a value in the file, with slashes between them. ``{AXIS}`` stands for a level, ``{measure}``
             for a measure. A value is a number, or mean and standard error, in the units of tables.
         names: What a level or measure is called in the file, by axis.

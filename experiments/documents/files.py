@@ -35,10 +35,6 @@ class FigureFiles:
             self._tables[name] = read_table(self._folder / name)
         return self._tables[name]
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a file of this name."""
-        return (self._folder / name).is_file()
-
     def read_all(self) -> dict[str, ResultsTable]:
         """Read all tables, and return them by name.
 

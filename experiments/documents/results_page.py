@@ -1,4 +1,4 @@
-"""The page of all results: for each experiment its table, its command, and what it was made with."""
+"""The page of all results: each table, the command that made it, and what it was made with."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.experiment_file import Experiment
-from housewise.experiments.results_table import MEASURE, ResultsHeader
-from housewise.experiments.tables import format_differences, format_results
+from housewise.experiments.results_table import MEASURE, ResultsHeader, ResultsTable
+from housewise.experiments.tables import FormattedTable, format_differences, format_results
 
 _TITLES = {
     "personalize": "LLM-Personalize",
@@ -20,15 +20,17 @@ _TITLES = {
 
 
 def draw_results(files: FigureFiles) -> str:
-    """Draw a section for each experiment that has results, and list the others."""
-    parts, open_experiments, bundled = [], [], bundled_experiments()
+    """Draw a section for each results table, and list the experiments that have none."""
+    parts, open_experiments = [], []
+    experiments = {name: load_experiment(path) for name, path in bundled_experiments().items()}
+    tables = {name.removesuffix(".csv"): table for name, table in files.read_all().items()}
     for group, title in _TITLES.items():
         sections = []
-        for name in (each for each in bundled if each.startswith(f"{group}/")):
-            experiment = load_experiment(bundled[name])
-            if files.has(f"{name}.csv"):
-                sections.append(_draw_section(name, experiment, files))
-            else:
+        for name in sorted(name for name in {*experiments, *tables} if name.startswith(f"{group}/")):
+            experiment = experiments.get(name)
+            if name in tables:
+                sections.append(_draw_section(name, experiment, tables[name]))
+            elif experiment is not None:
                 open_experiments.append(f"- `{_command(name)}`: {experiment.shows}")
         parts += [f"## {title}", *sections] if sections else []
     if open_experiments:
@@ -36,24 +38,30 @@ def draw_results(files: FigureFiles) -> str:
     return "\n\n".join(parts)
 
 
-def _draw_section(name: str, experiment: Experiment, files: FigureFiles) -> str:
-    results = files.table(f"{name}.csv")
-    own = {axis: base for axis, base in experiment.compare.items() if base in results.header.axes.get(axis, ())}
+def _draw_section(name: str, experiment: Experiment | None, results: ResultsTable) -> str:
+    """Draw a section. Older results may be of a command that is no longer there."""
     means = format_results(results, experiment)
-    parts = [f"### {experiment.title}", experiment.shows, means.markdown_body, *means.notes]
-    # The others are in the file that the command writes.
-    main = results.select({MEASURE: [next(iter(results.header.measures))]})
-    for each in format_differences(main, experiment.table, own):
+    parts = [f"### {results.header.title if experiment is None else experiment.title}"]
+    parts += [*([experiment.shows] if experiment else []), means.markdown_body, *means.notes]
+    for each in _draw_differences(results, experiment) if experiment else ():
         summary = "<details><summary>Paired differences, with 95 % intervals over tasks</summary>"
         parts += [summary, each.markdown_body, "</details>"]
-    return "\n\n".join([*parts, " ".join(_describe(name, results.header))])
+    command = f"`{_command(name)}`" if experiment else "Older results, whose command is no longer there"
+    return "\n\n".join([*parts, f"{command}; {' '.join(_describe(name, results.header))}"])
+
+
+def _draw_differences(results: ResultsTable, experiment: Experiment) -> Iterator[FormattedTable]:
+    """Draw the differences of the first measure. The others are in the file that the command writes."""
+    own = {axis: base for axis, base in experiment.compare.items() if base in results.header.axes.get(axis, ())}
+    main = results.select({MEASURE: [next(iter(results.header.measures))]})
+    return format_differences(main, experiment.table, own)
 
 
 def _describe(name: str, header: ResultsHeader) -> Iterator[str]:
-    """Yield sentences about how a table was made."""
+    """Yield parts of a sentence about how a table was made."""
     made = header.made
     commit, date = str(made.get("commit") or ""), str(made.get("date") or "")
-    yield f"`{_command(name)}`; measured {f'on {date[:10]} ' if date else ''}at commit {commit[:8] or 'unknown'}"
+    yield f"measured {f'on {date[:10]} ' if date else ''}at commit {commit[:8] or 'unknown'}"
     if made.get("changed"):
         yield "with changes that are in no commit"
     for adapter, files in header.adapters.items():
