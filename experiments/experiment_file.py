@@ -380,7 +380,7 @@ class Experiment(Settings):
         }
         return self.model_copy(update={"axes": kept})
 
-    def reduced(self) -> Self:
+    def for_quick(self) -> Self:
         """Return the experiment with the levels and settings of ``--quick``."""
         trainings = {
             name: each.model_copy(update={"settings": each.settings | self.quick.trainings.get(name, {})})

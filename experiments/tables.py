@@ -58,7 +58,7 @@ class FormattedTable:
         return "\n".join(f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines)
 
     @property
-    def fitted(self) -> FittedTable:
+    def terminal_table(self) -> FittedTable:
         """The table for a terminal."""
         return table(self.title, self.columns, self.rows)
 

@@ -25,13 +25,13 @@ def wishes_told(record: Record) -> Weighted:
     return _share([told for told, _ in _wishes(record)])
 
 
-def _satisfied(record: Record, told: bool) -> Weighted:
+def _share_of_satisfied(record: Record, told: bool) -> Weighted:
     """Return the share of satisfied wishes among the applicable ones that were told, or the others."""
     return _share([satisfied for was_told, satisfied in _wishes(record) if was_told == told])
 
 
-satisfied_told = partial(_satisfied, told=True)
-satisfied_others = partial(_satisfied, told=False)
+satisfied_told = partial(_share_of_satisfied, told=True)
+satisfied_others = partial(_share_of_satisfied, told=False)
 
 
 def _satisfied_at(record: Record, part: float) -> float | None:

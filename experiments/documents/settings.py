@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel
 
-from housewise.core.settings_reference import SettingReference, format_value, list_sections
+from housewise.core.settings_reference import SettingReference, format_value, list_settings
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, markdown
 from housewise.rollout.settings import RunSettings
@@ -39,10 +39,9 @@ def _draw_table(name: str, files: FigureFiles) -> str:
 def _list_rows(settings: BaseModel, defaults: DictConfig | None = None) -> list[SettingReference]:
     """Return all settings but the name of the system, each followed by the settings of its items."""
     values: Any = None if defaults is None else OmegaConf.to_container(defaults)
-    rows = [each for section in list_sections(settings, "", values) for each in section.settings]
     return [
         row
-        for each in rows
+        for each in list_settings(settings, defaults=values)
         if each.name.rpartition(".")[2] != "system"
         for row in (each, *(replace(item, name=f"{each.name}[].{item.name}") for item in each.items))
     ]

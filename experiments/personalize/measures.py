@@ -15,7 +15,7 @@ _DISTURBED = "disturbed"
 _REASONS = ("no space", "no steps left", "left alone")
 
 
-def understood(record: Record) -> float | None:
+def share_of_understood_steps(record: Record) -> float | None:
     """Return the share of steps that could be resolved to an action; None without steps."""
     actions = _read(record).actions
     return sum(action.action is not None for action in actions) / len(actions) if actions else None

@@ -75,7 +75,7 @@ def experiment(
     for axis, named in map(_split_pair, only or ()):
         # The name of a level may hold a comma.
         levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
-    chosen = spec.with_levels(levels) if levels else spec.reduced() if quick else spec
+    chosen = spec.with_levels(levels) if levels else spec.for_quick() if quick else spec
     if not show:
         chosen = chosen.with_levels(_leave_out_missing(chosen, levels))
     base = Path("runs") / "experiments"
@@ -133,7 +133,7 @@ def _print(
 
     tables = [format_results(made, spec), *format_differences(made, spec.table, spec.compare)]
     for each in tables:
-        console.print(each.fitted)
+        console.print(each.terminal_table)
         for note in each.notes:
             console.print(Text(note))
     paths = made.write(folder, name)

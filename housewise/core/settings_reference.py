@@ -96,9 +96,11 @@ def list_sections(
         yield from list_sections(value, f"{prefix}{name}", value_defaults, value_derived)
 
 
-def list_settings(settings: BaseModel, section: str = "") -> Iterator[SettingReference]:
-    """Yield every setting with its value as the default, section by section; see ``list_sections``."""
-    for each in list_sections(settings, section):
+def list_settings(
+    settings: BaseModel, section: str = "", defaults: Mapping[str, Any] | None = None
+) -> Iterator[SettingReference]:
+    """Yield every setting, section by section; see ``list_sections``."""
+    for each in list_sections(settings, section, defaults):
         yield from each.settings
 
 

@@ -153,10 +153,16 @@ def test_levels_of_a_source_have_to_be_known(tmp_path: Path) -> None:
 def test_bundled_experiments_expand(name: str) -> None:
     spec = load_experiment(bundled_experiments()[name])
     assert spec.shows.endswith(".") and "\n" not in spec.shows and spec.duration
-    for grid in (Grid(spec), Grid(spec.reduced(), quick=True)):
+    whole, quick = Grid(spec), Grid(spec.for_quick(), quick=True)
+    for grid in (whole, quick):
         if spec.function is None:
             folders = [run.folder for run in grid.runs]
             assert folders and len(set(folders)) == len(folders)
+    # A function of a whole experiment stands in place of all its runs.
+    runs = [] if spec.function else whole.measured_runs
+    cells = [*(run.cell for run in runs), *(cell for cell, _ in whole.function_cells)]
+    assert len(cells) == len(set(cells)) > 0
+    assert 0 < len(quick.runs) + len(quick.function_cells) <= len(cells)
 
 
 def tasks_of(settings: PersonalizeSettings) -> set[tuple[str, int]]:

@@ -23,7 +23,6 @@ from housewise.experiments.clipr.measures import (
     worst_change,
 )
 from housewise.experiments.clipr.understanding import measure_reader
-from housewise.experiments.grid import Grid
 from housewise.experiments.published import published_value
 from housewise.systems.clipr.record import DecisionEvent, ReviewEvent, RulesEvent
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -70,15 +69,6 @@ def test_published_values_stand_beside_ours() -> None:
         for method in spec.axes["method"]
     ]
     assert len([*filter(None, ambik)]) == 10 and ambik[0] == "84.6"
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_cell_has_a_run_or_a_function(name: str) -> None:
-    grid = Grid(load_experiment(EXPERIMENTS[name]))
-    cells = [run.cell for run in grid.measured_runs] + [cell for cell, _ in grid.function_cells]
-    assert len(cells) == len(set(cells)) > 0
-    few = Grid(grid.experiment.reduced(), quick=True)
-    assert 0 < len(few.runs) + len(few.function_cells) <= len(cells)
 
 
 def test_ablations_start_from_poor_rules_and_misleading_people(tmp_path: Path) -> None:

@@ -65,8 +65,9 @@ def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], ou
 
 
 def test_understood_is_the_share_of_steps_with_an_action() -> None:
-    assert measures.understood(make_record({"mug 1": SHELF}, statuses=()).record) is None
-    assert measures.understood(make_record({"mug 1": SHELF}, statuses=("skipped", "skipped")).record) == 0.0
+    share = measures.share_of_understood_steps
+    assert share(make_record({"mug 1": SHELF}, statuses=()).record) is None
+    assert share(make_record({"mug 1": SHELF}, statuses=("skipped", "skipped")).record) == 0.0
 
 
 def test_what_a_memory_names_is_counted() -> None:

@@ -16,7 +16,6 @@ from housewise.agent.stars.data_files import KNOWN_PLACES
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
-from housewise.experiments.grid import Grid
 from housewise.experiments.runner import MeasuredValue
 from housewise.experiments.stars.replay import replay_condition
 from housewise.experiments.stars.selecting import select_recorded_goals
@@ -42,15 +41,6 @@ def played(folder: Path, name: str, *words: str, code: int = 0) -> pd.DataFrame:
 
 def by_measure(values: Iterable[MeasuredValue]) -> dict[str, float]:
     return {value.measure: value.value for value in values}
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_cell_has_a_run_or_a_function(name: str) -> None:
-    grid = Grid(load_experiment(EXPERIMENTS[name]))
-    cells = [run.cell for run in grid.measured_runs] + [cell for cell, _ in grid.function_cells]
-    assert len(cells) == len(set(cells)) > 0
-    few = Grid(grid.experiment.reduced(), quick=True)
-    assert 0 < len(few.runs) + len(few.function_cells) <= len(cells)
 
 
 def test_conditions_are_runs_of_the_system_and_trial_2_knows_the_goals_of_the_first(
