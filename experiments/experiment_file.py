@@ -224,7 +224,7 @@ class Experiment(Settings):
     Attributes:
         title: Title of the table.
         shows: What the table shows, in one sentence.
-        duration: How long it takes, and on what.
+        duration: About how long it takes, and on what.
         system: System of the runs.
         inputs: Files and folders of the user, by name.
         settings: Settings of every run.

@@ -48,7 +48,7 @@ def experiment(
 
     Examples:
 
-      # all bundled experiments, with what each shows and how long it takes
+      # all bundled experiments, with what each shows and about how long it takes
       housewise experiment
 
       housewise experiment new_houses --quick
