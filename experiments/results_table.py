@@ -153,7 +153,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
     """Return the results of an experiment, as far as it is played."""
     experiment, made = runner.experiment, provenance()
     # Opening a run reads its settings and episodes, so each is opened once.
-    opened = {planned.folder: planned for planned in runner.measured_runs}
+    opened = {planned.folder: planned for planned in runner.grid.measured_runs}
     runs = {folder: runner.find_run(planned) for folder, planned in opened.items()}
     header = ResultsHeader(
         experiment=name,
@@ -162,7 +162,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
         measures=_measure_units(experiment),
         quick=runner.quick,
         missing_episodes=runner.count_missing_calls()
-        + sum(len(runs[planned.folder].open_jobs) for planned in runner.measured_runs),
+        + sum(len(runs[planned.folder].open_jobs) for planned in runner.grid.measured_runs),
         settings={
             **_own_settings(experiment.system, {opened[folder].label: run.settings for folder, run in runs.items()}),
             **{

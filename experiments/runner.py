@@ -103,8 +103,6 @@ class ExperimentRunner:
             read_published(self.experiment.published.file)
         for cell, function in self.grid.function_cells:
             _check_arguments(function, self._fill_in(self.function_settings(cell)))
-        if self.experiment.function:
-            return
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
             if planned.memory_function is not None:
@@ -125,7 +123,7 @@ class ExperimentRunner:
         with exclusive_lock(self.folder):
             for cell, function in self.grid.function_cells:
                 self._call_function(cell, function)
-            for planned in [] if self.experiment.function else self.grid.runs:
+            for planned in self.grid.runs:
                 model = {} if planned.model is None else self._trained_model(*planned.model)
                 self._copy_memory(planned)
                 play_run(planned.label, self._open(planned, model), self.observer)
@@ -137,17 +135,12 @@ class ExperimentRunner:
             values = _read_values(path) if path.exists() else []
             # A function may measure more than an experiment is about, such as a control of several experiments.
             yield from ((cell, "", value) for value in values if value.measure in self.experiment.measures_by_name)
-        for planned in self.measured_runs:
+        for planned in self.grid.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
             memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
             for record in read_records(episodes) if episodes.is_dir() else ():
                 for name, measure in self.measures.items():
                     yield from ((planned.cell, planned.name, value) for value in measure(name, record, memory))
-
-    @property
-    def measured_runs(self) -> list[PlannedRun]:
-        """Runs whose episodes are measured."""
-        return [] if self.experiment.function else self.grid.measured_runs
 
     def count_missing_calls(self) -> int:
         """Return how many calls of functions are not finished."""

@@ -158,9 +158,7 @@ def test_bundled_experiments_expand(name: str) -> None:
         if spec.function is None:
             folders = [run.folder for run in grid.runs]
             assert folders and len(set(folders)) == len(folders)
-    # A function of a whole experiment stands in place of all its runs.
-    runs = [] if spec.function else whole.measured_runs
-    cells = [*(run.cell for run in runs), *(cell for cell, _ in whole.function_cells)]
+    cells = [*(run.cell for run in whole.measured_runs), *(cell for cell, _ in whole.function_cells)]
     assert len(cells) == len(set(cells)) > 0
     assert 0 < len(quick.runs) + len(quick.function_cells) <= len(cells)
 
