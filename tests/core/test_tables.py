@@ -66,7 +66,7 @@ def test_an_experiments_table_fits(width: int) -> None:
     scenes = ("Benevolence_2_int", "Pomaria_2_int")
     columns = ["", *(f"{scene}, {tasks}" for scene in scenes for tasks in ("train", "test"))]
     rows = [[row, *(["44.4 ± 12.3 [33.3 ± 3.3]"] * 4)] for row in ("LLM-Planner", "after the second iteration")]
-    shown = printed(FormattedTable("success", columns, rows).fitted, width)
+    shown = printed(FormattedTable("success", columns, rows).terminal_table, width)
     assert max(map(len, shown.splitlines())) <= width
     words = shown.split()
     assert words.count("44.4") == words.count("[33.3") == 8
