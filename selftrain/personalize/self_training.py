@@ -33,9 +33,10 @@ from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
     read_selftraining,
 )
+from housewise.selftrain.rollouts.engine import end_earlier_server, open_engine
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig
-from housewise.selftrain.training_folder import IMITATE, TrainingFolder, TrainingObserver, play_run
+from housewise.selftrain.training_folder import IMITATE, PAIRS, TrainingFolder, TrainingObserver, play_run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
@@ -44,6 +45,8 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 # Largest share of a phase's episodes that may fail.
 _MAX_FAILED = 0.25
+# Number of times that a server which ends during a run is started again.
+_MAX_RESTARTS = 2
 # Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
 _MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), allow_unplaceable=False)
 
@@ -86,6 +89,8 @@ class SelfTraining:
         self._context = RememberingContext(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
+        run, prefix = config.run, self._template.prefix
+        self._engine = open_engine(config.rollouts, folder, run.models.agent, config.training, prefix)
         self._check_settings()
 
     @property
@@ -125,6 +130,7 @@ class SelfTraining:
             if run.execution.ray is None:
                 Personalize(run).check_start()
             self._training.check_trainer(config.training)
+            self._engine.check(self._training.start)
 
     def run(self) -> dict[str, Any]:
         """Do the phases that are left.
@@ -137,15 +143,22 @@ class SelfTraining:
         """
         training = self._training
         with training.lock_and_check(self._check_folder):
+            end_earlier_server(self.folder)
             for folder in (self.folder, *self.folder.glob("*/evaluation")):
                 remove_partial(folder)
             training.write_settings(self.config)
             copy_user_files(Personalize(self.config.run).files(), self.folder, anew=not self._has_begun)
-            phases: list[dict[str, Any]] = []
-            for name, model in self._models():
-                phases.append(self._evaluate(name, model))
-                write_json(self.folder / "summary.json", {"phases": phases})
-            return {"phases": phases}
+            try:
+                return {"phases": self._run_phases()}
+            finally:
+                self._engine.pause()
+
+    def _run_phases(self) -> list[dict[str, Any]]:
+        phases: list[dict[str, Any]] = []
+        for name, model in self._models():
+            phases.append(self._evaluate(name, model))
+            write_json(self.folder / "summary.json", {"phases": phases})
+        return phases
 
     @property
     def _has_begun(self) -> bool:
@@ -236,10 +249,10 @@ class SelfTraining:
         sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
         # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
         series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
-        changes = {"repeats": grow.repeats, "rng_stream": series, **_model_settings(model)}
+        changes = {"repeats": grow.repeats, "rng_stream": series, **self._engine.model_settings(before, model)}
         changes |= self._memories.learning_settings(before, folder)
         config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
-        play(f"{name}: grow", config, folder, self._observer)
+        self._play_model(f"{name}: grow", before, model, config, folder)
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
@@ -297,22 +310,49 @@ class SelfTraining:
             "familiar_kinds": _familiar_kinds(start, examples),
         }
         defaults = {key: settings[key] for key in AdapterConfig.model_fields}
+        self._engine.pause()
+        template = {"chat_template_kwargs": run.models.agent.chat_template_kwargs}
+        config = self._engine.training_config(config).model_copy(update=template)
         return self._training.train(f"{name}: train", name, examples, config, start, defaults)
 
     def _evaluate(self, name: str, model: ModelReference) -> dict[str, Any]:
         """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            changes = {**_model_settings(model), **self._memories.frozen_settings(name)}
+            changes = {**self._engine.model_settings(name, model), **self._memories.frozen_settings(name)}
             config = self.config.evaluation_settings(tasks, **changes)
             folder = self.folder / name / "evaluation" / tasks.name
-            played = play(f"{name}: {tasks.name}", config, folder, self._observer)
+            played = self._play_model(f"{name}: {tasks.name}", name, model, config, folder)
             failed = played["failed"]["episodes"]
             figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
         phase = {"version": VERSION, "phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.end_phase(phase)
         return phase
+
+    def _play_model(
+        self, name: str, phase: str, model: ModelReference, config: PersonalizeSettings, folder: Path
+    ) -> dict[str, Any]:
+        """Play a run with the model of a phase, which the engine makes ready where episodes are left.
+
+        Args:
+            name: Name of the run for the observer.
+            phase: Phase that the model was trained in.
+            model: The model.
+            config: Settings of the run.
+            folder: Folder of the run.
+        """
+        for _ in range(_MAX_RESTARTS):
+            if Run(Personalize(config), folder).open_jobs:
+                served = self._engine.serve(phase, model, self.folder / phase / PAIRS)
+                config = config.with_changes(**served) if served else config
+            try:
+                return play(name, config, folder, self._observer)
+            except UserError as error:
+                if not self._engine.recover():
+                    raise
+                print_note(f"the server ended during {name} ({error}); it is started again")
+        return play(name, config, folder, self._observer)
 
     def _check_folder(self) -> None:
         """Check that the folder is empty, or that its self-training has the same settings."""
@@ -351,12 +391,6 @@ class SelfTraining:
                 f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
                 "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
             )
-
-
-def _model_settings(model: ModelReference) -> dict[str, Any]:
-    """Return the settings of a run that uses a model."""
-    familiar = adapter_defaults(model.adapter).get("familiar_kinds")
-    return {"model": model.model, "adapter": model.adapter, "familiar_kinds": familiar}
 
 
 def _familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:
