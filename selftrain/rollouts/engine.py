@@ -24,7 +24,7 @@ from housewise.language.local.tokens import has_chat_template
 from housewise.language.local.weights import load_outline
 from housewise.language.server.lora_server import LoraServer
 from housewise.language.settings import ModelSettings
-from housewise.selftrain.examples import Demonstration, read_examples
+from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
 from housewise.selftrain.rollouts.logprob_check import compare_logprobs
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import VllmProcess, end_orphan, served_rank
@@ -224,13 +224,16 @@ class VllmEngine(LocalEngine):
                 server.unload(str(self._loaded))
             _check_servable(adapter_folder(model.adapter))
             server.load(name, adapter_folder(model.adapter).resolve())
-        served = name if model.adapter is not None else base
-        scores = [
-            server.score(served, pair.pair.messages, pair.pair.prefix + pair.pair.reply, expected.template)
-            for pair in expected.pairs
-        ]
-        where = f"model {served} at {server.address}"
-        return asdict(compare_logprobs(where, expected.pairs, scores, self._config.max_difference))
+
+        def score(served: str) -> list[list[tuple[int, float]]]:
+            return [
+                server.score(served, pair.pair.messages, pair.pair.prefix + pair.pair.reply, expected.template)
+                for pair in expected.pairs
+            ]
+
+        adapted = None if model.adapter is None else score(name)
+        where = f"model {base if adapted is None else name} at {server.address}"
+        return asdict(compare_logprobs(where, expected.pairs, score(base), adapted, self._config.max_difference))
 
     def _base_name(self, url: str) -> str:
         with closing(LoraServer(url)) as server:
@@ -254,16 +257,12 @@ class VllmEngine(LocalEngine):
     def _pairs(self, examples: Path) -> list[Demonstration]:
         """Return prompts with replies to compare, of those that were learned where there are any."""
         count = self._config.checked_pairs
-        learned = read_examples(examples, Demonstration) if examples.exists() else []
+        learned = read_examples(examples, EpisodeDemonstration) if examples.exists() else []
         usable = [pair for pair in learned if pair.prompt and pair.reply.strip()]
-        if not usable:
-            return [_invented_pair(number, self._prefix) for number in range(count)]
-        step = max(len(usable) // count, 1)
+        chosen = usable[:: max(len(usable) // count, 1)][:count]
         # Servers may drop blanks at the end of a turn.
-        return [
-            Demonstration(prompt=pair.prompt, prefix=pair.prefix, reply=pair.reply.rstrip())
-            for pair in usable[::step][:count]
-        ]
+        pairs = [Demonstration(prompt=pair.prompt, prefix=pair.prefix, reply=pair.reply.rstrip()) for pair in chosen]
+        return pairs + [_invented_pair(number, self._prefix) for number in range(len(pairs), count)]
 
     def _digest(self, model: ModelReference) -> str:
         source = str(adapter_folder(model.adapter)) if model.adapter else model.model.partition(":")[2] or SMOLLM2

@@ -37,7 +37,7 @@ class RolloutsConfig(Settings):
     checked_pairs: Annotated[int, EXECUTION] = Field(default=20, ge=1, le=MAX_COUNT)
     """vllm: Number of prompts with replies whose log-probabilities are compared before the rollouts of a phase."""
     max_difference: Annotated[float, EXECUTION] = Field(default=0.1, gt=0)
-    """vllm: Largest mean difference of a token's log-probability between trainer and server."""
+    """vllm: Largest mean difference of a token's log-probability between trainer and server, without the adapter."""
 
     @field_validator("servers")
     @classmethod
