@@ -5,8 +5,8 @@
 It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded and not applied), ``first`` (all names
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
 (adapters are loaded but not listed), ``template`` (it reads another system message). $LORA_SERVER_LOG names a file that
-gets a line for each request; $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at its
-second reply with an adapter, if the file is there, which is then removed.
+gets a line for each request; $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at
+its second reply with an adapter, if the file is there, which is then removed.
 """
 
 from __future__ import annotations
