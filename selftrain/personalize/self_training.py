@@ -33,7 +33,9 @@ from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
     read_selftraining,
 )
-from housewise.selftrain.rollouts.engine import end_earlier_server, open_engine
+from housewise.selftrain.rollouts.engine import open_engine
+from housewise.selftrain.rollouts.served_runs import play_with_model
+from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import IMITATE, PAIRS, TrainingFolder, TrainingObserver, play_run
@@ -45,22 +47,8 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 # Largest share of a phase's episodes that may fail.
 _MAX_FAILED = 0.25
-# Number of times that a server which ends during a run is started again.
-_MAX_RESTARTS = 2
 # Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
 _MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), allow_unplaceable=False)
-
-
-def play(name: str, config: PersonalizeSettings, folder: Path, observer: TrainingObserver) -> dict[str, Any]:
-    """Play a run, or what is left of it; see training_folder.play_run. A few episodes may fail.
-
-    Args:
-        name: Name of the phase for the observer.
-        config: Settings of the run.
-        folder: Folder of the run.
-        observer: Follows every episode.
-    """
-    return play_run(name, Run(Personalize(config), folder), observer, _MAX_FAILED)
 
 
 class SelfTraining:
@@ -143,7 +131,7 @@ class SelfTraining:
         """
         training = self._training
         with training.lock_and_check(self._check_folder):
-            end_earlier_server(self.folder)
+            end_orphan(self.folder)
             for folder in (self.folder, *self.folder.glob("*/evaluation")):
                 remove_partial(folder)
             training.write_settings(self.config)
@@ -206,7 +194,8 @@ class SelfTraining:
     def _demonstrations(self) -> list[EpisodeDemonstration]:
         memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
         config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", repeats=1, **memory)
-        play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
+        demonstrate = Run(Personalize(config), self.folder / DEMONSTRATE)
+        play_run(DEMONSTRATE, demonstrate, self._observer, _MAX_FAILED)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         examples = [
             example for record in records for example in demonstrations_from_record(record, self._template.prefix)
@@ -249,7 +238,7 @@ class SelfTraining:
         sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
         # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
         series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
-        changes = {"repeats": grow.repeats, "rng_stream": series, **self._engine.model_settings(before, model)}
+        changes = {"repeats": grow.repeats, "rng_stream": series, **self._model_settings(before, model)}
         changes |= self._memories.learning_settings(before, folder)
         config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
         self._play_model(f"{name}: grow", before, model, config, folder)
@@ -319,7 +308,7 @@ class SelfTraining:
         """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            changes = {**self._engine.model_settings(name, model), **self._memories.frozen_settings(name)}
+            changes = {**self._model_settings(name, model), **self._memories.frozen_settings(name)}
             config = self.config.evaluation_settings(tasks, **changes)
             folder = self.folder / name / "evaluation" / tasks.name
             played = self._play_model(f"{name}: {tasks.name}", name, model, config, folder)
@@ -330,29 +319,23 @@ class SelfTraining:
         self._observer.end_phase(phase)
         return phase
 
+    def _model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
+        """Return the settings of a run that asks the model of a phase."""
+        familiar = adapter_defaults(model.adapter).get("familiar_kinds")
+        return {**self._engine.model_settings(phase, model), "familiar_kinds": familiar}
+
     def _play_model(
         self, name: str, phase: str, model: ModelReference, config: PersonalizeSettings, folder: Path
     ) -> dict[str, Any]:
-        """Play a run with the model of a phase, which the engine makes ready where episodes are left.
-
-        Args:
-            name: Name of the run for the observer.
-            phase: Phase that the model was trained in.
-            model: The model.
-            config: Settings of the run.
-            folder: Folder of the run.
-        """
-        for _ in range(_MAX_RESTARTS):
-            if Run(Personalize(config), folder).open_jobs:
-                served = self._engine.serve(phase, model, self.folder / phase / PAIRS)
-                config = config.with_changes(**served) if served else config
-            try:
-                return play(name, config, folder, self._observer)
-            except UserError as error:
-                if not self._engine.recover():
-                    raise
-                print_note(f"the server ended during {name} ({error}); it is started again")
-        return play(name, config, folder, self._observer)
+        """Play a run with the model of a phase; see play_with_model."""
+        return play_with_model(
+            self._engine,
+            phase,
+            model,
+            self.folder / phase / PAIRS,
+            lambda served: Run(Personalize(config.with_changes(**served)), folder),
+            lambda run: play_run(name, run, self._observer, _MAX_FAILED),
+        )
 
     def _check_folder(self) -> None:
         """Check that the folder is empty, or that its self-training has the same settings."""

@@ -16,7 +16,7 @@ from housewise.core.files import write_json
 from housewise.core.text_files import read_json
 from housewise.core.urls import is_loopback
 from housewise.core.user_folders import expand_user
-from housewise.language.adapters import adapter_defaults, adapter_folder
+from housewise.language.adapters import adapter_folder
 from housewise.language.base import ChatModelError
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
@@ -27,7 +27,7 @@ from housewise.language.settings import ModelSettings
 from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
 from housewise.selftrain.rollouts.logprob_check import compare_logprobs
 from housewise.selftrain.rollouts.settings import RolloutsConfig
-from housewise.selftrain.rollouts.vllm_process import VllmProcess, end_orphan, served_rank
+from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, score_pairs
 from housewise.selftrain.trainers.settings import TrainingConfig
@@ -96,8 +96,7 @@ class LocalEngine:
 
     def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
         """See RolloutEngine.model_settings."""
-        familiar = adapter_defaults(model.adapter).get("familiar_kinds")
-        return {"model": model.model, "adapter": model.adapter, "familiar_kinds": familiar}
+        return {"model": model.model, "adapter": model.adapter}
 
     def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
         """See RolloutEngine.serve."""
@@ -276,11 +275,6 @@ def open_engine(
     if config.engine == "local":
         return LocalEngine()
     return VllmEngine(config, folder, model, training, prefix)
-
-
-def end_earlier_server(folder: Path) -> None:
-    """End the server of a self-training that was killed; its folder is locked by this program."""
-    end_orphan(folder)
 
 
 def _source(name: str) -> str:

@@ -37,10 +37,14 @@ class _RunningServer(StrictModel):
     Attributes:
         host: Name of the machine.
         mark: Value of MARK in the environment of all its processes.
+        owner: Process that has started it.
+        owner_created: When that began, which tells it from a later process with its number.
     """
 
     host: str
     mark: str
+    owner: int
+    owner_created: float
 
 
 def served_rank(rank: int) -> int:
@@ -94,7 +98,7 @@ class VllmProcess:
         self.stop()
         port = _free_port()
         command = [*shlex.split(self._config.command), *self._arguments, "--port", str(port), *self._config.options]
-        write_json(self._folder / SERVER_FILE, _RunningServer(host=socket.gethostname(), mark=self._mark).model_dump())
+        write_json(self._folder / SERVER_FILE, _describe(self._mark).model_dump())
         # setproctitle, which vLLM uses, would otherwise write titles over the environment.
         environment = {**os.environ, RUNTIME_LOADING: "True", MARK: self._mark, "SPT_NOENV": "1"}
         with (self._folder / LOG_FILE).open("ab") as log:
@@ -148,11 +152,7 @@ class VllmProcess:
 
 
 def end_orphan(folder: Path) -> None:
-    """End the server that an earlier, killed program has left running.
-
-    Args:
-        folder: Folder of the training, which this program has locked.
-    """
+    """End the server that an earlier, killed program has left running in the folder of a training."""
     path = folder / SERVER_FILE
     if not path.exists():
         return
@@ -161,11 +161,28 @@ def end_orphan(folder: Path) -> None:
     except UserError:
         path.unlink()
         return
-    # Processes of another machine cannot be seen from here.
-    if left.host == socket.gethostname():
+    # Processes of another machine cannot be seen from here, and another program may share the folder.
+    if left.host == socket.gethostname() and not _is_running(left.owner, left.owner_created):
         if _end_processes(left.mark):
             print_note("ended the vLLM server that an earlier program had left running")
         path.unlink()
+
+
+def _describe(mark: str) -> _RunningServer:
+    import psutil
+
+    own = psutil.Process()
+    return _RunningServer(host=socket.gethostname(), mark=mark, owner=own.pid, owner_created=own.create_time())
+
+
+def _is_running(pid: int, created: float) -> bool:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return bool(abs(process.create_time() - created) < 1.0 and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _end_processes(mark: str) -> bool:
