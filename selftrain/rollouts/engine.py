@@ -78,7 +78,7 @@ class RolloutEngine(Protocol):
         """
 
     def recover(self) -> bool:
-        """Return whether a server of this engine has ended by itself, so that serving again may help."""
+        """Return whether a server has ended or lost the model, so that serving it again helps."""
 
     def pause(self) -> None:
         """Free the memory that a training needs."""
@@ -204,8 +204,14 @@ class VllmEngine(LocalEngine):
         return self._ready[1]
 
     def recover(self) -> bool:
-        """See RolloutEngine.recover."""
-        return self._own is not None and self._own.has_died
+        """See RolloutEngine.recover. A server that has been restarted has none of its adapters."""
+        if self._own is not None:
+            return self._own.has_died
+        if self._ready is None:
+            return False
+        is_lost = any(self._ready[1]["served_as"] not in _listed_models(url) for url in self._config.servers)
+        self._ready = None if is_lost else self._ready
+        return is_lost
 
     def pause(self) -> None:
         """Stop the server that this engine has started."""
@@ -275,6 +281,11 @@ def open_engine(
     if config.engine == "local":
         return LocalEngine()
     return VllmEngine(config, folder, model, training, prefix)
+
+
+def _listed_models(url: str) -> set[str]:
+    with closing(LoraServer(url)) as server:
+        return {model.id for model in server.models()}
 
 
 def _source(name: str) -> str:

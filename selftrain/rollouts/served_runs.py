@@ -27,7 +27,7 @@ def play_with_model(
 ) -> T:
     """Play a run with the model of a phase. The engine makes the model ready only if episodes are left.
 
-    A server of the engine that ends during the run is started again.
+    A server that ends or loses the model during the run gets it again.
 
     Args:
         engine: Where the model answers.
@@ -49,5 +49,5 @@ def play_with_model(
         except UserError as error:
             if restarts == _MAX_RESTARTS or not engine.recover():
                 raise
-            print_note(f"the server ended during {run.folder} ({error}); it is started again")
+            print_note(f"a server ended or lost the model ({error}); it is served again")
     raise AssertionError("the last attempt returns or raises")

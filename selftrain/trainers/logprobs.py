@@ -117,7 +117,7 @@ def _logprobs(network: Any, tokens: Sequence[int], reply: int) -> tuple[float, .
 
     ids = torch.tensor([list(tokens)], device=network.device)
     with torch.no_grad():
-        logits = network(input_ids=ids, use_cache=False).logits[0, -reply - 1 : -1].float()
+        logits = network(input_ids=ids, use_cache=False, logits_to_keep=reply + 1).logits[0, :-1].float()
     chosen = torch.log_softmax(logits, dim=-1).gather(1, ids[0, -reply:, None])[:, 0]
     return tuple(chosen.tolist())
 
