@@ -69,6 +69,14 @@ def selftrain(
         model_option("N", "Number of iterations in which the model acts and learns from the result. Default: 2."),
     ] = None,
     execution: ExecutionOptions,
+    rollouts: Annotated[
+        str | None,
+        execution_option(
+            "ENGINE[=URL,URL]",
+            "Where a local model answers while it acts: local (the default), vllm (a server that is started and "
+            "stopped), or vllm=URL of running servers. See docs/gpu.md.",
+        ),
+    ] = None,
     repeats: Annotated[
         int | None, execution_option("N", "Number of repeats of each task in an iteration. Default: 3.")
     ] = None,
@@ -130,12 +138,16 @@ def selftrain(
         load_selftraining,
         selftraining_defaults,
     )
+    from housewise.selftrain.rollouts.settings import parse_rollouts
     from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)
+    engine = parse_rollouts(rollouts)
     tasks = {} if houses is None else generated_house_tasks(houses)
-    chosen = drop_unset({"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, **tasks})
+    chosen = drop_unset(
+        {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}
+    )
     settings = load_selftraining(config, merge_nested(chosen, QUICK) if quick else chosen, overrides or [])
     _print_own_part(config, selftraining_defaults())
     check_settings(settings.run)

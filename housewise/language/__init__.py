@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from housewise.core.plugins import MODELS, open_plugin, plugin_names
 from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Message, Reply, Sampling
 
-__all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model"]
+__all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model", "open_served"]
 
 
 def open_model(
@@ -47,6 +48,26 @@ def open_model(
     from housewise.language.server.openai import OpenAIChatModel
 
     return OpenAIChatModel(spec, base_url or os.environ.get("OPENAI_BASE_URL"), **options)
+
+
+def open_served(name: str, servers: Sequence[str], **options: Any) -> ChatModel:
+    """Open a model that one or several servers hold under a name.
+
+    Args:
+        name: Name of the model at every server.
+        servers: Addresses, which take requests in turn.
+        **options: Passed on to ``OpenAIChatModel``.
+
+    Raises:
+        ChatModelError: If an address cannot be used.
+    """
+    from housewise.language.server.openai import OpenAIChatModel
+    from housewise.language.server.pool import ChatModelPool
+
+    if not servers:
+        raise ChatModelError(f"model {name}: no server is named; set servers to their addresses")
+    opened = [OpenAIChatModel(name, url, **options) for url in servers]
+    return opened[0] if len(opened) == 1 else ChatModelPool(opened)
 
 
 def refuse_address(spec: str, base_url: str | None) -> None:

@@ -12,7 +12,7 @@ from housewise.core.plugins import MODELS, plugin_names
 from housewise.core.redaction import redact_url
 from housewise.core.setting_marks import EXECUTION
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.language import open_model, refuse_address
+from housewise.language import open_model, open_served, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
 from housewise.language.base import ChatModel, ServedModel
 from housewise.language.gbnf import GrammarDialect
@@ -70,6 +70,13 @@ class ModelSettings(Settings):
     """Number of replies that a local model generates at once."""
     dtype: Dtype = "auto"
     """Precision of a local model. auto is the fastest on this machine."""
+    weights: str | None = None
+    """Digest of the weights of a local model's adapter, or of its own, while servers hold it. A self-training sets it,
+    served_as and servers."""
+    served_as: Annotated[str | None, EXECUTION] = None
+    """Name under which servers hold a local model with its adapter. null runs the model in this program."""
+    servers: Annotated[tuple[str, ...], EXECUTION] = Field(default=(), repr=False)
+    """Addresses of the servers that hold a local model. They take requests in turn."""
     concurrency: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
     """Number of concurrent requests to a server. null is the number of workers, but at least 8."""
     timeout: Annotated[float, EXECUTION] = Field(default=60.0, gt=0)
@@ -79,6 +86,10 @@ class ModelSettings(Settings):
     def _redact_base_url(self, base_url: str | None) -> str | None:
         """Return the address that is stored and compared; the connection uses the full one."""
         return base_url and redact_url(base_url)
+
+    @field_serializer("servers")
+    def _redact_servers(self, servers: tuple[str, ...]) -> list[str]:
+        return [redact_url(url) for url in servers]
 
     @field_validator("adapter")
     @classmethod
@@ -100,7 +111,7 @@ class ModelSettings(Settings):
     @property
     def local(self) -> bool:
         """Whether the model runs in this program."""
-        return self.model.partition(":")[0] == "local"
+        return self.model.partition(":")[0] == "local" and self.served_as is None
 
     def check(self) -> None:
         """Check that the model exists, without loading it; a server is asked for its models.
@@ -115,7 +126,7 @@ class ModelSettings(Settings):
             from housewise.language.local.weights import check_model_exists
 
             check_model_exists(self.model.partition(":")[2])
-        elif self.model.partition(":")[0] not in plugin_names(MODELS):
+        elif self.served_as is not None or self.model.partition(":")[0] not in plugin_names(MODELS):
             with closing(self.open()) as model:
                 if isinstance(model, ServedModel):
                     model.check()
@@ -139,6 +150,8 @@ class ModelSettings(Settings):
             options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
             if chosen := {name: getattr(self.sampling, name) for name in self.sampling.set_by_user & _REFUSABLE}:
                 options["chosen_sampling"] = chosen
+        if self.served_as is not None:
+            return open_served(self.served_as, self.servers, **options)
         return open_model(self.model, base_url=self.base_url, adapter=self.adapter, **options)
 
     def _non_default_values(self, *names: str) -> dict[str, Any]:

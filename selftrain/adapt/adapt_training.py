@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
-from housewise.agent.adapt.planner_prompt import PlannerPrompt
+from housewise.agent.adapt.planner_prompt import PREFIX, PlannerPrompt
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
-from housewise.core.record import Record
-from housewise.core.record_files import FINISHED
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.adapters import check_adapter
 from housewise.language.local.smollm2 import SMOLLM2
@@ -19,12 +17,11 @@ from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.question_topics import sort_by_use
 from housewise.people.memory.note import check_person_name
-from housewise.rollout.record_reader import read_record
-from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import check_user_files, copy_user_files
 from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 from housewise.selftrain.examples import EpisodeDemonstration, Example
+from housewise.selftrain.rollouts.engine import RolloutEngine, open_engine
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.merge_adapter import merge_adapter
 from housewise.selftrain.trainers.settings import TrainingConfig
@@ -34,32 +31,13 @@ from housewise.selftrain.training_folder import (
     TrainingFolder,
     TrainingObserver,
     load_or_make_examples,
-    play_run,
     read_training_settings,
 )
-from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
 WARM_UP = "warm-up"
 _MERGED = "merged"
 _PATIENCE_SECONDS = 60.0
-
-
-def play(name: str, settings: AdaptSettings, folder: Path, observer: TrainingObserver) -> list[Record]:
-    """Play breakfasts, or those of them that are left.
-
-    Args:
-        name: Name of the phase for the observer.
-        settings: Settings of the run.
-        folder: Folder of the run.
-        observer: Follows every breakfast.
-
-    Returns:
-        The records of the breakfasts that the settings name, in order.
-    """
-    run = Run(Adapt(settings), folder)
-    play_run(name, run, observer)
-    return [read_record(run.episodes / f"{job.name}{FINISHED}") for job in run.jobs]
 
 
 class AdaptTraining:
@@ -95,12 +73,28 @@ class AdaptTraining:
 
     @cached_property
     def warm_up_model(self) -> ModelReference:
-        """The model that all folds start from. The warm-up's adapter is merged, because folds train their own."""
+        """The model that all folds start from.
+
+        The warm-up's adapter is merged, because folds train their own. Behind servers, which load adapters, folds go on
+        training that adapter.
+        """
         folder = self.folder / WARM_UP
         learned: ModelReference = self._training.start
         if self.config.warm_up.people:
             learned = self.finished_model(folder) or self._warm_up(folder)
+        if self.config.rollouts.engine != "local":
+            return learned
         return merge_adapter(learned, folder / _MERGED)
+
+    def open_engine(self, folder: Path) -> RolloutEngine:
+        """Return where the student answers.
+
+        Args:
+            folder: Folder for the files of its server.
+        """
+        trainings = (self.config.warm_up.training, self.config.imitation, self.config.preference)
+        largest = max(trainings, key=lambda training: training.rank)
+        return open_engine(self.config.rollouts, folder, self.config.run.models.agent, largest, PREFIX)
 
     def finished_model(self, folder: Path) -> TrainedModel | None:
         """Return the model of a training, or None where it is not finished."""
@@ -144,6 +138,7 @@ class AdaptTraining:
         prompt = self.config.run.agent.prompt
         defaults = None if prompt is None else {"system": Adapt.name, "prompt": prompt}
         name, phase = f"{self._phase_name(folder)}: train", folder.relative_to(self.folder)
+        config = self.open_engine(self.folder).training_config(config)
         return self._training.train(name, phase, examples, config, start, defaults)
 
     def _phase_name(self, folder: Path) -> str:
@@ -159,6 +154,7 @@ class AdaptTraining:
         # All others train their own adapters.
         for training in (config.imitation, config.preference):
             self._training.check_trainer(training, ModelReference(model=start.model))
+        self.open_engine(self.folder).check(start)
 
     def _check_folder(self) -> None:
         """Check that the folder is new, or that its training has the same settings."""

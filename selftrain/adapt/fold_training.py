@@ -10,14 +10,20 @@ from functools import cached_property
 from pathlib import Path
 
 from housewise.core.record import Record
-from housewise.selftrain.adapt.adapt_training import AdaptTraining, play
+from housewise.core.record_files import FINISHED
+from housewise.rollout.record_reader import read_record
+from housewise.rollout.run import Run
+from housewise.selftrain.adapt.adapt_training import WARM_UP, AdaptTraining
 from housewise.selftrain.adapt.breakfast_replay import drop_failed_turns, play_breakfast, recorded_scene
 from housewise.selftrain.adapt.cook_demonstrations import conversation_demonstration
 from housewise.selftrain.adapt.reflection_files import ReflectionFiles
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import EpisodeDemonstration, Example
+from housewise.selftrain.rollouts.served_runs import play_with_model
+from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
-from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_folder import PAIRS, TrainingObserver, play_run
+from housewise.systems.adapt.system import Adapt
 
 REFLECTION_DPO = "Reflection-DPO"
 LEARNERS = ("STaR-GATE", REFLECTION_DPO, "no reflection", "no DPO", "oracle questions", "own asking")
@@ -75,15 +81,32 @@ class FoldTraining:
         rollouts, model = self._config.rollouts, self._training.warm_up_model
         changed = {"temperature": rollouts.temperature, "top_p": rollouts.top_p}
         sampling = self._config.run.models.agent.sampling.model_copy(update=changed)
+        # The server's files are in the fold's folder, because commands for other folds may share that of the training.
+        engine, folder = self._training.open_engine(self.folder), self.folder / "rollouts"
         settings = self._config.run.with_changes(
             person=list(self._people),
             repeats=rollouts.repeats,
-            model=model.model,
-            adapter=model.adapter,
             sampling=sampling,
+            **engine.model_settings(WARM_UP, model),
         )
-        records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)
+        end_orphan(self.folder)
+        try:
+            run = play_with_model(
+                engine,
+                WARM_UP,
+                model,
+                self._training.folder / WARM_UP / PAIRS,
+                lambda served: Run(Adapt(settings.with_changes(**served)), folder),
+                self._play,
+            )
+        finally:
+            engine.pause()
+        records = [read_record(run.episodes / f"{job.name}{FINISHED}") for job in run.jobs]
         return sorted(records, key=lambda record: record.header.name)
+
+    def _play(self, run: Run) -> Run:
+        play_run(f"{self.name}: rollouts", run, self._training.observer)
+        return run
 
     def _imitate_chosen(self) -> list[EpisodeDemonstration]:
         return [

@@ -14,6 +14,7 @@ from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
 from housewise.core.settings_loading import load_settings
 from housewise.rollout.settings import ExecutionSettings, MemorySettings
 from housewise.selftrain.personalize.settings import Share
+from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.systems.adapt.settings import AdaptAgentSettings, AdaptModelsSettings, AdaptSettings
 
@@ -95,8 +96,8 @@ class WarmUpConfig(DemonstrationsConfig):
     training: TrainingConfig = _WARM_UP
 
 
-class RolloutsConfig(Settings):
-    """How the student cooks for the people of the training."""
+class StudentRolloutsConfig(RolloutsConfig):
+    """How the student cooks for the people of the training, and where it answers."""
 
     repeats: int = Field(default=1, ge=1, le=MAX_COUNT)
     """How often the student plays each task for each person (twice in the paper)."""
@@ -136,7 +137,7 @@ class AdaptTrainingConfig(Settings):
 
     run: AdaptSettings = _RUN
     warm_up: WarmUpConfig = WarmUpConfig()
-    rollouts: RolloutsConfig = RolloutsConfig()
+    rollouts: StudentRolloutsConfig = StudentRolloutsConfig()
     reflection: ReflectionConfig = ReflectionConfig()
     own_asking: DemonstrationsConfig = DemonstrationsConfig(
         each=8, seed=1, questions=(50,), share_remembered=(0.0, 0.0), reflections=0.0

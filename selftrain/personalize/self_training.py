@@ -33,9 +33,12 @@ from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
     read_selftraining,
 )
+from housewise.selftrain.rollouts.engine import open_engine
+from housewise.selftrain.rollouts.served_runs import play_with_model
+from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig
-from housewise.selftrain.training_folder import IMITATE, TrainingFolder, TrainingObserver, play_run
+from housewise.selftrain.training_folder import IMITATE, PAIRS, TrainingFolder, TrainingObserver, play_run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
@@ -46,18 +49,6 @@ from housewise.worlds.house.tasks import resolve_preferences
 _MAX_FAILED = 0.25
 # Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
 _MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), allow_unplaceable=False)
-
-
-def play(name: str, config: PersonalizeSettings, folder: Path, observer: TrainingObserver) -> dict[str, Any]:
-    """Play a run, or what is left of it; see training_folder.play_run. A few episodes may fail.
-
-    Args:
-        name: Name of the phase for the observer.
-        config: Settings of the run.
-        folder: Folder of the run.
-        observer: Follows every episode.
-    """
-    return play_run(name, Run(Personalize(config), folder), observer, _MAX_FAILED)
 
 
 class SelfTraining:
@@ -86,6 +77,8 @@ class SelfTraining:
         self._context = RememberingContext(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
+        run, prefix = config.run, self._template.prefix
+        self._engine = open_engine(config.rollouts, folder, run.models.agent, config.training, prefix)
         self._check_settings()
 
     @property
@@ -125,6 +118,7 @@ class SelfTraining:
             if run.execution.ray is None:
                 Personalize(run).check_start()
             self._training.check_trainer(config.training)
+            self._engine.check(self._training.start)
 
     def run(self) -> dict[str, Any]:
         """Do the phases that are left.
@@ -137,15 +131,22 @@ class SelfTraining:
         """
         training = self._training
         with training.lock_and_check(self._check_folder):
+            end_orphan(self.folder)
             for folder in (self.folder, *self.folder.glob("*/evaluation")):
                 remove_partial(folder)
             training.write_settings(self.config)
             copy_user_files(Personalize(self.config.run).files(), self.folder, anew=not self._has_begun)
-            phases: list[dict[str, Any]] = []
-            for name, model in self._models():
-                phases.append(self._evaluate(name, model))
-                write_json(self.folder / "summary.json", {"phases": phases})
-            return {"phases": phases}
+            try:
+                return {"phases": self._run_phases()}
+            finally:
+                self._engine.pause()
+
+    def _run_phases(self) -> list[dict[str, Any]]:
+        phases: list[dict[str, Any]] = []
+        for name, model in self._models():
+            phases.append(self._evaluate(name, model))
+            write_json(self.folder / "summary.json", {"phases": phases})
+        return phases
 
     @property
     def _has_begun(self) -> bool:
@@ -193,7 +194,8 @@ class SelfTraining:
     def _demonstrations(self) -> list[EpisodeDemonstration]:
         memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
         config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", repeats=1, **memory)
-        play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
+        demonstrate = Run(Personalize(config), self.folder / DEMONSTRATE)
+        play_run(DEMONSTRATE, demonstrate, self._observer, _MAX_FAILED)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         examples = [
             example for record in records for example in demonstrations_from_record(record, self._template.prefix)
@@ -236,10 +238,10 @@ class SelfTraining:
         sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
         # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
         series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
-        changes = {"repeats": grow.repeats, "rng_stream": series, **_model_settings(model)}
+        changes = {"repeats": grow.repeats, "rng_stream": series, **self._model_settings(before, model)}
         changes |= self._memories.learning_settings(before, folder)
         config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
-        play(f"{name}: grow", config, folder, self._observer)
+        self._play_model(f"{name}: grow", before, model, config, folder)
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
@@ -297,22 +299,43 @@ class SelfTraining:
             "familiar_kinds": _familiar_kinds(start, examples),
         }
         defaults = {key: settings[key] for key in AdapterConfig.model_fields}
+        self._engine.pause()
+        template = {"chat_template_kwargs": run.models.agent.chat_template_kwargs}
+        config = self._engine.training_config(config).model_copy(update=template)
         return self._training.train(f"{name}: train", name, examples, config, start, defaults)
 
     def _evaluate(self, name: str, model: ModelReference) -> dict[str, Any]:
         """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            changes = {**_model_settings(model), **self._memories.frozen_settings(name)}
+            changes = {**self._model_settings(name, model), **self._memories.frozen_settings(name)}
             config = self.config.evaluation_settings(tasks, **changes)
             folder = self.folder / name / "evaluation" / tasks.name
-            played = play(f"{name}: {tasks.name}", config, folder, self._observer)
+            played = self._play_model(f"{name}: {tasks.name}", name, model, config, folder)
             failed = played["failed"]["episodes"]
             figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
         phase = {"version": VERSION, "phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.end_phase(phase)
         return phase
+
+    def _model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
+        """Return the settings of a run that asks the model of a phase."""
+        familiar = adapter_defaults(model.adapter).get("familiar_kinds")
+        return {**self._engine.model_settings(phase, model), "familiar_kinds": familiar}
+
+    def _play_model(
+        self, name: str, phase: str, model: ModelReference, config: PersonalizeSettings, folder: Path
+    ) -> dict[str, Any]:
+        """Play a run with the model of a phase; see play_with_model."""
+        return play_with_model(
+            self._engine,
+            phase,
+            model,
+            self.folder / phase / PAIRS,
+            lambda served: Run(Personalize(config.with_changes(**served)), folder),
+            lambda run: play_run(name, run, self._observer, _MAX_FAILED),
+        )
 
     def _check_folder(self) -> None:
         """Check that the folder is empty, or that its self-training has the same settings."""
@@ -351,12 +374,6 @@ class SelfTraining:
                 f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
                 "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
             )
-
-
-def _model_settings(model: ModelReference) -> dict[str, Any]:
-    """Return the settings of a run that uses a model."""
-    familiar = adapter_defaults(model.adapter).get("familiar_kinds")
-    return {"model": model.model, "adapter": model.adapter, "familiar_kinds": familiar}
 
 
 def _familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:

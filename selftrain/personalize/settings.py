@@ -22,6 +22,7 @@ from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeReference
 from housewise.language.adapters import NONE
 from housewise.selftrain.personalize.record_demonstrations import LearningTarget
+from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.settings import AgentSettings, PersonalizeSettings, derived_defaults
 
@@ -173,6 +174,7 @@ class SelfTrainingConfig(Settings):
     """Number of lessons per iteration about what demonstrations and reactions have said so far, in the houses of the
     training tasks. It needs a prompt that judges placements."""
     training: TrainingConfig = TrainingConfig()
+    rollouts: RolloutsConfig = RolloutsConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
     def identity(self, *, imitated: bool, improved: bool, finished: bool = False) -> dict[str, Any]:
@@ -190,6 +192,7 @@ class SelfTrainingConfig(Settings):
             include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"repeats"}}
         )
         found["run"] = self.run.result_settings
+        found["rollouts"] = {"engine": self.rollouts.engine}
         if imitated:
             found |= self.model_dump(
                 include={"lessons", "imitation_plans", "imitation_memory_lessons", "imitation_epochs"}

@@ -28,7 +28,7 @@ class LocalTrainer(LocalTraining[Demonstration]):
 
     def tokenize(self, tokenizer: Any, example: Demonstration, model: str) -> dict[str, list[int]]:
         """See LocalTraining.tokenize."""
-        return tokenize_demonstration(tokenizer, example, model)
+        return tokenize_demonstration(tokenizer, example, model, self.config.chat_template_kwargs)
 
     def build_trainer(
         self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
@@ -71,7 +71,7 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
 
     def tokenize(self, tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
         """See LocalTraining.tokenize."""
-        return tokenize_preference(tokenizer, example, model)
+        return tokenize_preference(tokenizer, example, model, self.config.chat_template_kwargs)
 
     def build_trainer(
         self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any

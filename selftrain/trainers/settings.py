@@ -50,6 +50,8 @@ class TrainingConfig(Settings):
     """Device of the training, such as cpu or cuda. auto prefers a GPU."""
     dtype: Dtype = "auto"
     """Precision of the model. auto is the fastest on this machine."""
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the model's chat template. A self-training uses those that its runs ask the model with."""
     launcher: Annotated[str | None, EXECUTION] = None
     """Program that starts the training, such as accelerate launch --num_processes 4. null trains in this process."""
     poll_seconds: Annotated[float, EXECUTION] = Field(default=20.0, gt=0)

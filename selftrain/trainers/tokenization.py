@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from housewise.core.errors import UserError
@@ -13,30 +14,39 @@ IGNORED = -100
 """Label of a token that is read but not learned, as in torch's cross entropy."""
 
 
-def tokenize_demonstration(tokenizer: Any, example: Demonstration, model: str) -> dict[str, list[int]]:
+def tokenize_demonstration(
+    tokenizer: Any, example: Demonstration, model: str, template: Mapping[str, Any] | None = None
+) -> dict[str, list[int]]:
     """Return ``input_ids`` (the prompt as the model reads it, the reply as it writes it) and ``labels``.
 
     Args:
         tokenizer: Tokenizer of the model.
         example: What is learned.
         model: Name of the model, for errors.
+        template: Arguments of the chat template.
     """
-    prompt = prompt_tokens(tokenizer, example.messages, example.prefix, model)
+    prompt = prompt_tokens(tokenizer, example.messages, example.prefix, model, template)
     reply = reply_tokens(tokenizer, example.reply, example.cut)
-    earlier = _labels_of_earlier_turns(tokenizer, example, prompt, model) if example.turns else [IGNORED] * len(prompt)
+    earlier = [IGNORED] * len(prompt)
+    if example.turns:
+        earlier = _labels_of_earlier_turns(tokenizer, example, prompt, model, template)
     return {"input_ids": prompt + reply, "labels": earlier + _reply_labels(tokenizer, example, reply)}
 
 
-def tokenize_preference(tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
+def tokenize_preference(
+    tokenizer: Any, example: Preference, model: str, template: Mapping[str, Any] | None = None
+) -> dict[str, list[int]]:
     """Return the tokens of ``prompt``, ``chosen`` and ``rejected``; see tokenize_demonstration."""
     return {
-        "prompt": prompt_tokens(tokenizer, example.messages, example.prefix, model),
+        "prompt": prompt_tokens(tokenizer, example.messages, example.prefix, model, template),
         "chosen": reply_tokens(tokenizer, example.chosen),
         "rejected": reply_tokens(tokenizer, example.rejected),
     }
 
 
-def _labels_of_earlier_turns(tokenizer: Any, example: Demonstration, prompt: list[int], model: str) -> list[int]:
+def _labels_of_earlier_turns(
+    tokenizer: Any, example: Demonstration, prompt: list[int], model: str, template: Mapping[str, Any] | None
+) -> list[int]:
     """Return labels of a prompt in which every message of the assistant is learned as a reply to those before it.
 
     Raises:
@@ -45,7 +55,7 @@ def _labels_of_earlier_turns(tokenizer: Any, example: Demonstration, prompt: lis
     labels = [IGNORED] * len(prompt)
     for index, message in enumerate(example.messages):
         if message.role == "assistant":
-            before = prompt_tokens(tokenizer, example.messages[:index], example.prefix, model)
+            before = prompt_tokens(tokenizer, example.messages[:index], example.prefix, model, template)
             reply = reply_tokens(tokenizer, message.content.removeprefix(example.prefix))
             end = len(before) + len(reply)
             if prompt[:end] != before + reply:

@@ -118,9 +118,14 @@ def load_launched_job(folder: Path, parent: int) -> tuple[PreferenceConfig | Tra
         folder: Folder of the training.
         parent: Id of the process that called the launcher.
     """
-    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
+    exit_with_parent(parent)
     job = read_model(folder / JOB, TrainingJob)
     return job.config.with_keys(job.keys), job.seed, job.start
+
+
+def exit_with_parent(parent: int) -> None:
+    """End this process as soon as the one that started it has ended."""
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
 
 
 def _exit_with_parent(process: int) -> None:

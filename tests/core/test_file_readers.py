@@ -179,6 +179,7 @@ OWN = (
     "report/selftraining_report.py",
     "rollout/run_meter.py",
     "selftrain/adapt/reflection_files.py",
+    "selftrain/rollouts/",
     "selftrain/train",
     "worlds/house/housekeep/housekeep_data.py",
     "worlds/house/housekeep/obj_models.py",

@@ -1,0 +1,317 @@
+"""Rollout engines: they make the model of a phase ready to answer, and say how the runs of a phase ask it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from housewise.core.console import print_note
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.text_files import read_json
+from housewise.core.urls import is_loopback
+from housewise.core.user_folders import expand_user
+from housewise.language.adapters import adapter_folder
+from housewise.language.base import ChatModelError
+from housewise.language.local.digests import weights_digest
+from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
+from housewise.language.local.tokens import has_chat_template
+from housewise.language.local.weights import load_outline
+from housewise.language.server.lora_server import LoraServer
+from housewise.language.settings import ModelSettings
+from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
+from housewise.selftrain.rollouts.logprob_check import compare_logprobs
+from housewise.selftrain.rollouts.settings import RolloutsConfig
+from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
+from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, score_pairs
+from housewise.selftrain.trainers.settings import TrainingConfig
+
+CHECK_FILE, LOGPROBS_FILE = "server_check.json", "logprobs.json"
+
+# vLLM takes what a request leaves out from the model's generation_config.json.
+NEUTRAL_SAMPLING = {
+    "top_k": -1,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
+_DIGEST_LENGTH = 12
+_BASE = "base"
+
+
+class RolloutEngine(Protocol):
+    """Where the model of a phase answers."""
+
+    def check(self, start: ModelReference) -> None:
+        """Check everything that can be checked before an episode is played.
+
+        Raises:
+            UserError: The model cannot be served.
+        """
+
+    def training_config(self, config: TrainingConfig) -> TrainingConfig:
+        """Return the settings of a training beside this engine."""
+
+    def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
+        """Return the settings of a run that asks the model of a phase."""
+
+    def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
+        """Make the model of a phase ready to answer.
+
+        Args:
+            phase: Name of the phase.
+            model: The model.
+            examples: File with the examples that the model has learned.
+
+        Returns:
+            Settings of a run that say where the model is; results do not depend on them.
+
+        Raises:
+            UserError: It cannot be served, or the server does not answer as the trained model does.
+        """
+
+    def recover(self) -> bool:
+        """Return whether a server has ended or lost the model, so that serving it again helps."""
+
+    def pause(self) -> None:
+        """Free the memory that a training needs."""
+
+
+class LocalEngine:
+    """The model answers in this program."""
+
+    def check(self, start: ModelReference) -> None:
+        """See RolloutEngine.check."""
+
+    def training_config(self, config: TrainingConfig) -> TrainingConfig:
+        """See RolloutEngine.training_config."""
+        return config
+
+    def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
+        """See RolloutEngine.model_settings."""
+        return {"model": model.model, "adapter": model.adapter}
+
+    def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
+        """See RolloutEngine.serve."""
+        return {}
+
+    def recover(self) -> bool:
+        """See RolloutEngine.recover."""
+        return False
+
+    def pause(self) -> None:
+        """See RolloutEngine.pause."""
+
+
+class VllmEngine(LocalEngine):
+    """The adapter of a phase is loaded into vLLM servers, each time under a new name.
+
+    Args:
+        config: Settings of rollouts.
+        folder: Folder of the self-training.
+        model: Settings of the model that is trained.
+        training: Settings of its trainings.
+        prefix: Beginning of the replies of prompts.
+    """
+
+    def __init__(
+        self, config: RolloutsConfig, folder: Path, model: ModelSettings, training: TrainingConfig, prefix: str
+    ) -> None:
+        self._config, self._folder, self._model, self._training = config, folder, model, training
+        self._prefix = prefix
+        name = model.model.partition(":")[2] or SMOLLM2
+        self._name = name
+        self._own = None if config.servers else VllmProcess(folder, config, _source(name), _BASE, self._rank, "auto")
+        self._ready: tuple[str, dict[str, Any]] | None = None
+        self._loaded: str | None = None
+
+    @property
+    def _rank(self) -> int:
+        ranks = [self._training.rank]
+        if self._model.adapter is not None:
+            ranks.append(int(read_json(adapter_folder(self._model.adapter) / "adapter_config.json").get("r", 8)))
+        return max(ranks)
+
+    def check(self, start: ModelReference) -> None:
+        """See RolloutEngine.check."""
+        training = self._training
+        if start.model.partition(":")[0] != "local" or training.trainer != "local":
+            raise UserError(
+                f"--rollouts vllm: model {start.model} is not trained here; name a local model (--model "
+                "local:FOLDER_OR_HUB_NAME) and training.trainer=local"
+            )
+        if training.method != "lora":
+            raise UserError(
+                f"{training.key('method')}={training.method}: servers load adapters only; set {training.key('method')}"
+                "=lora, or leave out --rollouts"
+            )
+        served_rank(self._rank)
+        _, tokenizer = load_outline(self._name, None)
+        if not has_chat_template(tokenizer):
+            raise ChatModelError(
+                f"model {self._name}: its tokenizer has no chat template, without which servers refuse conversations; "
+                "train a model for chat, or set chat_template in its tokenizer_config.json"
+            )
+        if start.adapter is not None:
+            _check_servable(adapter_folder(start.adapter))
+        for url in self._config.servers:
+            with closing(LoraServer(url)) as server:
+                server.base_model()
+                if not is_loopback(url):
+                    print_note(
+                        f"{server.address}: is not on this machine; whoever reaches a server that loads adapters can "
+                        "make it read files, so keep it in a private network"
+                    )
+
+    def training_config(self, config: TrainingConfig) -> TrainingConfig:
+        """Return settings with which training has a process of its own, whose memory is free afterwards."""
+        launcher = config.launcher or shlex.quote(sys.executable)
+        return config.model_copy(update={"launcher": launcher})
+
+    def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
+        """See RolloutEngine.model_settings. The digest is a setting that results depend on; the name is not."""
+        digest = self._digest(model)
+        return {
+            **super().model_settings(phase, model),
+            "weights": digest,
+            "served_as": _BASE if model.adapter is None else f"{phase}-{digest[:_DIGEST_LENGTH]}",
+            "continue_prefix": True,
+            "extra_body": {**NEUTRAL_SAMPLING, **self._model.extra_body},
+        }
+
+    def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
+        """See RolloutEngine.serve."""
+        name = self.model_settings(phase, model)["served_as"]
+        if self._ready is not None and self._ready[0] == name and not self.recover():
+            return self._ready[1]
+        expected = self._expected(phase, model, examples)
+        urls = self._config.servers if self._own is None else (self._own.start(),)
+        checks = {}
+        for url in urls:
+            with closing(LoraServer(url)) as server:
+                checks[server.address] = self._load_and_check(server, name, model, expected)
+        write_json(self._folder / phase / CHECK_FILE, {"name": name, "weights": expected.weights, "servers": checks})
+        served_as = name if model.adapter is not None else self._base_name(urls[0])
+        self._ready = (name, {"servers": urls, "served_as": served_as})
+        self._loaded = name
+        return self._ready[1]
+
+    def recover(self) -> bool:
+        """See RolloutEngine.recover. A server that has been restarted has none of its adapters."""
+        if self._own is not None:
+            return self._own.has_died
+        if self._ready is None:
+            return False
+        is_lost = any(self._ready[1]["served_as"] not in _listed_models(url) for url in self._config.servers)
+        self._ready = None if is_lost else self._ready
+        return is_lost
+
+    def pause(self) -> None:
+        """Stop the server that this engine has started."""
+        self._ready = None
+        if self._own is not None:
+            self._own.stop()
+            self._loaded = None
+
+    def _load_and_check(
+        self, server: LoraServer, name: str, model: ModelReference, expected: LogprobRequest
+    ) -> dict[str, Any]:
+        base = server.base_model().id
+        if model.adapter is not None:
+            if self._loaded not in (None, name, _BASE):
+                server.unload(str(self._loaded))
+            _check_servable(adapter_folder(model.adapter))
+            server.load(name, adapter_folder(model.adapter).resolve())
+
+        def score(served: str) -> list[list[tuple[int, float]]]:
+            return [
+                server.score(served, pair.pair.messages, pair.pair.prefix + pair.pair.reply, expected.template)
+                for pair in expected.pairs
+            ]
+
+        adapted = None if model.adapter is None else score(name)
+        where = f"model {base if adapted is None else name} at {server.address}"
+        return asdict(compare_logprobs(where, expected.pairs, score(base), adapted, self._config.max_difference))
+
+    def _base_name(self, url: str) -> str:
+        with closing(LoraServer(url)) as server:
+            return server.base_model().id
+
+    def _expected(self, phase: str, model: ModelReference, examples: Path) -> LogprobRequest:
+        """Return what the trainer computes; while it does, a server of this engine does not run."""
+        request = LogprobRequest(
+            start=ModelReference(model=model.model, adapter=model.adapter),
+            weights=self._digest(model),
+            device=self._training.device,
+            dtype=self._training.dtype,
+            template=self._model.chat_template_kwargs,
+            pairs=tuple(ScoredPair(pair=pair) for pair in self._pairs(examples)),
+        )
+        path = self._folder / phase / LOGPROBS_FILE
+        if not path.exists():
+            self.pause()
+        return score_pairs(path, request)
+
+    def _pairs(self, examples: Path) -> list[Demonstration]:
+        """Return prompts with replies to compare, of those that were learned where there are any."""
+        count = self._config.checked_pairs
+        learned = read_examples(examples, EpisodeDemonstration) if examples.exists() else []
+        usable = [pair for pair in learned if pair.prompt and pair.reply.strip()]
+        chosen = usable[:: max(len(usable) // count, 1)][:count]
+        # Servers may drop blanks at the end of a turn.
+        pairs = [Demonstration(prompt=pair.prompt, prefix=pair.prefix, reply=pair.reply.rstrip()) for pair in chosen]
+        return pairs + [_invented_pair(number, self._prefix) for number in range(len(pairs), count)]
+
+    def _digest(self, model: ModelReference) -> str:
+        source = str(adapter_folder(model.adapter)) if model.adapter else model.model.partition(":")[2] or SMOLLM2
+        return weights_digest(source) or Path(source).name
+
+
+def open_engine(
+    config: RolloutsConfig, folder: Path, model: ModelSettings, training: TrainingConfig, prefix: str
+) -> RolloutEngine:
+    """Return the engine that settings name; see VllmEngine."""
+    if config.engine == "local":
+        return LocalEngine()
+    return VllmEngine(config, folder, model, training, prefix)
+
+
+def _listed_models(url: str) -> set[str]:
+    with closing(LoraServer(url)) as server:
+        return {model.id for model in server.models()}
+
+
+def _source(name: str) -> str:
+    """Return the folder or the Hugging Face name with which vLLM finds a model."""
+    folder = smollm2_folder() if name == SMOLLM2 else expand_user(name)
+    return str(folder.resolve()) if folder.is_dir() else name
+
+
+def _check_servable(folder: Path) -> None:
+    """Check that vLLM can serve an adapter.
+
+    Raises:
+        UserError: It cannot.
+    """
+    config: Mapping[str, Any] = read_json(folder / "adapter_config.json")
+    for key in ("use_dora", "modules_to_save"):
+        if config.get(key):
+            raise UserError(
+                f"{folder}: vLLM serves no adapter with {key}; start from a plain LoRA adapter, or leave out --rollouts"
+            )
+
+
+def _invented_pair(number: int, prefix: str) -> Demonstration:
+    prompt = (
+        {"role": "system", "content": "You tidy a house."},
+        {"role": "user", "content": f"kitchen {number}: counter {number} with mug {number}, shelf {number + 1} empty."},
+    )
+    reply = f" pick up mug {number}\nstep 2: place on shelf {number + 1}"
+    return Demonstration(prompt=prompt, prefix=prefix, reply=reply)

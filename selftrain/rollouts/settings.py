@@ -1,0 +1,66 @@
+"""Settings of rollouts: which engine answers while episodes are played."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_serializer, field_validator
+
+from housewise.core.errors import UserError
+from housewise.core.redaction import redact_url
+from housewise.core.setting_marks import EXECUTION
+from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.urls import is_web_url
+
+_SERVER = re.compile(r"/v1/?$")
+
+
+class RolloutsConfig(Settings):
+    """Which engine answers while episodes are played."""
+
+    engine: Literal["local", "vllm"] = "local"
+    """local (the model runs in this program) or vllm (the adapter of each phase is loaded into vLLM servers; training
+    runs in a process of its own)."""
+    servers: Annotated[tuple[str, ...], EXECUTION] = Field(default=(), repr=False)
+    """vllm: Addresses of running servers, such as http://localhost:8000/v1. If empty, a server is started for the
+    rollouts of every phase and stopped before the next training."""
+    command: Annotated[str, EXECUTION] = "vllm"
+    """vllm: Program that is started with serve MODEL and options."""
+    options: Annotated[tuple[str, ...], EXECUTION] = ()
+    """vllm: Further options of the server that is started, such as [--gpu-memory-utilization, '0.85']."""
+    max_model_len: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
+    """vllm: Maximum number of tokens of a prompt with its reply at the server that is started. null is the model's
+    own."""
+    start_seconds: Annotated[float, EXECUTION] = Field(default=900.0, gt=0)
+    """vllm: Maximum seconds until the server that is started answers."""
+    checked_pairs: Annotated[int, EXECUTION] = Field(default=20, ge=1, le=MAX_COUNT)
+    """vllm: Number of prompts with replies whose log-probabilities are compared before the rollouts of a phase."""
+    max_difference: Annotated[float, EXECUTION] = Field(default=0.1, gt=0)
+    """vllm: Largest mean difference of a token's log-probability between trainer and server, without the adapter."""
+
+    @field_validator("servers")
+    @classmethod
+    def _check_servers(cls, servers: tuple[str, ...]) -> tuple[str, ...]:
+        for url in servers:
+            if not is_web_url(url) or not _SERVER.search(url):
+                raise ValueError(f"{redact_url(url)!r} is not the address of a server; write http://HOST:PORT/v1")
+        return servers
+
+    @field_serializer("servers")
+    def _redact_servers(self, servers: tuple[str, ...]) -> list[str]:
+        return [redact_url(url) for url in servers]
+
+
+def parse_rollouts(text: str | None) -> dict[str, Any]:
+    """Return the settings that the option ``--rollouts ENGINE[=URL,URL]`` stands for.
+
+    Raises:
+        UserError: The text names no engine.
+    """
+    if text is None:
+        return {}
+    engine, _, servers = text.partition("=")
+    if engine not in ("local", "vllm") or (servers and engine == "local"):
+        raise UserError(f"--rollouts {engine}: no such engine; use local, vllm, or vllm=URL of a running server")
+    return {"engine": engine, "servers": [url.strip() for url in servers.split(",") if url.strip()]}

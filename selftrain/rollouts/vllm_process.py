@@ -1,0 +1,222 @@
+"""A vLLM server of our own: started on the loopback address, stopped with all its processes, found after a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import socket
+import subprocess
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from housewise.core.console import print_note
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.printable_text import excerpt
+from housewise.core.validation import StrictModel, read_model
+from housewise.language.server.lora_server import RUNTIME_LOADING
+from housewise.selftrain.rollouts.settings import RolloutsConfig
+
+SERVER_FILE, LOG_FILE = "server.json", "server.log"
+MARK = "HOUSEWISE_SERVER"
+"""Environment variable by which the processes of a server are found, also those whose parent has been killed."""
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""Values that vLLM's --max-lora-rank accepts."""
+_POLL_SECONDS, _STOP_SECONDS = 0.2, 30.0
+_LOG_END = 4000
+
+
+class _RunningServer(StrictModel):
+    """The content of ``server.json``: a server that this program has started.
+
+    Attributes:
+        host: Name of the machine.
+        mark: Value of MARK in the environment of all its processes.
+        owner: Process that has started it.
+        owner_created: When that began, which tells it from a later process with its number.
+    """
+
+    host: str
+    mark: str
+    owner: int
+    owner_created: float
+
+
+def served_rank(rank: int) -> int:
+    """Return the smallest value of ``--max-lora-rank`` that is enough.
+
+    Raises:
+        UserError: vLLM serves no adapter of that rank.
+    """
+    for allowed in _RANKS:
+        if rank <= allowed:
+            return allowed
+    raise UserError(f"training.rank={rank}: vLLM serves adapters up to rank {_RANKS[-1]}; set a lower rank")
+
+
+class VllmProcess:
+    """A server that this program starts.
+
+    Args:
+        folder: Folder of the training, which gets the server's log and a file that identifies the process.
+        config: Settings of rollouts.
+        model: Folder or Hugging Face name of the base model.
+        name: Name of the base model in requests.
+        rank: Largest rank of an adapter.
+        dtype: Precision of the model, ``auto`` or as in vLLM's ``--dtype``.
+    """
+
+    def __init__(self, folder: Path, config: RolloutsConfig, model: str, name: str, rank: int, dtype: str) -> None:
+        self._folder, self._config = folder, config
+        self._arguments = [
+            *("serve", model, "--served-model-name", name, "--host", "127.0.0.1", "--dtype", dtype),
+            *("--enable-lora", "--max-lora-rank", str(served_rank(rank)), "--generation-config", "vllm"),
+            *(() if config.max_model_len is None else ("--max-model-len", str(config.max_model_len))),
+        ]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._mark = uuid.uuid4().hex
+        self._url = ""
+
+    @property
+    def has_died(self) -> bool:
+        """Whether a server was started and has ended by itself."""
+        return self._process is not None and self._process.poll() is not None
+
+    def start(self) -> str:
+        """Start the server unless it runs, wait until it answers, and return its address.
+
+        Raises:
+            UserError: It does not start; the message quotes its log.
+        """
+        if self._process is not None and not self.has_died:
+            return self._url
+        self.stop()
+        port = _free_port()
+        command = [*shlex.split(self._config.command), *self._arguments, "--port", str(port), *self._config.options]
+        write_json(self._folder / SERVER_FILE, _describe(self._mark).model_dump())
+        # setproctitle, which vLLM uses, would otherwise write titles over the environment.
+        environment = {**os.environ, RUNTIME_LOADING: "True", MARK: self._mark, "SPT_NOENV": "1"}
+        with (self._folder / LOG_FILE).open("ab") as log:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=environment,
+                )
+            except OSError as error:
+                raise UserError(
+                    f"{command[0]}: cannot be started ({error.strerror}); install vLLM in an environment of its own "
+                    "and set rollouts.command to its program, or serve the model yourself (--rollouts vllm=URL)"
+                ) from error
+        self._url = f"http://127.0.0.1:{port}/v1"
+        self._wait(self._process)
+        return self._url
+
+    def stop(self) -> None:
+        """Stop the server with all its processes, so that its memory is free."""
+        if self._process is not None:
+            _end_processes(self._mark)
+            self._process.wait()
+        self._process = None
+        (self._folder / SERVER_FILE).unlink(missing_ok=True)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        end = time.monotonic() + self._config.start_seconds
+        while not _answers(f"{self._url}/models"):
+            if process.poll() is not None:
+                self.stop()
+                raise UserError(f"the vLLM server ended while it started ({self._last_words()}); see {self._log}")
+            if time.monotonic() > end:
+                self.stop()
+                raise UserError(
+                    f"the vLLM server did not answer within {self._config.start_seconds:.0f} s; see {self._log}, or "
+                    "raise rollouts.start_seconds"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / LOG_FILE
+
+    def _last_words(self) -> str:
+        lines = self._log.read_bytes()[-_LOG_END:].decode(errors="replace").splitlines()
+        return excerpt(next((line for line in reversed(lines) if line.strip()), "it wrote nothing"))
+
+
+def end_orphan(folder: Path) -> None:
+    """End the server that an earlier, killed program has left running in the folder of a training."""
+    path = folder / SERVER_FILE
+    if not path.exists():
+        return
+    try:
+        left = read_model(path, _RunningServer)
+    except UserError:
+        path.unlink()
+        return
+    # Processes of another machine cannot be seen from here, and another program may share the folder.
+    if left.host == socket.gethostname() and not _is_running(left.owner, left.owner_created):
+        if _end_processes(left.mark):
+            print_note("ended the vLLM server that an earlier program had left running")
+        path.unlink()
+
+
+def _describe(mark: str) -> _RunningServer:
+    import psutil
+
+    own = psutil.Process()
+    return _RunningServer(host=socket.gethostname(), mark=mark, owner=own.pid, owner_created=own.create_time())
+
+
+def _is_running(pid: int, created: float) -> bool:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return bool(abs(process.create_time() - created) < 1.0 and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _end_processes(mark: str) -> bool:
+    """End all processes of a server, gently at first, and return whether there were any."""
+    import psutil
+
+    found = processes = [process for process in psutil.process_iter() if _has_mark(process, mark)]
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                end(process)
+        _, processes = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
+    return bool(found)
+
+
+def _has_mark(process: Any, mark: str) -> bool:
+    import psutil
+
+    try:
+        return bool(process.environ().get(MARK) == mark)
+    except (psutil.Error, OSError):
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _answers(url: str) -> bool:
+    try:
+        with build_opener(ProxyHandler({})).open(url, timeout=5.0) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError, ValueError):
+        return False

@@ -1,0 +1,60 @@
+"""What a server may answer with in place of the trained adapter, in figures."""
+
+import numpy as np
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.selftrain.examples import Demonstration
+from housewise.selftrain.rollouts.logprob_check import LogprobComparison, compare_logprobs
+from housewise.selftrain.trainers.logprobs import ScoredPair
+
+TOKENS = 400
+ROUNDING = 0.02
+PAIR = Demonstration(prompt=({"role": "user", "content": "kitchen 0"},), reply=" go to counter 0")
+rng = np.random.default_rng(0)
+BASE = rng.normal(-2, 1, TOKENS)
+EFFECT = rng.normal(0, 0.05, TOKENS)
+
+
+def rounding() -> np.ndarray:
+    """What differs between two machines in bfloat16."""
+    return rng.normal(0, ROUNDING, TOKENS)
+
+
+def compare(adapted: np.ndarray | None, base: np.ndarray = BASE, first: int = 0) -> LogprobComparison:
+    """Compare a server with a trainer whose adapter has a small effect."""
+    ids = (0, *range(TOKENS))
+    trained = ScoredPair(pair=PAIR, tokens=ids, reply=TOKENS, model=tuple(BASE + EFFECT), base=tuple(BASE))
+    if adapted is None:
+        trained = trained.model_copy(update={"model": trained.base, "base": None})
+    read = [first, *range(1, TOKENS)]
+    scores = [[list(zip(read, values, strict=True))] for values in (base, adapted) if values is not None]
+    return compare_logprobs("model m", [trained], scores[0], scores[1] if len(scores) > 1 else None, 0.1)
+
+
+def test_a_small_effect_shows_above_rounding() -> None:
+    found = compare(BASE + EFFECT + rounding(), BASE + rounding())
+    assert found.share == pytest.approx(1, abs=0.15)
+    assert compare(None).base_difference == 0
+
+
+@pytest.mark.parametrize(
+    ("adapted", "message"),
+    [
+        (BASE + rounding(), "does not apply the trained adapter"),
+        (BASE + 2 * EFFECT, "another adapter than the trained one, or with another scale"),
+        (BASE + EFFECT / 2, "another adapter than the trained one, or with another scale"),
+        (BASE + rng.permutation(EFFECT), "adapter"),
+        (BASE + EFFECT + rng.normal(0, 0.3, TOKENS), "another adapter"),
+    ],
+)
+def test_anything_else_is_refused(adapted: np.ndarray, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        compare(adapted, BASE + rounding())
+
+
+def test_another_base_model_or_template_is_refused() -> None:
+    with pytest.raises(UserError, match="log-probabilities of its base model differ by"):
+        compare(BASE + EFFECT, BASE + rng.normal(0, 1, TOKENS))
+    with pytest.raises(UserError, match="reads prompt 1 in other tokens than the training, from token 2 on"):
+        compare(BASE + EFFECT, first=7)

@@ -1,0 +1,243 @@
+"""Self-training whose model answers behind a server: real processes, a tiny model with adapters, kill -9."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.selftrain.rollouts.vllm_process import LOG_FILE, MARK, SERVER_FILE
+from housewise.systems.personalize.record import read_house_records
+from tests.commands import run_module, started_module
+from tests.lora_server import LoraServer
+from tests.selftrain.personalize.learner import Learner
+from tests.selftrain.tiny import save_talker
+from tests.servers import serving
+
+PHASES = ["untrained", "imitate", "iteration-1"]
+
+
+class ServedLearner(Learner):
+    """A tiny model for chat with the settings of a small self-training behind a server."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.model = save_talker(folder / "talker")
+        self.log = folder / "requests.jsonl"
+
+    def command(self, out: Path, *more: str) -> list[str]:
+        settings = [
+            f"rollouts.command={sys.executable} -m tests.lora_server", "run.dtype=float32", "iterations=1",
+            "evaluation.tasks=[{name: test, episodes: test, houses: 1}]", "training.learning_rate=0.01",
+        ]  # fmt: skip
+        return super().command(out, *settings, *more)
+
+    def train(self, out: Path, *more: str, code: int = 0, **environment: str) -> str:
+        """Train, and return what is written to standard error."""
+        command = self.command(out, *more)
+        known = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+        return run_module(command[2], command[3:], known, timeout=400, code=code).stderr
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> ServedLearner:
+    return ServedLearner(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def whole(learner: ServedLearner) -> Path:
+    """A self-training with a server of its own, from beginning to end."""
+    out = learner.folder / "whole"
+    learner.train(out, "--rollouts", "vllm", LORA_SERVER_LOG=str(learner.log))
+    return out
+
+
+@pytest.fixture
+def half(whole: Path, tmp_path: Path) -> Path:
+    """What is left of it when it has been stopped after imitation."""
+    out = tmp_path / "half"
+    shutil.copytree(whole, out)
+    shutil.rmtree(out / "iteration-1")
+    return out
+
+
+def requests(log: Path) -> list[tuple[str, dict[str, Any]]]:
+    return [(path, body) for path, body in map(json.loads, log.read_text().splitlines())]
+
+
+def content(out: Path) -> dict[str, Any]:
+    """What was played and learned, without how it was asked and how long that took."""
+    found: dict[str, Any] = {}
+    for path in out.rglob("*"):
+        if path.name in ("pairs.jsonl", "filter.json", "curve.csv", "adapter_model.safetensors"):
+            found[str(path.relative_to(out))] = path.read_bytes()
+    for folder in (out / "iteration-1" / "grow", *(out / name / "evaluation" / "test" for name in PHASES)):
+        for record in read_house_records(folder / "episodes"):
+            found[f"{folder.relative_to(out)}/{record.name}"] = [plan.reply for plan in record.plans]
+    return found
+
+
+def servers() -> list[int]:
+    """The processes of servers that were started."""
+    return [
+        process.pid
+        for process in psutil.process_iter()
+        if process.status() != psutil.STATUS_ZOMBIE and "tests.lora_server" in " ".join(process.cmdline())
+    ]
+
+
+def test_behind_a_server_the_same_is_played_and_learned_as_in_process(learner: ServedLearner, whole: Path) -> None:
+    local = learner.folder / "local"
+    learner.train(local)
+    assert content(whole) == content(local)
+    assert not servers() and not (whole / SERVER_FILE).exists()
+
+
+def test_each_phase_has_a_name_of_its_own_and_is_compared(learner: ServedLearner, whole: Path) -> None:
+    asked = requests(learner.log)
+    loaded = [body["lora_name"] for path, body in asked if path.endswith("/load_lora_adapter")]
+    digests = []
+    for name in PHASES:
+        run = json.loads((whole / name / "evaluation" / "test" / "config.json").read_text())["models"]["agent"]
+        digests.append(run["weights"])
+        check = json.loads((whole / name / "server_check.json").read_text())
+        [measured] = check["servers"].values()
+        assert check["weights"] == run["weights"] and measured["pairs"] == 20
+        assert measured["base_difference"] < 1e-5 and (name == "untrained" or measured["share"] == pytest.approx(1))
+    assert len(set(digests)) == 3
+    assert loaded == [f"{name}-{digest[:12]}" for name, digest in list(zip(PHASES, digests, strict=True))[1:]]
+    played = [body for path, body in asked if path.endswith("/completions") and "prompt_logprobs" not in body]
+    assert {body["model"] for body in played} == {"base", *loaded}
+    for body in played:
+        assert (body["top_k"], body["min_p"], body["repetition_penalty"]) == (-1, 0.0, 1.0)
+        assert body["messages"][-1] == {"role": "assistant", "content": "step 1:"} and body["continue_final_message"]
+
+
+def test_the_digest_and_not_the_name_identifies_a_run(learner: ServedLearner, whole: Path) -> None:
+    path = whole / "imitate" / "evaluation" / "test" / "config.json"
+    before = path.read_text()
+    assert learner.train(whole, "--rollouts", "vllm") == ""
+    path.write_text(before.replace(json.loads(before)["models"]["agent"]["weights"], "0" * 32))
+    assert "other settings (weights)" in learner.train(whole, "--rollouts", "vllm", code=2)
+    path.write_text(before)
+    assert "other settings (rollouts.engine)" in learner.train(whole, code=2)
+
+
+@pytest.fixture
+def two(learner: ServedLearner) -> Iterator[list[LoraServer]]:
+    """Two servers that a user has started."""
+    with serving(LoraServer(str(learner.model))) as one, serving(LoraServer(str(learner.model), "other")) as other:
+        yield [one, other]
+
+
+def test_adapters_that_are_wrong_are_refused_and_nothing_is_lost(
+    learner: ServedLearner, half: Path, two: list[LoraServer]
+) -> None:
+    option = "vllm=" + ",".join(server.url for server in two)
+    for fault, message in [
+        ("ignores", "does not apply the trained adapter"),
+        ("first", "the trained adapter ("),
+        ("template", "in other tokens than the training"),
+        ("neither", "does not list adapter"),
+    ]:
+        two[1].fault = fault
+        if fault == "first":
+            two[1].adapters["tuned"] = str(_another_adapter(learner))
+        error = learner.train(half, "--rollouts", option, code=2)
+        assert message in error and two[1].url in error and len(error.splitlines()) == 1, error
+        two[1].adapters.clear()
+        assert not list(half.glob("iteration-1/grow/episodes/*"))
+    two[1].fault = ""
+    learner.train(half, "--rollouts", option)
+    for server in two:
+        assert {path for path, _ in server.requests} >= {"/v1/load_lora_adapter", "/v1/unload_lora_adapter"}
+        assert len(server.adapters) == 1
+        assert any("seed" in body for _, body in server.requests)
+
+
+def _another_adapter(learner: ServedLearner) -> Path:
+    from tests.language.tiny import save_tiny_adapter
+
+    folder = learner.folder / "another"
+    return folder if folder.exists() else save_tiny_adapter(learner.model, folder, seed=5)
+
+
+def test_a_server_that_forgets_its_adapters_gets_them_again(
+    learner: ServedLearner, whole: Path, half: Path, two: list[LoraServer]
+) -> None:
+    two[0].fault = "forgets"
+    told = learner.train(half, "--rollouts", f"vllm={two[0].url}")
+    assert told.count("a server ended or lost the model") == 1 and "does not exist" in told
+    assert content(half) == content(whole)
+
+
+def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole: Path, half: Path) -> None:
+    die, log = half.parent / "die", half.parent / "log.jsonl"
+    die.touch()
+    command = learner.command(half, "--rollouts", "vllm", "training.epochs=1")
+    environment = {**os.environ, "LORA_SERVER_FAULT": f"dies:{die}", "LORA_SERVER_LOG": str(log)}
+    # The server is killed while it answers and started again; then the trainer is killed, and all that goes with it.
+    with started_module(command[2], command[3:], environment) as program:
+        _wait(lambda: any(half.glob("iteration-1/checkpoints/*")), program)
+        assert "it is served again" in program.err
+        trainers = [child for child in psutil.Process(program.pid).children() if "local" in " ".join(child.cmdline())]
+        assert len(trainers) == 1 and not servers()
+        trainers[0].kill()
+        assert program.wait() == 2 and "training in" in program.err
+    # The command is killed while its server runs, which the next one finds.
+    with started_module(command[2], command[3:], environment) as program:
+        _wait(lambda: (half / "iteration-1" / "server_check.json").exists(), program)
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+    [left] = servers()
+    assert psutil.Process(left).environ()[MARK]
+    told = learner.train(half, "--rollouts", "vllm", LORA_SERVER_LOG=str(log))
+    assert "ended the vLLM server that an earlier program had left running" in told and not servers()
+    assert content(half) == content(whole)
+
+
+def _wait(condition: Any, program: Any) -> None:
+    while not condition():
+        assert program.poll() is None, program.err
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rollouts", "vlm"], "no such engine"),
+        (["--rollouts", "vllm=localhost:8000"], "is not the address of a server"),
+        (["--rollouts", "vllm=http://127.0.0.1:9/v1"], "check that the server runs"),
+        (["--rollouts", "vllm", "training.method=full"], "servers load adapters only"),
+        (["--rollouts", "vllm", "training.rank=600"], "up to rank 512"),
+        (["--rollouts", "vllm", "rollouts.command=no-such-vllm"], "install vLLM in an environment of its own"),
+        (["--rollouts", "vllm", "rollouts.options=[--no-such-option]"], "ended while it started"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_line(
+    learner: ServedLearner, tmp_path: Path, options: list[str], message: str
+) -> None:
+    error = learner.train(tmp_path / "out", *options, code=2)
+    assert message in error and len(error.strip().splitlines()) == 1, error
+
+
+def test_a_model_without_a_chat_template_is_refused(learner: ServedLearner, tmp_path: Path) -> None:
+    plain = Learner(tmp_path)
+    status, _, error = plain.run(tmp_path / "out", "--rollouts", "vllm")
+    assert status == 2 and "its tokenizer has no chat template" in error
+
+
+def test_a_rank_that_a_server_does_not_take_is_told(learner: ServedLearner, half: Path) -> None:
+    with serving(LoraServer(str(learner.model), max_rank=1)) as server:
+        error = learner.train(half, "--rollouts", f"vllm={server.url}", code=2)
+    assert "max_lora_rank 1" in error and "--max-lora-rank" in error
+    assert (half / LOG_FILE).exists()
