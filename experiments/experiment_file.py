@@ -59,6 +59,18 @@ class MemorySource(Settings):
         return self
 
 
+class PlayedEpisodes(Settings):
+    """Episodes that a training has played, which are measured in place of those of a run.
+
+    Attributes:
+        folder: Folder of their run, relative to that of the training.
+        at: Levels of the run, by axis. At other levels, the run is played.
+    """
+
+    folder: Path
+    at: dict[Name, Name] = Field(default_factory=dict)
+
+
 class ModelSource(Settings):
     """A trained model that a run asks. Levels of several axes can each give a part of it.
 
@@ -66,11 +78,13 @@ class ModelSource(Settings):
         training: Name of the training.
         phase: Phase of the training whose model is used.
         at: Levels of the training, where they differ from those of the run, by axis; see ``MemorySource``.
+        episodes: Episodes of the model that the training has played, in place of those of the run.
     """
 
     training: Name | None = None
     phase: str | None = None
     at: Source = Field(default_factory=dict)
+    episodes: PlayedEpisodes | None = None
 
 
 def _expand_memory(given: Any) -> Any:
@@ -193,12 +207,12 @@ class TableLayout(Settings):
         rows: Axes of the rows; ``measure`` stands for the measures.
         columns: Axes of the columns.
         errors: What standard errors are over: tasks, or episodes, for experiments whose episodes of a task differ in
-            what they draw as much as tasks do.
+            what they draw as much as tasks do, or both.
     """
 
     rows: tuple[Name, ...] = ()
     columns: tuple[Name, ...] = ()
-    errors: Literal["tasks", "episodes"] = "tasks"
+    errors: Literal["tasks", "episodes", "both"] = "tasks"
 
 
 def _expand_levels(given: Any) -> Any:
@@ -240,6 +254,7 @@ class Experiment(Settings):
         duration: How long it takes, and on what.
         system: System of the runs.
         inputs: Files and folders of the user, by name.
+        config: Configuration that the settings of every run start from: the name of a bundled one, or a file.
         settings: Settings of every run.
         axes: Levels of each axis of the grid.
         trainings: Trainings by name.
@@ -262,6 +277,7 @@ class Experiment(Settings):
     duration: str = ""
     system: Annotated[str, AfterValidator(lambda name: check_known_name(name, plugin_names(SYSTEMS)))]
     inputs: dict[Name, Input] = Field(default_factory=dict)
+    config: Path | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     axes: dict[Name, Axis] = Field(min_length=1)
     trainings: dict[Name, TrainingTemplate] = Field(default_factory=dict)
@@ -314,6 +330,8 @@ class Experiment(Settings):
         yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
+            played = source.episodes if isinstance(source, ModelSource) else None
+            yield from ((f"{_RUNS}.{run}.model.episodes", *pair) for pair in (played.at if played else {}).items())
             for axis, level in source.at.items():
                 named = [*level, *level.values()] if isinstance(level, dict) else [level] if "{" not in level else []
                 yield from ((f"{_RUNS}.{run}", axis, each) for each in named)
