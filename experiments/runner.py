@@ -266,7 +266,9 @@ class ExperimentRunner:
 
     def _overrides_of(self, training: str | None = None) -> list[str]:
         """Return the overrides ``TRAINING.KEY=VALUE`` of a training, without its name, or those of every run."""
-        named = {name: [word for word in self.overrides if word.startswith(f"{name}.")] for name in self.experiment.trainings}
+        named = {
+            name: [word for word in self.overrides if word.startswith(f"{name}.")] for name in self.experiment.trainings
+        }
         if training is not None:
             return [word.removeprefix(f"{training}.") for word in named[training]]
         return [word for word in self.overrides if not any(word in words for words in named.values())]

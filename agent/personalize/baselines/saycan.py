@@ -96,9 +96,7 @@ class SayCanPlanner:
         steps, complete = _steps(option, options), option == COMPLETE
         return Plan(steps, complete, messages, Reply(option), prior_calls=(ModelCall(messages, reply),))
 
-    def _messages(
-        self, graph: SceneGraph, attempts: Sequence[Attempt], options: ActionOptions
-    ) -> tuple[Message, ...]:
+    def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt], options: ActionOptions) -> tuple[Message, ...]:
         words, steps = self._words, [str(attempt.action) for attempt in attempts if attempt.succeeded]
         user = words.user.format(
             holding=words.describe_hand(graph),

@@ -42,7 +42,6 @@ class ScriptedServer(FineTuning):
             asked = json.loads(raw)
             self.asked.append(asked)
             known = self.replies if self.good.exists() else {}
-            # The beginning of the reply is the last message.
             user = next(turn["content"] for turn in asked["messages"] if turn["role"] == "user")
             return completion(known.get(user, "go to the moon\nstep 2: mission complete"))
         return super().answer(request, query, raw)

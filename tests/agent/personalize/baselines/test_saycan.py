@@ -20,6 +20,7 @@ THERE = [
     Attempt(HighLevelAction(ActionKind.LOOK_AT, "mug 1"), True),
 ]
 
+
 class Judge(RecordingModel):
     """Scores texts with a favourite phrase highest."""
 
