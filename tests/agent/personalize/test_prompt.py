@@ -88,7 +88,7 @@ def test_the_papers_prompt_has_the_parts_of_the_published_logs_in_their_order(gr
         "You hold sock 1.",
         "kitchen 0 has these receptacles: kitchen 0 counter 1, kitchen 0 sink 2. mug 1 is on kitchen 0 sink 2. plate 1",
         "bedroom 0 has no receptacles",
-        "go to <room>, go to <object>, go to <receptacle>, look at <object>, look at <receptacle>, pick up <object>, place",
+        "go to <room>, go to <object>, go to <receptacle>, look at <object>, look at <receptacle>, pick up",
         "step 1: go to study 0",
         "step 6: place teapot 1 on dining room 0 shelf 9",
         "only one of these examples",

@@ -1,4 +1,4 @@
-"""The recipe of LLM-Personalize: what each iteration plays, keeps and learns, with a scripted server that is trained."""
+"""The recipe of LLM-Personalize: what each iteration plays, keeps and learns, with a scripted server."""
 
 import json
 import os
