@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from housewise.core.errors import UserError
-from housewise.experiments.experiment_file import (
-    Experiment,
-    MemorySource,
-    ModelSource,
-    RunChanges,
-    RunTemplate,
-    TrainingTemplate,
-)
+from housewise.experiments.experiment_file import Experiment, RunChanges, RunTemplate, TrainingTemplate
+from housewise.experiments.run_sources import MemorySource, ModelSource
 
 AnySource = TypeVar("AnySource", MemorySource, ModelSource)
 
