@@ -10,13 +10,14 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from typing_extensions import Self
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.settings import Settings, check_known_name
 from housewise.experiments.published import Published
+from housewise.experiments.run_sources import FunctionName, MemorySource, ModelSource, Name
 
 TEST = "test"
 """Name of the run of an experiment that names none."""
@@ -27,52 +28,6 @@ MEASURE = "measure"
 _RUNS = "runs"
 _RESERVED = frozenset({"run", "task", "repeat", MEASURE, "value", "weight", "error", "count"})
 """Columns of results tables that are no axes."""
-
-Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\\\x00-\x1f]*$")]
-"""Name of an axis, a level, a run or a training. It is part of paths."""
-FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
-"""``module:function``. The file of an experiment is trusted as a program of its author is."""
-Source = dict[Name, str | dict[Name, Name]]
-"""Levels of a source by axis: a level, in which ``{AXIS}`` is the level of another axis, or levels by the own one."""
-
-
-class MemorySource(Settings):
-    """The memory that a run starts from. Levels of several axes can each give a part of it.
-
-    Attributes:
-        run: Name of the run whose final memory is used.
-        at: Levels of that run, where they differ from those of the run that uses the memory, by axis.
-        notes: Number of notes to take, the earliest first. None takes all.
-        function: ``module:function`` that makes the memory in place of a run. It takes the settings of the run that
-            uses the memory, and ``settings``, and returns a ``Memory``.
-        settings: Arguments of the function.
-    """
-
-    run: Name | None = None
-    at: Source = Field(default_factory=dict)
-    notes: int | None = Field(default=None, ge=0)
-    function: FunctionName | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _check_origin(self) -> Self:
-        if self.run is not None and self.function is not None:
-            raise ValueError("name either the run or the function that the memory comes from, not both")
-        return self
-
-
-class ModelSource(Settings):
-    """A trained model that a run asks. Levels of several axes can each give a part of it.
-
-    Attributes:
-        training: Name of the training.
-        phase: Phase of the training whose model is used.
-        at: Levels of the training, where they differ from those of the run, by axis; see ``MemorySource``.
-    """
-
-    training: Name | None = None
-    phase: str | None = None
-    at: Source = Field(default_factory=dict)
 
 
 def _expand_memory(given: Any) -> Any:
@@ -178,12 +133,12 @@ class TableLayout(Settings):
         rows: Axes of the rows; ``measure`` stands for the measures.
         columns: Axes of the columns.
         errors: What standard errors are over: tasks, or episodes, for experiments whose episodes of a task differ in
-            what they draw as much as tasks do.
+            what they draw as much as tasks do, or both.
     """
 
     rows: tuple[Name, ...] = ()
     columns: tuple[Name, ...] = ()
-    errors: Literal["tasks", "episodes"] = "tasks"
+    errors: Literal["tasks", "episodes", "both"] = "tasks"
 
 
 def _expand_levels(given: Any) -> Any:
@@ -227,6 +182,7 @@ class Experiment(Settings):
         duration: About how long it takes, and on what.
         system: System of the runs.
         inputs: Files and folders of the user, by name.
+        config: Configuration that the settings of every run start from: the name of a bundled one, or a file.
         settings: Settings of every run.
         axes: Levels of each axis of the grid.
         trainings: Trainings by name.
@@ -249,6 +205,7 @@ class Experiment(Settings):
     duration: str = ""
     system: Annotated[str, AfterValidator(lambda name: check_known_name(name, plugin_names(SYSTEMS)))]
     inputs: dict[Name, Input] = Field(default_factory=dict)
+    config: Path | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     axes: dict[Name, Axis] = Field(min_length=1)
     trainings: dict[Name, TrainingTemplate] = Field(default_factory=dict)
@@ -308,6 +265,8 @@ class Experiment(Settings):
         yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():
+            played = source.episodes if isinstance(source, ModelSource) else None
+            yield from ((f"{_RUNS}.{run}.model.episodes", *pair) for pair in (played.at if played else {}).items())
             for axis, level in source.at.items():
                 named = [*level, *level.values()] if isinstance(level, dict) else [level] if "{" not in level else []
                 yield from ((f"{_RUNS}.{run}", axis, each) for each in named)

@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from housewise.core.errors import UserError
-from housewise.experiments.experiment_file import (
-    Experiment,
-    MemorySource,
-    ModelSource,
-    RunChanges,
-    RunTemplate,
-    TrainingTemplate,
-)
+from housewise.experiments.experiment_file import Experiment, RunChanges, RunTemplate, TrainingTemplate
+from housewise.experiments.run_sources import MemorySource, ModelSource
 
 AnySource = TypeVar("AnySource", MemorySource, ModelSource)
 
@@ -61,6 +55,7 @@ class PlannedRun:
         memory: The run whose memory it starts from, and the number of notes to take.
         memory_function: The function that makes the memory that it starts from.
         model: The training whose model it asks, and the phase.
+        episodes: Folder of the training with the episodes that are measured, where the run is not played.
     """
 
     name: str
@@ -72,6 +67,7 @@ class PlannedRun:
     memory: tuple[PlannedRun, int | None] | None
     memory_function: MemorySource | None = field(hash=False)
     model: tuple[PlannedTraining, str] | None = field(hash=False)
+    episodes: Path | None = None
 
     @property
     def has_memory(self) -> bool:
@@ -81,6 +77,8 @@ class PlannedRun:
     @property
     def folder(self) -> Path:
         """Folder of the run, relative to that of the experiment."""
+        if self.episodes is not None and self.model is not None:
+            return self.model[0].folder / self.episodes
         return cell_folder(self.name, self.played)
 
     @property
@@ -156,6 +154,7 @@ class Grid:
         layers += [experiment.quick.settings] if self.quick else []
         memory = _merge_sources([each.memory for each in changes if "memory" in each.model_fields_set])
         model = _merge_sources([each.model for each in changes if "model" in each.model_fields_set])
+        episodes = model.episodes if model else None
         return PlannedRun(
             name,
             cell,
@@ -166,6 +165,7 @@ class Grid:
             self._source_run(name, memory, dict(cell)) if memory and not memory.function else None,
             memory if memory and memory.function else None,
             self._source_training(name, model, dict(cell)) if model else None,
+            episodes.folder if episodes and episodes.at.items() <= dict(cell).items() else None,
         )
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:

@@ -54,7 +54,8 @@ def published_value(published: Published, levels: Mapping[str, str]) -> str | No
         value = value.get(part.format_map(names)) if isinstance(value, Mapping) else None
     if value is None:
         return None
-    return " ± ".join(str(number) for number in value) if isinstance(value, list) else str(value)
+    # The number of episodes may follow.
+    return " ± ".join(map(str, value[:2])) if isinstance(value, list) else str(value)
 
 
 @lru_cache(maxsize=8)

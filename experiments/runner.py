@@ -71,7 +71,8 @@ class ExperimentRunner:
         experiment: The experiment, already reduced if ``quick``.
         folder: Folder of its runs.
         observer: Follows every episode and training.
-        overrides: Settings of every run as ``key=value``, which win over those of the file.
+        overrides: Settings of every run, those of trainings included, as ``key=value``, and settings of a training as
+            ``TRAINING.key=value``. They win over those of the file.
         execution: Execution settings of every run.
         inputs: Paths of the user's files and folders by the name of the input.
         quick: Whether the settings of ``--quick`` hold.
@@ -125,6 +126,8 @@ class ExperimentRunner:
                 self._call_function(cell, function)
             for planned in self.grid.runs:
                 model = {} if planned.model is None else self._trained_model(*planned.model)
+                if planned.episodes is not None:
+                    continue
                 self._copy_memory(planned)
                 play_run(planned.label, self._open(planned, model), self.observer)
 
@@ -168,7 +171,7 @@ class ExperimentRunner:
             for key, value in layer.items():
                 merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
         system = find_system(self.experiment.system)
-        found: RunSettings = system.load(settings=merged, overrides=self.overrides)
+        found: RunSettings = system.load(self.experiment.config, merged, self._overrides_of())
         if not planned.has_memory and not planned.learns:
             return found
         return found.with_changes(memory=self._memory_settings(planned, system(found)))
@@ -210,7 +213,7 @@ class ExperimentRunner:
         experiment = self.experiment
         layers = [experiment.settings, *(experiment.axes[axis][level].settings for axis, level in cell)]
         layers += [experiment.quick.settings] if self.quick else []
-        layers += [dict(_parse_override(word) for word in self.overrides)]
+        layers += [dict(map(_parse_override, self.overrides))]
         return {key: value for layer in layers for key, value in layer.items()}
 
     def _call_function(self, cell: Cell, reference: str) -> None:
@@ -258,8 +261,18 @@ class ExperimentRunner:
         return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
 
     def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
-        filled = replace(training, settings=self._fill_in(training.settings))
-        return open_training(self.experiment.system, filled, phase, self.execution)
+        own = [*(f"run.{word}" for word in self._overrides_of()), *self._overrides_of(training.name)]
+        settings = self._fill_in({**training.settings, **dict(map(_parse_override, own))})
+        return open_training(self.experiment.system, replace(training, settings=settings), phase, self.execution)
+
+    def _overrides_of(self, training: str | None = None) -> list[str]:
+        """Return the overrides ``TRAINING.KEY=VALUE`` of a training, without its name, or those of every run."""
+        named = {
+            name: [word for word in self.overrides if word.startswith(f"{name}.")] for name in self.experiment.trainings
+        }
+        if training is not None:
+            return [word.removeprefix(f"{training}.") for word in named[training]]
+        return [word for word in self.overrides if not any(word in words for words in named.values())]
 
     # Measures
 

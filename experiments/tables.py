@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NONE = "–"
+_ERRORS = {ERROR_OVER_EPISODES: "episodes", ERROR_OVER_TASKS: "tasks"}
+"""What standard errors are over, by column, in the order of a cell that shows both."""
 
 
 @dataclass(frozen=True)
@@ -158,13 +160,14 @@ def _join_levels(header: ResultsHeader, axes: Sequence[str], key: Sequence[str])
 
 
 def _format_mean(line: pd.Series, unit: MeasureUnit, over: str) -> str:
-    # Aggregates have one error, which is kept as that over tasks.
-    is_aggregate = line[TASKS] == 0
-    mean, error = line[MEAN], line[ERROR_OVER_TASKS if over == "tasks" or is_aggregate else ERROR_OVER_EPISODES]
+    mean = line[MEAN]
     if mean != mean:
         return NONE
-    shown = f"{unit.scale * mean:.{unit.decimals}f}"
-    return shown if error is None or error != error else f"{shown} ± {unit.scale * error:.{unit.decimals}f}"
+    # Aggregates have one error, which is kept as that over tasks.
+    over = "tasks" if line[TASKS] == 0 else over
+    errors = [line[key] for key, kind in _ERRORS.items() if over in (kind, "both")]
+    shown = [f"± {unit.scale * error:.{unit.decimals}f}" for error in errors if error is not None and error == error]
+    return " ".join([f"{unit.scale * mean:.{unit.decimals}f}", *shown[:1], *(f"({error})" for error in shown[1:])])
 
 
 def _format_difference(line: pd.Series, unit: MeasureUnit) -> list[str]:
@@ -179,7 +182,9 @@ def _format_difference(line: pd.Series, unit: MeasureUnit) -> list[str]:
 def _describe(results: ResultsTable, over: str) -> str:
     header, frame = results.header, results.frame
     if header.aggregate:
+        over = "tasks" if over == "both" else over
         return f"Means ± standard errors over {over}. Single episodes were not kept."
+    over = "episodes (in parentheses: over tasks)" if over == "both" else over
     frame = frame[frame["task"] != ""]
     episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
     missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""

@@ -30,7 +30,6 @@ class PlanSimulator:
         self._places = {thing: graph.container_of(thing) or ROBOT for thing in graph.objects}
         self._at: str | None = None
         self._looking_at: str | None = None
-        self._unexplored = {room for room in graph.rooms if not graph.contents_of(room)}
         for attempt in attempts:
             self._apply_attempt(attempt)
 
@@ -38,11 +37,6 @@ class PlanSimulator:
     def holding(self) -> str | None:
         """The object that the robot would hold."""
         return next((thing for thing, place in self._places.items() if place == ROBOT), None)
-
-    @property
-    def may_complete(self) -> bool:
-        """Whether the task may be complete: the hand is empty and every room has been seen or tried."""
-        return self.holding is None and not self._unexplored
 
     def problem(self, action: HighLevelAction) -> str:
         """Return why an action is not feasible now, in words. Empty if it is feasible."""
@@ -116,7 +110,6 @@ class PlanSimulator:
         """Update where an attempt left the robot, as far as the present graph tells."""
         action = attempt.action
         if action.kind == ActionKind.GO_TO:
-            self._unexplored.discard(action.target)
             place = self._location(action.target) if attempt.succeeded else ROBOT
             self._at, self._looking_at = None if place == ROBOT else place, None
         elif action.kind == ActionKind.LOOK_AT and attempt.succeeded:

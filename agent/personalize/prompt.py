@@ -37,6 +37,9 @@ class HouseTemplate(Template):
     Attributes:
         names: How the prompt names things.
         glimpsed_room: A room that was seen but not entered. Defaults to ``room``.
+        laden_room: A room in which there are objects, for prompts that tell of objects after receptacles. Defaults to
+            ``room``, whose receptacles tell of their objects.
+        placed_object: An object in ``laden_room``.
     """
 
     default_name: ClassVar[str] = ""
@@ -47,6 +50,8 @@ class HouseTemplate(Template):
     room: str = template_text("room", "receptacles")
     glimpsed_room: str = template_text("room", "receptacles", default="")
     unexplored_room: str = template_text("room")
+    laden_room: str = template_text("room", "receptacles", "objects", default="")
+    placed_object: str = template_text("object", "receptacle", default="")
     receptacle: str = template_text("receptacle")
     laden_receptacle: str = template_text("receptacle", "objects")
 
@@ -75,7 +80,7 @@ class HouseTemplate(Template):
 
     def describe_rooms(self, graph: SceneGraph, names: Mapping[str, str] = {}) -> str:
         """Describe all rooms, one per line."""
-        return "\n".join(self.describe_room(graph, room, names) for room in graph.rooms)
+        return "\n".join(self.describe_room(graph, room, names) for room in graph.rooms).rstrip()
 
     def describe_room(self, graph: SceneGraph, room: str, names: Mapping[str, str] = {}) -> str:
         """Describe a room and what is in it."""
@@ -84,7 +89,19 @@ class HouseTemplate(Template):
         if not receptacles:
             return self.unexplored_room.format(room=name)
         words = self.room if room in graph.visited_rooms else self.glimpsed_room or self.room
+        objects = self._describe_placed_objects(graph, room, names) if self.laden_room else ""
+        if objects:
+            return self.laden_room.format(room=name, receptacles=", ".join(receptacles), objects=objects)
         return words.format(room=name, receptacles=", ".join(receptacles))
+
+    def _describe_placed_objects(self, graph: SceneGraph, room: str, names: Mapping[str, str]) -> str:
+        """Describe the objects in a room in the order of their discovery, as the published logs do."""
+        places = graph.contents_of(room)
+        return ". ".join(
+            self.placed_object.format(object=names.get(thing, thing), receptacle=names.get(place, place))
+            for thing in graph.objects
+            if (place := graph.container_of(thing) or "") in places
+        )
 
     def _describe_receptacle(self, graph: SceneGraph, receptacle: str, names: Mapping[str, str]) -> str:
         objects, words = graph.contents_of(receptacle), names.get(receptacle, receptacle)

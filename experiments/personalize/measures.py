@@ -66,15 +66,10 @@ def _count_outcomes(record: Record, outcome: str) -> float:
     return float(list(explain_outcomes(_read(record)).values()).count(outcome))
 
 
-tidied = partial(_count_outcomes, outcome="tidied")
-wrong_place = partial(_count_outcomes, outcome="wrong place")
-in_hand = partial(_count_outcomes, outcome="in hand")
 undiscovered = partial(_count_outcomes, outcome="undiscovered")
 no_space = partial(_count_outcomes, outcome="no space")
 no_steps_left = partial(_count_outcomes, outcome="no steps left")
-failed = partial(_count_outcomes, outcome="failed")
 left_alone = partial(_count_outcomes, outcome="left alone")
-disturbed = partial(_count_outcomes, outcome=_DISTURBED)
 """Numbers of objects with each outcome; see ``explain_outcomes``."""
 
 

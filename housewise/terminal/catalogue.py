@@ -30,7 +30,7 @@ SYSTEMS: Descriptions = {
 PLANNERS: Descriptions = {
     "llm": "asks a language model for a few steps, executes them, and asks again (LLM-Personalize)",
     "sayplan": "lets the model search the scene graph, plan, and repair the plan (SayPlan)",
-    "saycan": "takes the feasible step that the model finds most likely (SayCan)",
+    "saycan": "lets the model choose one of the feasible steps at a time (SayCan)",
     "scripted": "no model: knows the preferences; an upper bound of what house and robot allow",
     "memory_lookup": "no model: knows only the memory of the person (--memory)",
     "memory_nearest": "no model: memory_lookup that generalises to things close in meaning (sentence embeddings)",

@@ -38,7 +38,10 @@ Filter = Callable[[Sequence[EpisodeDemonstration], FilterSettings], list[Episode
 
 
 def positive(pairs: Sequence[EpisodeDemonstration], settings: FilterSettings) -> list[EpisodeDemonstration]:
-    """Keep replies that improved the house (LLM-Personalize, section 3.3)."""
+    """Keep replies whose plan has a positive reward (LLM-Personalize, section 3.3.2).
+
+    The paper's reward of a plan, 1, 0 or -1, is the sign of the sum of the rewards of its actions.
+    """
     return [pair for pair in pairs if pair.reward > 0]
 
 
@@ -87,17 +90,11 @@ def apply_filter(
         The demonstrations that are kept, and the statistics for ``filter.json``.
 
     Raises:
-        UserError: There is no such filter, or it keeps nothing.
+        UserError: There is no such filter, or it returns something else.
     """
     kept = call_plugin(find_filter(name), f"filter {name!r}", pairs, settings)
     if not isinstance(kept, list) or not all(isinstance(pair, EpisodeDemonstration) for pair in kept):
         raise UserError(f"filter {name!r}: returned {excerpt(repr(kept))}, not a list of pairs; see docs/extending.md")
-    if not kept:
-        best = max((pair.reward for pair in pairs), default=0.0)
-        raise UserError(
-            f"filter {name} keeps none of {len(pairs)} pairs (the best reward is {best:g}): there is nothing to learn "
-            "from; use more grow.runs or a milder filter, or train longer on demonstrations in another folder first"
-        )
     return kept, {"filter": name, "pairs": demonstration_statistics(pairs), "kept": demonstration_statistics(kept)}
 
 

@@ -53,8 +53,7 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
     for name in model_phases(config.iterations):
         if not (folder / name / MODEL_FILE).exists():
             if name == IMITATE:
-                demonstrations = config.run_settings(config.demonstrations, planner="demonstrator", repeats=1)
-                yield _episodes_phase(DEMONSTRATE, demonstrations)
+                yield _episodes_phase(DEMONSTRATE, config.demonstration_settings())
                 if config.lessons:
                     yield PlannedPhase("lessons")
             else:

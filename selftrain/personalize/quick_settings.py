@@ -11,7 +11,7 @@ from housewise.systems.personalize.tasks import list_tasks
 # The filter keeps every reply: in so few steps none has a reward.
 QUICK: Mapping[str, Any] = {
     "run": {"max_steps": 120, "max_plans": 3, "sampling": {"max_tokens": 48}},
-    "demonstrations": {"houses": 1},
+    "demonstrations": {"houses": 1, "repeats": 1},
     "training_tasks": {"houses": 1},
     "imitation_epochs": 1.0,
     "grow": {"repeats": 1},

@@ -11,7 +11,7 @@ import numpy as np
 
 from housewise.agent.personalize.judgement_text import find_judged_kinds
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
-from housewise.core.console import print_note
+from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, remove_partial, write_json
 from housewise.language.adapters import AdapterConfig, adapter_defaults
@@ -47,6 +47,7 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 # Largest share of a phase's episodes that may fail.
 _MAX_FAILED = 0.25
+_NOTHING_KEPT = "The filter kept nothing, so the model is that of the phase before."
 # Votes exist for few places: an object without a known right place may still have one, so it is not misplaced.
 _MEMORY_LESSONS = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), allow_unplaceable=False)
 
@@ -181,11 +182,15 @@ class SelfTraining:
         return self._train(IMITATE, self._training.start, examples, self.config.imitation_training)
 
     def _train_iteration(self, iteration: int, model: ModelReference) -> TrainedModel:
-        """Train a model on the best plans of the model before."""
+        """Train a model on the best plans of the model before. If there are none, that model stays as it is."""
+        name = iteration_name(iteration)
         kept = self._grow_and_filter(iteration, model)
+        if not kept:
+            stays = TrainedModel(model=model.model, adapter=model.adapter, metrics={"pairs": 0}, notes=(_NOTHING_KEPT,))
+            return stays.save(self.folder / name)
         lessons = self._memory_lessons(iteration + 1, self.config.memory_lessons)
         examples = [*kept, *lessons, *self._replayed_examples(iteration)]
-        return self._train(iteration_name(iteration), model, examples, self.config.iteration_training(iteration))
+        return self._train(name, model, examples, self.config.iteration_training(iteration))
 
     @cached_property
     def _demonstrations_and_lessons(self) -> list[EpisodeDemonstration]:
@@ -193,7 +198,7 @@ class SelfTraining:
 
     def _demonstrations(self) -> list[EpisodeDemonstration]:
         memory = self._memories.learning_settings(UNTRAINED, self.folder / DEMONSTRATE)
-        config = self.config.run_settings(self.config.demonstrations, planner="demonstrator", repeats=1, **memory)
+        config = self.config.demonstration_settings(**memory)
         demonstrate = Run(Personalize(config), self.folder / DEMONSTRATE)
         play_run(DEMONSTRATE, demonstrate, self._observer, _MAX_FAILED)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
@@ -245,6 +250,8 @@ class SelfTraining:
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
+        size = f"|D| = {len(kept)} of {report['pairs']['count']} plans (filter {settings.name})"
+        print_event(f"{self.folder / name}: {size}{'' if kept else '; nothing to learn, the model stays as it is'}")
         return kept
 
     def _grown_demonstrations(self, iteration: int) -> list[EpisodeDemonstration]:

@@ -42,6 +42,13 @@ class TasksConfig(Settings):
     """Minimum and maximum number of misplaced objects in a generated house. null is the value of run."""
 
 
+class DemonstrationsConfig(TasksConfig):
+    """The tasks that are demonstrated, and how often."""
+
+    repeats: int = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of demonstrations per task. They differ where the demonstrator picks objects at random."""
+
+
 class NamedTasksConfig(TasksConfig):
     """A set of tasks whose results have a name."""
 
@@ -107,7 +114,7 @@ class FilterConfig(Settings):
     name: CodeReference = "positive"
     """Filter: positive (plans that improved the house), corrected (these, and relabelled ones), rising (plans with a
     reward above the iteration's threshold), balanced (positive, with a limit for each kind of object), or your own
-    function as MODULE:NAME or FILE.py:NAME."""
+    function as MODULE:NAME or FILE.py:NAME. An iteration in which it keeps nothing leaves the model as it is."""
     thresholds: list[float] = Field(default=[0.0, 0.0, 1.0], min_length=1)
     """Thresholds of rising by iteration. The last one stays."""
     max_per_object: int = Field(default=10, ge=1, le=MAX_COUNT)
@@ -143,7 +150,7 @@ class SelfTrainingConfig(Settings):
     system: Literal["personalize"] = "personalize"
     """Name of the system."""
     run: PersonalizeSettings = PersonalizeSettings(agent=AgentSettings(max_plans=60))
-    demonstrations: TasksConfig = TasksConfig(episodes="demo", houses=10, seed=1000)
+    demonstrations: DemonstrationsConfig = DemonstrationsConfig(episodes="demo", houses=10, seed=1000)
     training_tasks: TasksConfig = TasksConfig(episodes="train", houses=20, seed=2000)
     iterations: int = Field(default=2, ge=0, le=MAX_COUNT)
     """Number of iterations in which the model acts and learns from the result."""
@@ -274,6 +281,11 @@ class SelfTrainingConfig(Settings):
     def evaluation_settings(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that evaluates a model on some tasks; see run_settings."""
         return self.run_settings(tasks, repeats=tasks.repeats or self.evaluation.repeats, **changes)
+
+    def demonstration_settings(self, **changes: Any) -> PersonalizeSettings:
+        """Return the settings of the run that demonstrates; see run_settings."""
+        tasks = self.demonstrations
+        return self.run_settings(tasks, planner="demonstrator", repeats=tasks.repeats, **changes)
 
     def run_settings(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
         """Return the settings of a run that plays some tasks.

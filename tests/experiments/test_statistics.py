@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 from housewise.core.errors import UserError
+from housewise.experiments.catalogue import load_experiment
 from housewise.experiments.results_table import MeasureUnit, ResultsHeader, ResultsTable, read_table
 from housewise.experiments.statistics import error_over_levels, paired_differences, summarize
 from housewise.experiments.tables import format_results
@@ -94,6 +95,16 @@ def test_tables_are_read_back_and_shown(tmp_path: Path) -> None:
     shown = format_results(read)
     assert list(shown.rows[0]) == ["1.0", "50.0 ± 28.9"] and "6 episodes of 3 tasks" in shown.notes[0]
     assert "| null | 100.0 ± 0.0 |" in shown.markdown
+
+
+def test_errors_over_episodes_and_over_tasks_stand_in_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "{title: Mine, shows: -, system: personalize, axes: {row: {a: {}}}, measures: [success_rate], "
+        "table: {rows: [row], errors: both}}"
+    )
+    shown = format_results(results(frame({"a": [0, 0, 1, 1]}, repeats=2)), load_experiment(path))
+    assert shown.rows[0][1] == "50.0 ± 28.9 (± 50.0)" and "over episodes (in parentheses: over tasks)" in shown.notes[0]
 
 
 def test_aggregates_show_the_error_that_was_kept(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path)
         "evaluation": {"tasks": []},
         "training": {"epochs": 1, "rank": 2, "device": "cpu", "dtype": "float32", "max_example_tokens": 16384},
     }
-    test = {"test": {"model": {"training": "school"}}}
+    grown = {"folder": "iteration-1/grow", "at": {"row": "grown"}}
+    test = {"test": {"model": {"training": "school", "episodes": grown}}}
     phases = {"IL": "imitate", "ST1": "iteration-1"}
     spec = {
         "title": "Phases",
@@ -51,6 +52,7 @@ def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path)
             "row": {
                 "start": {"runs": {"test": {"model": None}}},
                 **{name: {"runs": {"test": {"model": {"phase": phase}}}} for name, phase in phases.items()},
+                "grown": {"settings": {"seed": 2000}, "runs": {"test": {"model": {"phase": "imitate"}}}},
             }
         },
         "trainings": {"school": {"settings": {"run": run, **learned}}},
@@ -58,13 +60,13 @@ def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path)
         "measures": ["success_rate"],
     }
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
-    words = ["experiment", "mine.yaml", "--out", "out"]
+    words = ["experiment", "mine.yaml", "--out", "out", "max_steps=20", "school.training.rank=4"]
     for _ in range(2):
         done = run_module("housewise", words, {**os.environ}, cwd=tmp_path, timeout=600, code=0)
         made = {
             path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.suffix == ".safetensors"
         }
-    assert "3 episodes of 1 tasks" in done.stdout and "missing" not in done.stdout
+    assert "4 episodes of 2 tasks" in done.stdout and "missing" not in done.stdout
     assert made == {path: path.stat().st_mtime_ns for path in made} and len(made) >= 2
     adapters = {
         row: json.loads((tmp_path / f"out/test/row={row}/config.json").read_text())["models"]["agent"]["adapter"]
@@ -72,10 +74,15 @@ def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path)
     }
     assert adapters["start"] is None
     assert all(str(adapters[row]).endswith(f"out/school/{phase}/adapter") for row, phase in phases.items())
-    assert len(read_table(tmp_path / "out/mine.csv").frame) == 3
+    frame = read_table(tmp_path / "out/mine.csv").frame
+    assert dict(zip(frame["row"], frame["task"], strict=True))["grown"] == "generated-2000-2000" and len(frame) == 4
+    assert not (tmp_path / "out/test/row=grown").exists(), "the training's own episodes are measured"
+    # Settings of every run hold in the training, and its own ones have its name.
+    trained = json.loads((tmp_path / "out/school/config.json").read_text())
+    assert (trained["run"]["world"]["max_steps"], trained["training"]["rank"]) == (20, 4)
 
 
-@pytest.mark.parametrize("name", ["table_1", "table_2", "two_people"])
+@pytest.mark.parametrize("name", ["table_1", "table_2", "figure_6", "two_people"])
 def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path) -> None:
     spec = load_experiment(bundled_experiments()[f"personalize/{name}"])
     runner = ExperimentRunner(spec, tmp_path, TrainingDisplay(Console()), inputs={"data": "data", "recovered": "data"})
@@ -85,6 +92,7 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
         assert run.model is not None
         recipe = load_selftraining(run.model[0].template.config, {"run": {"adapter": "tidy"}}).run
         ours = runner.settings(run, {"models": {"agent": {"adapter": "tidy"}}})
+        assert ours.world == recipe.world
         assert ours.agent.model_copy(update={"demonstrator": recipe.agent.demonstrator}) == recipe.agent
         assert ours.models.agent.sampling == recipe.models.agent.sampling
 
@@ -116,8 +124,31 @@ def test_published_values_stand_beside_their_cells() -> None:
     cell = {"scene": "Rs_int", "row": "LLM-Planner", "tasks": "test", "measure": "success_rate"}
     assert published_value(main, cell) == "-30.2 ± 4.8"
     assert published_value(main, {**cell, "scene": "generated"}) is None
-    moved = {"trained in": "Rs_int", "scene": "Pomaria_2_int", "row": "ST2"}
+    moved = {"trained in": "Rs_int", "scene": "Pomaria_2_int", "row": "ST2", "tasks": "test"}
     assert published_value(transfer, moved) == "42.4 ± 3.8"
+    learned = {"trained in": "the same scene", "scene": "Rs_int", "row": "IL", "tasks": "train"}
+    assert published_value(transfer, learned) == "10.9 ± 3.3"
+    figure = load_experiment(bundled_experiments()["personalize/figure_6"]).published
+    assert figure is not None
+    shown = {"measure": "unique_placements", "scene": "Pomaria_2_int", "row": "ST1", "tasks": "test"}
+    assert published_value(figure, shown) == "8.6 ± 0.7"
+
+
+def test_the_papers_tables_share_their_runs_and_take_the_episodes_of_trainings() -> None:
+    first, second, figure = (
+        {run.folder: run for run in Grid(load_experiment(bundled_experiments()[f"personalize/{name}"])).measured_runs}
+        for name in ("table_1", "table_2", "figure_6")
+    )
+    grown = {folder for folder in first if folder.name == "grow"}
+    assert {tuple(dict(first[folder].cell)[axis] for axis in ("row", "tasks")) for folder in grown} == {
+        ("IL", "train"),
+        ("ST1", "train"),
+    }
+    assert Path("self-training/scene=Rs_int/iteration-2/grow") in grown
+    assert figure.keys() < first.keys()
+    moved = {dict(second[folder].cell)["trained in"] for folder in second.keys() - first.keys()}
+    assert moved == {"Merom_1_int", "Rs_int", "Pomaria_2_int"}
+    assert all(dict(run.cell)["row"] != "LLM-Planner" for folder, run in second.items() if folder not in first)
     value = load_experiment(bundled_experiments()["personalize/memory_value"]).published
     stage = {"scene": "Merom_1_int", "stage": "after demonstrations", "tasks": "test", "measure": "success_rate"}
     assert value is not None and published_value(value, {**stage, "row": "model, memory"}) == "12.6 ± 9.0"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.plan_normalizer import parse_any_plan
+from housewise.agent.personalize.plan_normalizer import ANY
+from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
 from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HouseTemplate
@@ -77,7 +78,8 @@ def parse_command(reply: str, vocabulary: Vocabulary) -> SearchCommand:
 class SayPlanPlanner:
     """Asks a language model that sees only the rooms it opens, and simulates its plans.
 
-    Each plan starts from a graph with all rooms closed. The model may use up to ``searches`` commands to open and close
+    Each plan starts from a graph with all rooms closed, whose receptacles and objects have states and affordances
+    (LLM-Personalize, appendix A.3). The model may use up to ``searches`` commands to open and close
     rooms. An infeasible plan goes back to the model with the reason, up to ``replans`` times; the last plan is executed
     in any case (Rana et al. 2023, section 3; here only rooms can be opened).
 
@@ -89,6 +91,7 @@ class SayPlanPlanner:
         grounded: Whether grammars restrict replies to commands and plans about the known house.
         searches: Maximum number of search commands per plan.
         replans: Maximum number of corrections per plan.
+        normalize: Whether plans in other forms than the prompt's are understood.
     """
 
     name = "sayplan"
@@ -102,11 +105,13 @@ class SayPlanPlanner:
         grounded: bool = False,
         searches: int = MAX_SEARCHES,
         replans: int = MAX_REPLANS,
+        normalize: bool = True,
     ) -> None:
         self._session = ChatSession(model, sampling or Sampling())
         self._words = template
         self._most_steps, self._grounded = most_steps, grounded
         self._searches, self._replans = searches, replans
+        self._form = ANY if normalize else PLAIN
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
@@ -119,7 +124,7 @@ class SayPlanPlanner:
                 messages += self._feedback(earlier[-1].reply, problem)
             grammar = plan_grammar(graph, self._most_steps) if self._grounded else None
             reply = self._session.ask(messages, self._words.plan_prefix, grammar)
-            parsed = parse_any_plan(reply.text, graph.vocabulary, most=self._most_steps)
+            parsed = parse_plan(reply.text, graph.vocabulary, self._most_steps, self._form)
             earlier.append(ModelCall(messages, reply))
             problem = find_problem(parsed, graph, attempts)
             if not problem:

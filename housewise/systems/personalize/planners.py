@@ -34,6 +34,9 @@ from housewise.systems.personalize.planner_context import PlannerContext, route_
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
+_PROMPTS_OF_LLM = (RememberingTemplate.default_name, "paper")
+"""Prompts of the planner llm in configurations for which baselines have a prompt of their own."""
+
 
 class PlannerFactory(Protocol):
     """Makes the planners of a run. It reads its prompt on creation and is sent to the workers that play episodes.
@@ -133,7 +136,9 @@ class SayPlanFactory:
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         most, grounded = self._settings.max_steps_per_plan, self._settings.grounded
-        return SayPlanPlanner(context.answers, self._template, context.sampling, most, grounded)
+        return SayPlanPlanner(
+            context.answers, self._template, context.sampling, most, grounded, normalize=self._settings.normalize_steps
+        )
 
 
 class SayCanFactory:
@@ -142,11 +147,12 @@ class SayCanFactory:
     asks_model = True
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._template, self._grounded = SayCanTemplate.load(prompt_name(settings)), settings.grounded
+        self._template, self._settings = SayCanTemplate.load(prompt_name(settings)), settings
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        return SayCanPlanner(context.answers, self._template, context.sampling, self._grounded)
+        grounded, score = self._settings.grounded, self._settings.score_actions
+        return SayCanPlanner(context.answers, self._template, context.sampling, grounded, score)
 
 
 class ScriptedFactory:
@@ -221,7 +227,7 @@ def open_context(settings: AgentSettings) -> RememberingContext:
 
 def prompt_name(settings: AgentSettings) -> str:
     """Return the prompt of a baseline: its own, unless the settings name another one."""
-    return settings.planner if settings.prompt == RememberingTemplate.default_name else settings.prompt
+    return settings.planner if settings.prompt in _PROMPTS_OF_LLM else settings.prompt
 
 
 def scripted_planner(

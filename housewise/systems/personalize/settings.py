@@ -133,6 +133,9 @@ class AgentSettings(Settings):
     (pip install 'housewise[grounded]'), or a server with grammars (grammar_dialect)."""
     normalize_steps: Annotated[bool, NEEDS_MODEL] = True
     """Whether plans in other forms than the prompt's are understood, such as lists in JSON or other verbs."""
+    score_actions: Annotated[bool, Affects(needs_model=True, needs=("planner", "saycan"))] = False
+    """Whether the planner saycan draws actions by how likely the model is to write them (Ahn et al. 2022), and does not
+    let it write one of the list, as in LLM-Personalize. It needs a model that scores texts, such as a local one."""
     familiar_kinds: Annotated[FamiliarKinds | None, NEEDS_MODEL] = None
     """Kinds of objects that the model was trained to judge. The adapter sets them. null is all kinds."""
     place_at_random: bool = False

@@ -80,6 +80,33 @@ def test_the_template_of_the_package_leaves_nothing_open(graph: SceneGraph) -> N
     assert RememberingContext(shipped).messages(SceneGraph(["attic 0"]))[0] == system
 
 
+def test_the_papers_prompt_has_the_parts_of_the_published_logs_in_their_order(graph: SceneGraph) -> None:
+    context = RememberingContext(RememberingTemplate.load("paper"))
+    system, user = context.messages(graph)
+    parts = [
+        "out of place",
+        "You hold sock 1.",
+        "kitchen 0 has these receptacles: kitchen 0 counter 1, kitchen 0 sink 2. mug 1 is on kitchen 0 sink 2. plate 1",
+        "bedroom 0 has no receptacles",
+        "go to <room>, go to <object>, go to <receptacle>, look at <object>, look at <receptacle>, pick up",
+        "step 1: go to study 0",
+        "step 6: place teapot 1 on dining room 0 shelf 9",
+        "only one of these examples",
+        "mission complete\nSteps:",
+    ]
+    places = [" ".join(user.content.split()).index(" ".join(part.split())) for part in parts]
+    assert places == sorted(places) and user.content.endswith("Steps:")
+    assert len(system.content.splitlines()) == 1 and context.template.prefix == "step 1:"
+
+
+def test_objects_can_be_told_after_the_receptacles_of_their_room(tmp_path: Path, graph: SceneGraph) -> None:
+    words = {"laden_room": "{room}: {receptacles}; {objects}", "placed_object": "{object} at {receptacle}"}
+    changed = template(tmp_path, **words, receptacle="{receptacle}", laden_receptacle="{receptacle}")
+    told = RememberingContext(RememberingTemplate.load(changed)).messages(graph)[1].content.splitlines()
+    objects = "mug 1 at kitchen 0 sink 2. plate 1 at kitchen 0 sink 2"
+    assert told[1:] == [f"kitchen 0: kitchen 0 counter 1, kitchen 0 sink 2; {objects}", "bedroom 0 is unknown"]
+
+
 def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
     graph = SceneGraph(["room {0}"])
     graph.update(SymbolicObservation({"shelf {x}": "room {0}"}, {"cup {rooms}": "shelf {x}"}))

@@ -41,7 +41,7 @@ def test_a_run_takes_the_papers_settings_without_the_training(tmp_path: Path) ->
     # The paper has no help for small models.
     agent = paper.run.agent
     assert not (agent.wrappers or agent.grounded or agent.normalize_steps or agent.judging.constrain_to_judgements)
-    assert agent.prompt == "planner"
+    assert agent.prompt == "paper"
 
 
 def test_a_training_takes_settings_of_a_run(tmp_path: Path) -> None:

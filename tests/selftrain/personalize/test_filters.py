@@ -65,9 +65,9 @@ def test_statistics_say_what_was_kept_of_what() -> None:
     assert (report["pairs"]["complete"], report["pairs"]["episodes"]) == (1, 3)
 
 
-def test_nothing_kept_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(UserError, match=r"keeps none of 2 pairs \(the best reward is 0\).*grow.runs"):
-        apply_filter("positive", [pair(), pair(1)], FilterSettings())
+def test_nothing_may_be_kept() -> None:
+    kept, report = apply_filter("positive", [pair(), pair(1, reward=-1.0)], FilterSettings())
+    assert kept == [] and report["kept"]["count"] == 0 and report["pairs"]["count"] == 2
 
 
 def test_a_filter_of_ones_own() -> None:

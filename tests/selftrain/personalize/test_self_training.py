@@ -1,6 +1,7 @@
 """Self-training as a user meets it: real processes, a tiny model, kill -9."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -273,20 +274,25 @@ def test_other_settings_are_welcome_until_something_is_done(learner: Learner, tm
             SelfTraining(settings(2), tmp_path, Unheard())
 
 
-def test_nothing_to_learn_leaves_what_was_learned_before(learner: Learner) -> None:
+def test_an_iteration_without_good_plans_leaves_the_model_as_it_is(learner: Learner) -> None:
     out = learner.folder / "nothing"
     status, _, errors = learner.run(out, "filter.name=positive")
-    assert status == 2 and "keeps none of" in errors
-    learned = (out / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes()
-    assert [phase["phase"] for phase in json.loads((out / "summary.json").read_text())["phases"]] == PHASES[:2]
-    # What the message advises, in a folder that has been moved meanwhile.
-    moved = out.rename(learner.folder / "moved")
-    status, _, errors = learner.run(moved, "iterations=1", "training.epochs=2")
     assert status == 0, errors
-    assert json.loads((moved / "iteration-1" / "model.json").read_text())["metrics"]["pairs"] > 0
-    assert (moved / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes() == learned
-    status, _, errors = learner.run(moved, "iterations=1", "filter.name=positive")
-    assert status == 2 and "(training.epochs, filter.name)" in errors
+    for phase in PHASES[2:]:
+        assert re.search(rf"{phase}: \|D\| = 0 of [1-9]\d* plans \(filter positive\); nothing to learn", errors)
+        assert not list((out / phase).glob("adapter*")) and not (out / phase / "pairs.jsonl").exists()
+    phases = json.loads((out / "summary.json").read_text())["phases"]
+    assert [phase["phase"] for phase in phases] == PHASES
+    assert {phase["adapter"] for phase in phases[1:]} == {str(out / "imitate" / "adapter")}
+    used = json.loads((out / "iteration-2" / "grow" / "config.json").read_text())["models"]["agent"]["adapter"]
+    assert used == str(out / "imitate" / "adapter")
+    # In a folder that has been moved meanwhile, too.
+    moved = out.rename(learner.folder / "moved")
+    status, _, errors = learner.run(moved, "filter.name=positive")
+    assert status == 0, errors
+    assert json.loads((moved / "summary.json").read_text())["phases"][-1]["adapter"] == str(moved / "imitate/adapter")
+    status, _, errors = learner.run(moved, "iterations=1")
+    assert status == 2 and "(filter.name)" in errors
 
 
 def test_tasks_are_not_changed_under_their_name(learner: Learner, whole: Path) -> None:

@@ -22,11 +22,11 @@ def play(folder: Path, **settings: Any) -> HouseRecord:
     return next(read_house_records(run.episodes))
 
 
-@pytest.mark.parametrize("planner", ["sayplan", "saycan"])
-def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> None:
+@pytest.mark.parametrize(("planner", "scores"), [("sayplan", False), ("saycan", False), ("saycan", True)])
+def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str, scores: bool) -> None:
     model = f"local:{save_tiny_model(tmp_path / 'model', positions=8192)}"
     settings = {"planner": planner, "model": model, "grounded": True, "workers": 2, "sampling": {"max_tokens": 60}}
-    record = play(tmp_path / "run", **settings)
+    record = play(tmp_path / "run", **settings, score_actions=scores)
     assert (record.header.agent, record.header.models["agent"]) == (planner, model)
     first = record.plans[0]
     if planner == "sayplan":
@@ -35,8 +35,10 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
             and "command" in first.prior_calls[0].prompt[1]["content"]
         )
         assert first.completion_tokens >= sum(part.completion_tokens for part in first.prior_calls) > 0
-    else:
+    elif scores:
         assert first.reply in first.scores and max(first.scores.values()) < 0
+    else:
+        assert first.prior_calls[0].reply == first.reply and "mission complete" in first.prompt[1]["content"]
     again = play(tmp_path / "again", planner="replay", records=str(tmp_path / "run" / "episodes"))
     assert again.final.placements == record.final.placements
     assert [action.action for action in again.actions] == [action.action for action in record.actions]

@@ -1,4 +1,4 @@
-"""SayCan: the model scores feasible actions or chooses from a list."""
+"""SayCan: the model chooses one of the feasible actions, or scores them."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate, sample_index, select_option
 from housewise.agent.personalize.planner import Attempt
+from housewise.core.errors import UserError
 from housewise.language import ChatRequest, Sampling
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
@@ -18,8 +19,6 @@ THERE = [
     Attempt(HighLevelAction(ActionKind.LOOK_AT, "hall 1 table 3"), False, "out of sight"),
     Attempt(HighLevelAction(ActionKind.LOOK_AT, "mug 1"), True),
 ]
-
-SEEN = [Attempt(HighLevelAction(ActionKind.GO_TO, "attic 2"), False, "nothing there")]
 
 
 class Judge(RecordingModel):
@@ -36,49 +35,49 @@ class Judge(RecordingModel):
         return [-1.0 if self.favourite in text else -900.0 for text in continuations]
 
 
-def planner(model: RecordingModel, temperature: float = 1.0, grounded: bool = False) -> SayCanPlanner:
-    sampling = Sampling(temperature=temperature, seed=3)
-    return SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, grounded)
+def planner(model: RecordingModel, temperature: float = 1.0, **options: bool) -> SayCanPlanner:
+    return SayCanPlanner(model, SayCanTemplate.load("saycan"), Sampling(temperature=temperature, seed=3), **options)
 
 
-def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: SceneGraph) -> None:
-    model = Judge("pick up")
-    plan = planner(model).plan(graph, [*SEEN, *THERE])
+def test_the_prompt_lists_what_can_be_done_and_what_was_done(graph: SceneGraph) -> None:
+    model = RecordingModel("pick up mug 1")
+    plan = planner(model).plan(graph, THERE)
     assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and plan.text == "pick up mug 1"
-    assert model.requests[0].prefix == "step 5:"
-    said = model.scored[0]
-    assert " mission complete\n" in said and " go to attic 2\n" in said
-    assert not [one for one in said for other in said if one != other and other.startswith(one)]
-    assert not any("place" in text for text in model.scored[0])
-    assert plan.scores["pick up mug 1"] == -1.0 and plan.scores["mission complete"] == -900.0
-    told = plan.messages[1].content
-    assert (
-        "step 2: go to mug 1\nstep 3: look at hall 1 table 3 (did not work: out of sight)\nstep 4: look at mug 1"
-        in told
-    )
+    parts = [
+        "You hold nothing.",
+        "kitchen 0 has these receptacles: kitchen 0 sink 2. mug 1 is on kitchen 0 sink 2.",
+        "step 1: go to study 0",
+        "step 6: place teapot 1",
+        "executed: go to mug 1, look at mug 1.",
+        "go to kitchen 0, go to hall 1, go to attic 2, go to hall 1 table 3, pick up mug 1, mission complete.",
+    ]
+    told = model.requests[0].messages[1].content
+    places = [told.index(part) for part in parts]
+    assert places == sorted(places) and model.requests[0].prefix == ""
+    assert "place mug 1" not in told and "look at hall 1 table 3" not in told
+    assert [exchange.reply.text for exchange in plan.prior_calls] == ["pick up mug 1"] and not plan.scores
 
 
-@pytest.mark.parametrize("model", [Judge("mission"), RecordingModel("7"), RecordingModel("Mission complete!")])
-def test_it_can_say_that_all_is_done(graph: SceneGraph, model: RecordingModel) -> None:
-    # With six places to go to, besides.
-    plan = planner(model).plan(graph, SEEN)
+@pytest.mark.parametrize("attempts", [[], THERE])
+def test_the_mission_can_always_be_complete(graph: SceneGraph, attempts: list[Attempt]) -> None:
+    graph.update(SymbolicObservation({}, {}, "mug 1"))
+    model = RecordingModel("Mission complete!")
+    plan = planner(model).plan(graph, attempts)
     assert plan.complete and not plan.steps and plan.text == "mission complete"
+    assert ", mission complete.\n" in model.requests[0].messages[1].content
 
 
-def test_it_does_not_end_before_every_room_was_seen_or_tried(graph: SceneGraph) -> None:
-    model = Judge("mission")
-    assert planner(model).plan(graph, THERE).steps and " mission complete" not in model.scored[0]
-
-
-def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
-    model = RecordingModel("2")
-    plan = planner(model).plan(graph, [])
-    listed = model.requests[0].messages[1].content
-    assert "1. go to kitchen 0\n2. go to hall 1\n3. go to attic 2\n" in listed
-    assert listed.endswith("6. go to mug 1")
-    assert [str(step.action) for step in plan.steps] == ["go to hall 1"] and plan.text == "go to hall 1"
-    assert [exchange.reply.text for exchange in plan.prior_calls] == ["2"]
-    assert [sum(reply.prompt_tokens for reply in plan.replies), len(plan.scores)] == [10, 0]
+def test_a_model_that_scores_draws_what_it_finds_likely(graph: SceneGraph) -> None:
+    model = Judge("pick up")
+    plan = planner(model, score=True).plan(graph, THERE)
+    assert plan.text == "pick up mug 1" and not plan.prior_calls
+    said = model.scored[0]
+    assert "mission complete\n" in said and "go to attic 2\n" in said
+    assert not [one for one in said for other in said if one != other and other.startswith(one)]
+    assert plan.scores["pick up mug 1"] == -1.0 and plan.scores["mission complete"] == -900.0
+    assert planner(Judge("mission"), score=True).plan(graph, THERE).complete
+    with pytest.raises(UserError, match="score_actions=false"):
+        planner(RecordingModel("go"), score=True)
 
 
 def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) -> None:
@@ -86,29 +85,23 @@ def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) ->
     assert plan.steps[0].action is None and plan.steps[0].problem and not plan.complete
 
 
-def test_a_grounded_choice_is_a_number(graph: SceneGraph) -> None:
-    model = RecordingModel("2")
+def test_a_grounded_choice_is_one_of_the_list(graph: SceneGraph) -> None:
+    model = RecordingModel("go to hall 1")
     planner(model, grounded=True).plan(graph, [])
-    assert (
-        model.requests[0].grammar is not None
-        and '"6"' in model.requests[0].grammar
-        and '"7"' not in model.requests[0].grammar
-    )
+    grammar = model.requests[0].grammar or ""
+    assert '"go to hall 1"' in grammar and '"mission complete"' in grammar and "pick up" not in grammar
 
 
 @pytest.mark.parametrize(
     ("reply", "option"),
     [
-        ("1", "go to hall 1"),
-        (" 2. go to hall 1 table 3", "go to hall 1 table 3"),
-        ("I choose 2", "go to hall 1 table 3"),
         ("Go to hall 1 table 3, of course", "go to hall 1 table 3"),
         ("go to hall 1", "go to hall 1"),
         ('go_to("hall 1 table 3")', "go to hall 1 table 3"),
         ('{"action": "go to", "target": "hall 1"}', "go to hall 1"),
         ("Navigate[hall_1]", "go to hall 1"),
-        ("```\n2\n```", "go to hall 1 table 3"),
-        ("99", None),
+        ("go to hall 2", None),
+        ("2", None),
         ("", None),
     ],
 )

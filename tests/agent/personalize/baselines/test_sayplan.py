@@ -26,9 +26,11 @@ def test_the_model_opens_and_closes_rooms_and_plans_with_what_it_sees(graph: Sce
     assert [str(step.action) for step in plan.steps] == ["go to mug 1", "look at mug 1", "pick up mug 1"]
     maps = [request.messages[1].content for request in model.requests]
     assert "kitchen 0: closed.\nhall 1: closed.\nattic 2: closed." in maps[0] and "mug" not in maps[0]
-    assert "hall 1: hall 1 table 3." in maps[1]
+    assert "hall 1: hall 1 table 3 [empty; go to, look at, place on]." in maps[1]
     assert "Your commands so far: expand hall 1, expand kitchen 0, contract hall 1" in maps[3]
-    assert "kitchen 0 sink 2 with mug 1.\nhall 1: closed.\nattic 2: closed." in maps[4]
+    sink = "kitchen 0 sink 2 [holds mug 1; go to, look at, place on]"
+    mug = "mug 1 [on kitchen 0 sink 2; go to, look at, pick up]"
+    assert f"kitchen 0: {sink}. {mug}.\nhall 1: closed.\nattic 2: closed." in maps[4]
     assert [request.prefix for request in model.requests] == ["command:"] * 4 + ["step 1:"]
     assert [request.sampling.seed for request in model.requests] == [40, 41, 42, 43, 44]
 
@@ -64,6 +66,13 @@ def test_what_is_wrong_with_a_plan_is_told_and_the_last_plan_counts(graph: Scene
     )
     assert "look at mug 1 first" in model.requests[3].messages[3].content
     assert [step.problem for step in plan.steps] and plan.steps[0].action is None
+
+
+def test_plans_in_other_forms_are_understood_if_the_settings_say_so(graph: SceneGraph) -> None:
+    reply = "Navigate to mug 1"
+    for normalize in (True, False):
+        plan = planner(RecordingModel("plan", *[reply] * 6), normalize=normalize).plan(graph, [])
+        assert (plan.steps[0].action is not None) == normalize
 
 
 def test_the_search_ends(graph: SceneGraph) -> None:
