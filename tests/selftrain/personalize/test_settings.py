@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,10 +14,11 @@ from housewise.core.errors import UserError
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.self_training import SelfTraining, play
+from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_folder import TrainingObserver, play_run
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.commands import run_module
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
@@ -109,10 +110,10 @@ def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes
     episodes = [episode(number) | (damaged if number < spoilt else {}) for number in range(5)]
     write_episodes(data / EPISODES, {"episodes": episodes})
     config = house_settings(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
-    heard: Any = Heard()
+    run, heard = Run(Personalize(config), tmp_path / "run"), cast(Any, Heard())
     if not goes_on:
         with pytest.raises(FailedEpisodesError, match="2 of 5 episodes failed"):
-            play("demonstrate", config, tmp_path / "run", heard)
+            play_run("demonstrate", run, heard, max_failed=0.25)
         return
-    figures = play("demonstrate", config, tmp_path / "run", heard)
+    figures = play_run("demonstrate", run, heard, max_failed=0.25)
     assert (figures["overall"]["episodes"], figures["failed"]["episodes"]) == (4, 1) and len(heard.failed) == 1
