@@ -89,7 +89,7 @@ class CustomPlannerFactory:
         if isinstance(planner, type):
             if not (accepts(planner, 0) or accepts(planner, 1)):
                 raise self._error(
-                    f"{_name_of(planner)} takes other arguments; it is called without any, or with a Situation"
+                    f"{_name_of(planner)} takes other arguments; it is called without any, or with a PlannerContext"
                 )
             is_bound = isinstance(inspect.getattr_static(planner, "plan"), staticmethod | classmethod)
             fits = accepts(plan, 2 if is_bound else 3)

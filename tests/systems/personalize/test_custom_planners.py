@@ -77,7 +77,7 @@ def test_a_function_in_the_working_directory_is_a_planner(name: str, tmp_path: P
         (
             "class P:\n  def __init__(self, a, b): ...\n  def plan(self, g, a): ...\n",
             "P",
-            "without any, or with a Situation",
+            "without any, or with a PlannerContext",
         ),
         ("P = 3\n", "P", "cannot be called"),
     ],
