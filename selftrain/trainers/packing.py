@@ -50,9 +50,9 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
             everything else that is not learned.
 
     Returns:
-        Arguments of a causal model: ``input_ids``, ``position_ids`` (1, T), and where the tree has branches
-        ``attention_mask`` (1, 1, T, T). Also ``labels`` (1, 1 + n), a -100 followed by the tokens that are learned,
-        example by example; and ``places`` (n), the index in the row at which each of them is predicted.
+        Arguments of a causal model: ``input_ids``, ``position_ids`` (1, T). Also ``labels`` (1, 1 + n), a -100 followed
+        by the tokens that are learned, example by example; ``places`` (n), the index in the row at which each of them
+        is predicted; and where the tree has branches, its ``parents`` (T).
     """
     tree = TokenTree.from_texts([], [example["input_ids"] for example in examples])
     learned = [
@@ -68,5 +68,5 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         "places": torch.tensor([place for place, _ in learned]),
     }
     if any(parent != max(node - 1, 0) for node, parent in enumerate(tree.parents)):
-        row["attention_mask"] = torch.from_numpy(tree.visibility())[None, None]
+        row["parents"] = torch.tensor(tree.parents)
     return row

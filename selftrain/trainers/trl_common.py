@@ -21,6 +21,8 @@ from transformers import PrinterCallback, TrainingArguments
 from housewise.core.errors import UserError
 from housewise.language.local.architecture import PLAIN_ATTENTION, additive_masks, attention_windows, longrope_switch
 from housewise.language.local.equivalence_check import are_close
+from housewise.language.local.token_tree import tree_visibility
+from housewise.selftrain.trainers.branch_attention import ATTENTION, enable_branches, split_branches
 from housewise.selftrain.trainers.checkpoints import WARM_UP, evaluation_mode
 from housewise.selftrain.trainers.packing import group_sizes, shared_row
 from housewise.selftrain.trainers.settings import TrainingConfig
@@ -109,6 +111,8 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
     """
     if not has_plain_attention(network):
         return False
+    if network.device.type == "cuda" and not any(attention_windows(network.config.get_text_config()).values()):
+        enable_branches(network)
     longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MAX_MEASURED)]
     if len(longest) < 2:
         return True
@@ -158,20 +162,27 @@ def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple
     Returns:
         The outputs, the logits (n, vocabulary) that predict these tokens, and the tokens (n).
     """
-    given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
-    if "attention_mask" in given:
-        # Some attentions accept boolean masks only, others only additive ones.
-        given["attention_mask"] = additive_masks(
-            # With several processes the model is wrapped in one without a configuration.
-            attention_windows(getattr(model, "module", model).config.get_text_config()),
-            given["position_ids"],
-            given["position_ids"][0],
-            given["attention_mask"][:, 0],
-            dtype,
-            torch.finfo(dtype).min,
-        )
-    outputs = model(**given, use_cache=False, logits_to_keep=row["places"])
-    return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
+    # With several processes the model is wrapped in one without a configuration.
+    network = getattr(model, "module", model)
+    given = {name: row[name] for name in ("input_ids", "position_ids")}
+    if "parents" in row:
+        given |= _attention_arguments(network, row["parents"].tolist(), row["position_ids"], dtype)
+    # The layers of a model may be on several devices.
+    last = network.get_output_embeddings().weight.device
+    outputs = model(**given, use_cache=False, logits_to_keep=row["places"].to(last))
+    return outputs, outputs.logits[0].float(), row["labels"][0, 1:].to(last)
+
+
+def _attention_arguments(network: Any, parents: list[int], positions: torch.Tensor, dtype: torch.dtype) -> Any:
+    """Return the arguments with which a model attends along a tree of tokens: its branches, or a mask for all pairs."""
+    config = network.config.get_text_config()
+    if config._attn_implementation == ATTENTION:
+        return {"branches": split_branches(parents, positions.device, dtype)}
+    seen = torch.from_numpy(tree_visibility(parents))[None].to(positions.device)
+    windows = attention_windows(config)
+    # Some attentions accept boolean masks only, others only additive ones.
+    masks = additive_masks(windows, positions, positions[0], seen, dtype, torch.finfo(dtype).min)
+    return {"attention_mask": masks}
 
 
 def finish_setup(trainer: Any, network: Any) -> None:
