@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 import torch
 
 from housewise.language.local.token_tree import TokenTree
-from housewise.selftrain.trainers.tokenization import IGNORED
+from housewise.selftrain.trainers.tokenization import IGNORED, learned_length, row_length
 
 
 def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
@@ -37,6 +37,22 @@ def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
             sizes.append(1)
         before = tokens
     return sizes
+
+
+def row_lengths(rows: Sequence[dict[str, list[int]]], name: str, most: int) -> list[tuple[int, int]]:
+    """Return how many tokens each row of several examples reads, and how many of them it learns.
+
+    Args:
+        rows: Examples as tokens, in order.
+        name: Name of the list of tokens that is compared; see group_sizes.
+        most: Largest number of examples in a row.
+    """
+    lengths, left = [], iter(rows)
+    for size in group_sizes((row[name] for row in rows), most):
+        group = list(islice(left, size))
+        shared = sum(common_prefix_length([one[name], other[name]]) for one, other in pairwise(group))
+        lengths.append((sum(map(row_length, group)) - shared, sum(map(learned_length, group))))
+    return lengths
 
 
 def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from housewise.language.local.equivalence_check import are_close
 from housewise.language.local.token_tree import tree_visibility
 from housewise.selftrain.trainers.branch_attention import ATTENTION, enable_branches, split_branches
 from housewise.selftrain.trainers.checkpoints import WARM_UP, evaluation_mode
+from housewise.selftrain.trainers.memory_check import Passes, choose_gpu_passes
 from housewise.selftrain.trainers.packing import group_sizes, shared_row
 from housewise.selftrain.trainers.settings import TrainingConfig
 
-_PAIRS_ON_GPU = 8
 # Examples that are computed both in one row and alone before a training.
 _MAX_MEASURED = 4
 
@@ -35,7 +35,13 @@ logger = logging.getLogger(__name__)
 
 
 def training_arguments(
-    config: TrainingConfig, folder: Path, seed: int, kind: type[TrainingArguments], **further: Any
+    config: TrainingConfig,
+    folder: Path,
+    seed: int,
+    kind: type[TrainingArguments],
+    network: Any = None,
+    lengths: Sequence[tuple[int, int]] = (),
+    **further: Any,
 ) -> Any:
     """Convert our settings to TRL's.
 
@@ -44,15 +50,15 @@ def training_arguments(
         folder: Folder of the checkpoints.
         seed: Seed of the order of examples.
         kind: Class of TRL's settings.
+        network: The model, for the choice of what a GPU computes at once.
+        lengths: See packing.row_lengths.
         **further: Settings that only this class has.
 
     Raises:
-        UserError: The processes cannot share the batch evenly.
+        UserError: The processes cannot share the batch evenly, or a GPU's memory does not suffice.
     """
     # TRL still calls gradient checkpointing by the name that transformers is about to change.
     warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
-    is_cpu = config.device.partition(":")[0] == "cpu"
-    on_gpu = not is_cpu and torch.cuda.is_available()
     # A launcher tells every process how many there are; together they read one batch.
     share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
     if rest:
@@ -60,21 +66,24 @@ def training_arguments(
             f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
             "set it to a multiple of their number"
         )
-    most = config.micro_batch or (_PAIRS_ON_GPU if on_gpu else 1)
-    per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
+    passes = choose_gpu_passes(config, network, lengths, share) if lengths else None
+    if passes is None:
+        most = min(config.micro_batch or 1, share)
+        per_pass = next(pairs for pairs in range(most, 0, -1) if share % pairs == 0)
+        passes = Passes(per_pass, bool(config.gradient_checkpointing))
     settings = kind(
         output_dir=str(folder),
         seed=seed,
-        per_device_train_batch_size=per_pass,
-        gradient_accumulation_steps=share // per_pass,
+        per_device_train_batch_size=passes.examples,
+        gradient_accumulation_steps=share // passes.examples,
         num_train_epochs=config.epochs,
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
         warmup_steps=WARM_UP,
-        gradient_checkpointing=config.gradient_checkpointing,
+        gradient_checkpointing=passes.is_checkpointed,
         # The weights have the precision of the computation, except where all of them are trained.
         bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        use_cpu=is_cpu,
+        use_cpu=config.device.partition(":")[0] == "cpu",
         logging_steps=1,
         logging_nan_inf_filter=False,
         save_strategy="steps",
