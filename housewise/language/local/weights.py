@@ -266,7 +266,11 @@ def _read_weights(source: str, offline: bool, options: Mapping[str, Any]) -> tup
     with silence_transformers():
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
         network = AutoModelForCausalLM.from_pretrained(source, local_files_only=offline, **options, **NO_REMOTE_CODE)
-        return network, tokenizer
+    for module in network.modules():
+        # On some CPUs bitsandbytes packs weights when they are first read, and packed ones give no gradients.
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
+    return network, tokenizer
 
 
 def _choose_dtype(torch: Any, model: str, place: Any, dtype: str) -> Any:
