@@ -28,7 +28,7 @@ _SPEEDS = {"RTX 4090": 165e12, "L40S": 362e12, "A100": 312e12, "H100": 989e12}
 """Operations a second in bfloat16 with dense matrices, from the makers' data sheets."""
 UTILISATION = 0.4
 """Share of them that a training is supposed to reach."""
-_TOKENS, _LEARNED, _SERVED, _EXAMPLES = 2048, 256, 8192, 1000
+_TOKENS, _LEARNED, _SERVED, _EXAMPLES = 4096, 256, 8192, 1000
 _MOST_CARDS = (1, 2, 4, 8)
 
 
