@@ -108,6 +108,14 @@ def has_plain_attention(network: Any) -> bool:
     return network.config.get_text_config().model_type in PLAIN_ATTENTION
 
 
+def takes_branches(network: Any) -> bool:
+    """Return whether a model with plain attention attends to shared rows branch by branch.
+
+    A CPU is as fast with a mask for all pairs of tokens, with which earlier versions trained.
+    """
+    return network.device.type == "cuda" and not any(attention_windows(network.config.get_text_config()).values())
+
+
 def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: int) -> bool:
     """Return whether examples that share a row give the same result as examples in rows of their own.
 
@@ -120,7 +128,7 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
     """
     if not has_plain_attention(network):
         return False
-    if network.device.type == "cuda" and not any(attention_windows(network.config.get_text_config()).values()):
+    if takes_branches(network):
         enable_branches(network)
     longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MAX_MEASURED)]
     if len(longest) < 2:

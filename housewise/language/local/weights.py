@@ -71,10 +71,10 @@ def load_model(
 
 def _loading_options(precision: Any, place: Any, quantization: str | None, device_map: str | None) -> dict[str, Any]:
     """Return the arguments of from_pretrained for a precision and a device, or several."""
-    from transformers import BitsAndBytesConfig
-
     options: dict[str, Any] = {"dtype": precision}
     if quantization is not None:
+        from transformers import BitsAndBytesConfig
+
         options["quantization_config"] = BitsAndBytesConfig(
             load_in_4bit=True,
             bnb_4bit_quant_type="nf4",
